@@ -1,4 +1,4 @@
-"""What a task is made of: cases, an oracle, properties, named mistakes, hints. Runs and judges nothing.
+"""What a task is made of: cases, the steps to a right answer, properties, named mistakes, hints. Runs and judges nothing.
 
 A task is declared in a file of its own, `course_utils/lessons/lesson_04/dot.py`:
 
@@ -10,8 +10,10 @@ A task is declared in a file of its own, `course_utils/lessons/lesson_04/dot.py`
         for size in sizes(B=2, T=3, S=5, D=7):
             yield Case(...)
 
-    @task.oracle
-    def _(state, hidden): ...
+    @task.steps
+    def _(state, hidden):
+        scores = yield "the products", lambda state, hidden: state @ hidden.mT, state, hidden
+        return scores
 
     @task.mistake("Your scores …: …")
     def swapped_axes(state, hidden): ...
@@ -92,7 +94,7 @@ class Task:
         self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
         self.suspects = suspects
         self._by_key = {}
-        self.mistakes, self.properties, self.steps_function = [], [], None
+        self.mistakes, self.properties, self.steps_function, self.oracle_function = [], [], None, None
         self.reading_function = self.wrong_reading_function = self.across_function = None
 
     @property
@@ -138,7 +140,7 @@ class Task:
         return self._by_key[key]
 
     def oracle(self, function):
-        """Decorator: the right answer, computed otherwise than in the solution; receives float64."""
+        """Decorator: the right answer as one function, where the way to it is not told in steps; receives float64."""
         self.oracle_function = function
         return function
 
@@ -169,12 +171,14 @@ class Task:
         return function
 
     def steps(self, function):
-        """Decorator: the way to the right answer, for explaining wrong ones; a generator that receives the arguments.
+        """Decorator: the way to the right answer, which also explains wrong ones; a generator that receives the arguments in float64.
 
         It yields (what the step gives, in words; operation; its one or two operands), is sent the result of that
-        operation, or of another one, and returns the answer.
+        operation, or of another one, and returns the answer. An oracle takes its place where it does not reach, as for NaN at padding.
         """
         self.steps_function = function
+        if self.oracle_function is None:
+            self.oracle_function = self.way({})
         return function
 
     def mistake(self, sentence, name=""):

@@ -72,7 +72,7 @@ def changed_way(task, changes: dict[str, Callable]) -> Callable:
             return result
         return call(changes["result"], result if isinstance(result, tuple) else (result,))
 
-    way.changes = changes
+    way.changes, way.__signature__ = changes, binding
     return way
 
 

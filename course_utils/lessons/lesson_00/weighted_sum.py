@@ -48,11 +48,6 @@ def _(draw):
     yield Case("vectors of width 1", (_weights(draw, 3), draw.numbers(3, 1)), edge=True)
 
 
-@task.oracle
-def _(weights, values):
-    return torch.stack([sum(w * v for w, v in zip(weights, column, strict=True)) for column in values.T])
-
-
 @task.steps
 def _(weights, values):
     weighted = yield "the weighted vectors", mul, weights[:, None], values

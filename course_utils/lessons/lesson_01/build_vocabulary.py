@@ -57,17 +57,6 @@ def _(draw):
     yield Case("an empty sentence", ([[], ["fun"]], 1), edge=True)
 
 
-@task.oracle
-def _(sentences, min_count=1):
-    words = [word for sentence in sentences for word in sentence]
-    vocabulary = {"<pad>": 0, "<unk>": 1}
-    for times in range(len(words), min_count - 1, -1):
-        for word in sorted(set(words)):
-            if words.count(word) == times:
-                vocabulary[word] = len(vocabulary)
-    return vocabulary
-
-
 @task.steps
 def _(sentences, min_count=1):
     counts = yield "the counts", lambda sentences: Counter(w for s in sentences for w in s), sentences

@@ -52,14 +52,6 @@ def _(draw):
     yield Case("sentences of one word, width 1", (draw.numbers(2, 1, 1), torch.ones(2, 1) > 0), edge=True)
 
 
-@task.oracle
-def _(words, mask):
-    empty = words[0, 0] * 0
-    return torch.stack(
-        [sum((w for w, real in zip(s, m, strict=True) if real), empty) for s, m in zip(words, mask, strict=True)]
-    )
-
-
 @task.steps
 def _(words, mask):
     kept = yield "the words without padding", mul, words, mask[..., None]

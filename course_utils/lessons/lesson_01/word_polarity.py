@@ -55,15 +55,6 @@ def _(draw):
     yield Case("a direction that is zero", (draw.numbers(5, 3) + 0.25, torch.zeros(3)), edge=True)
 
 
-@task.oracle
-def _(word_vectors, weight):
-    def cosine(a, b):
-        square = (a * a).sum() * (b * b).sum()
-        return (a * b).sum() / square.sqrt() if square else square
-
-    return torch.stack([cosine(word, weight) for word in word_vectors])
-
-
 @task.property
 def nothing_is_added_to_the_lengths(case, value):
     return cosines_reach_far_enough(value, task.oracle_function(*(argument.double() for argument in case.args)))

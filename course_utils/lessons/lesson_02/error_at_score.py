@@ -54,17 +54,6 @@ def _(draw):
     yield Case("sentences of one word, width 1", single, edge=True)
 
 
-@task.oracle
-def _(weights, words, error):
-    rows = []
-    for a, x, delta in zip(weights, words, error, strict=True):
-        at_weights = [(vector * delta).sum() for vector in x]
-        # The softmax's derivatives one by one: of weight r by score s.
-        slopes = [[a[r] * (int(r == s) - a[s]) for r in range(len(a))] for s in range(len(a))]
-        rows.append(torch.stack([sum(g * slope for g, slope in zip(at_weights, row, strict=True)) for row in slopes]))
-    return torch.stack(rows)
-
-
 @task.steps
 def _(weights, words, error):
     context = yield "the context", matmul, weights[:, None], words

@@ -43,13 +43,6 @@ def _(draw):
     yield Case("sentences of one word, width 1", (torch.ones(2, 1), draw.numbers(2, 1) + 0.25), edge=True)
 
 
-@task.oracle
-def _(weights, error):
-    words = torch.zeros(*weights.shape, error.shape[-1], dtype=error.dtype, requires_grad=True)
-    context = (weights[..., None] * words).sum(1)
-    return torch.autograd.grad((context * error).sum(), words)[0]
-
-
 @task.steps
 def _(weights, error):
     word_errors = yield "the product of weights and error", mul, weights[..., None], error[:, None]

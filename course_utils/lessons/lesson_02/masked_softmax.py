@@ -76,15 +76,6 @@ def _(draw):
     )
 
 
-@task.oracle
-def _(scores, mask):
-    rows, out = scores.reshape(-1, scores.shape[-1]), []
-    for row, kept in zip(rows, mask.reshape(rows.shape), strict=True):
-        total = torch.logsumexp(row[kept], 0) if kept.any() else row.sum() * 0
-        out.append(torch.stack([(s - total).exp() if k else s * 0 for s, k in zip(row, kept, strict=True)]))
-    return torch.stack(out).reshape(scores.shape)
-
-
 @task.steps
 def _(scores, mask):
     masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask

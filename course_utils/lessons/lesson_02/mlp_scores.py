@@ -43,12 +43,6 @@ def _(draw):
     yield Case("large numbers", (far, torch.ones(2, 2), draw.numbers(2), draw.numbers(2) + 0.25), hazard=True)
 
 
-@task.oracle
-def _(words, weight, bias, theta):
-    hidden = torch.einsum("bsd,hd->bsh", words, weight) + bias
-    return sum(theta[h] * (hidden[..., h].div(2).tanh() + 1) / 2 for h in range(len(theta)))
-
-
 @task.steps
 def _(words, weight, bias, theta):
     product = yield "the product of words and weight", matmul, words, weight.mT

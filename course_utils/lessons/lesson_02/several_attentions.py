@@ -63,17 +63,6 @@ def _(draw):
     yield Case("very large scores, near ±10,000", (far, torch.tensor([[100.0], [-100.0]]), kept), edge=True)
 
 
-@task.oracle
-def _(words, thetas, mask):
-    out = []
-    for sentence, real in zip(words, mask, strict=True):
-        kept = sentence[real]
-        for theta in thetas:
-            e = (kept @ theta - (kept @ theta).max()).exp() if len(kept) else kept.sum(1)
-            out.append((e[:, None] * kept).sum(0) / e.sum() if len(kept) else sentence.sum(0) * 0)
-    return torch.stack(out).reshape(len(words), -1)
-
-
 @task.steps
 def _(words, thetas, mask):
     scores = yield "the scores", matmul, thetas, words.mT

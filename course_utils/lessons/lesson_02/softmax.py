@@ -60,11 +60,6 @@ def _(draw):
     yield Case("a single score", (torch.tensor([[3.0], [-1.0]]),), edge=True)
 
 
-@task.oracle
-def _(scores, temperature=1.0):
-    return torch.exp(scores / temperature - torch.logsumexp(scores / temperature, dim=-1, keepdim=True))
-
-
 @task.steps
 def _(scores, temperature=1.0):
     z = yield "the scores divided by the temperature", truediv, scores, temperature

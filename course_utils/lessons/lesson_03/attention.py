@@ -95,21 +95,6 @@ def _(draw):
     yield Case("very large scores, near ±10,000", (*far, kept.expand(1, 2, 3).clone()), edge=True)
 
 
-@task.oracle
-def _(query, key, value, mask=None):
-    contexts, weights = [], []
-    for b in range(len(query)):
-        for t in range(query.shape[1]):
-            scores = (query[b, t] * key[b]).sum(-1)
-            allowed = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask[b, t]
-            most = scores.detach()[allowed].max() if allowed.any() else 0.0
-            e = torch.where(allowed, (scores - most).clamp(max=0).exp(), scores * 0)
-            weights.append(e / e.sum() if allowed.any() else e)
-            contexts.append((weights[-1][:, None] * value[b]).sum(0))
-    shape = query.shape[:2]
-    return torch.stack(contexts).reshape(*shape, -1), torch.stack(weights).reshape(*shape, -1)
-
-
 @task.steps
 def _(query, key, value, mask=None):
     scores = yield "the scores", matmul, query, key.mT

@@ -32,11 +32,6 @@ def _(draw):
     yield Case("size 1", (1,), edge=True)
 
 
-@task.oracle
-def _(size):
-    return torch.tensor([[s <= t for s in range(size)] for t in range(size)])
-
-
 @task.steps
 def _(size):
     square = yield "the square matrix of True", torch.Tensor.bool, torch.ones(size, size)

@@ -107,11 +107,6 @@ def _(draw):
     yield Case("the word before, a single word", (Candidate(4), draw.numbers(2, 1, 7)))
 
 
-@task.oracle
-def _(function, x):
-    return function.looks_at(x.shape[1])
-
-
 @task.property
 def rows_are_outputs_and_no_influence_comes_from_nowhere(case, value):
     """Rows belong to outputs; and outputs that move without their word having been touched come from another word, or from rounding."""

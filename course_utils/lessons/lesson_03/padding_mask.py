@@ -42,11 +42,6 @@ def _(draw):
     yield Case("as many sentences as places", (torch.tensor([3, 1, 2]), 3), edge=True)
 
 
-@task.oracle
-def _(lengths, size):
-    return torch.tensor([[s < n for s in range(size)] for n in lengths.tolist()])
-
-
 @task.steps
 def _(lengths, size):
     mask = yield "the comparison of places with lengths", lt, torch.arange(size), lengths[:, None]

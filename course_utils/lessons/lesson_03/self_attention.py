@@ -7,7 +7,6 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.lesson_03 import attention
 from course_utils.lessons.shared.masked import masked_softmax_mistakes
 from course_utils.lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.lessons.shared.shares import EDGE
@@ -64,12 +63,6 @@ def _(draw):
     yield Case("as many words as sentences", (*_inputs(draw, 3, 3, 3, 3, 3), draw.mask(3, 3, 3)), edge=True)
     x, *weights = _inputs(draw, 2, 3, 2, 2, 2)
     yield Case("scores in the hundreds", (10 * x + 1, *weights, None), edge=True)
-
-
-@task.oracle
-def _(x, weight_q, weight_k, weight_v, mask=None):
-    parts = [torch.einsum("btd,da->bta", x, weight) for weight in (weight_q, weight_k, weight_v)]
-    return attention.task.oracle_function(*parts, mask)
 
 
 @task.steps

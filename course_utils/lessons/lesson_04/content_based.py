@@ -32,13 +32,6 @@ task = score_task(
 )
 
 
-@task.oracle
-def _(state, hidden):
-    product = (state[:, :, None] * hidden[:, None]).sum(-1)
-    square = state.square().sum(-1)[:, :, None] * hidden.square().sum(-1)[:, None]
-    return torch.where(square > 0, product / square.clamp(min=1e-300).sqrt(), 0 * product)
-
-
 @task.steps
 def _(state, hidden):
     unit_state = yield "state at length 1", lambda state: normalize(state, dim=-1), state

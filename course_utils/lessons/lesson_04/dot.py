@@ -25,11 +25,6 @@ task = score_task(
 )
 
 
-@task.oracle
-def _(state, hidden):
-    return (state[:, :, None] * hidden[:, None]).sum(-1)
-
-
 @task.steps
 def _(state, hidden):
     scores = yield "the product of state and hidden", matmul, state, hidden.mT

@@ -105,11 +105,6 @@ def _(draw):
         yield Case(f"{name}, states of zeros", (Candidate(key), torch.zeros(2, 2, 5), draw.numbers(2, 3, 5)))
 
 
-@task.oracle
-def _(score, state, hidden):
-    return score.ignores
-
-
 @task.property
 def the_verdict_is_right(case, value):
     """No score whose weights ignore the query is taken for another one, and none that sees it."""

@@ -6,7 +6,6 @@ import torch
 
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_04._scores import score_task, shared_mistakes
-from course_utils.models import attention
 
 task = score_task(
     "perceptron",
@@ -28,13 +27,6 @@ task = score_task(
     importance=4,
     minutes=10,
 )
-
-
-@task.oracle
-def _(state, hidden, weight_s, weight_h, v):
-    weight = torch.cat([weight_s, weight_h], dim=1)
-    layer = torch.einsum("btsp,ap->btsa", attention.pairs(state, hidden), weight)
-    return (layer.tanh() * v).sum(-1)
 
 
 @task.steps

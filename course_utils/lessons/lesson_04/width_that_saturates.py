@@ -35,12 +35,6 @@ def _(draw):
     yield Case("a share that the smallest width reaches", (0.6,), edge=True)
 
 
-@task.oracle
-def _(share):
-    # With an end: the judge also asks what comes of shares that no width reaches, such as twice the right one.
-    return next(width for width in range(1, 1000) if 1 / (1 + exp(-sqrt(2 * width))) >= share)
-
-
 @task.steps
 def _(share):
     lead = yield "the lead", lambda share: log(share / (1 - share)), share

@@ -83,17 +83,6 @@ def _(draw):
     yield Case("0.0 and -0.0", (Candidate(SIGNED_ZERO), zeros, ["ein Hund", "ein Kind", "ein Ball"]), edge=True)
 
 
-@task.oracle
-def _(encode, sentences, targets):
-    vectors = [encode(sentence) for sentence in sentences]
-    same = torch.tensor([[torch.equal(v, w) for w in vectors] for v in vectors])
-    alike = torch.tensor([[t == u for u in targets] for t in targets])
-    right = 0.0
-    for group in same.unique(dim=0):
-        right += float((alike & group)[group].sum(1).max())
-    return right / len(sentences)
-
-
 def _grouped(vectors, targets):
     """The targets that go with each different vector, in a list of lists."""
     groups = defaultdict(list)

@@ -42,21 +42,6 @@ def _inputs(draw, B, E, D):
 cell_cases(task, _inputs)
 
 
-@task.oracle
-def _(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
-    D, rows = state.shape[1], []
-    for word, old in zip(x, state, strict=True):
-        numbers = []
-        for d in range(D):
-            of_x = [(weight_ih[k * D + d] * word).sum() + bias_ih[k * D + d] for k in range(3)]
-            of_s = [(weight_hh[k * D + d] * old).sum() + bias_hh[k * D + d] for k in range(3)]
-            reset, update = (torch.tanh((of_x[k] + of_s[k]) / 2) / 2 + 0.5 for k in range(2))
-            new = torch.tanh(of_x[2] + reset * of_s[2])
-            numbers.append(new + update * (old[d] - new))
-        rows.append(torch.stack(numbers))
-    return torch.stack(rows)
-
-
 @task.steps
 def _(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
     product_x = yield "the product of x and weight_ih", matmul, x, weight_ih.mT

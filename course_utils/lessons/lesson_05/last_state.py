@@ -55,11 +55,6 @@ def _(draw):
     yield Case("numbers of 1e30", (1e30 * draw.numbers(3, 5, 7), mask), hazard=True)
 
 
-@task.oracle
-def _(states, mask):
-    return torch.stack([sentence[words][-1] for sentence, words in zip(states, mask, strict=True)])
-
-
 @task.steps
 def _(states, mask):
     lengths = yield "the lengths", lambda mask: mask.sum(1), mask

@@ -63,14 +63,6 @@ def _(draw):
     yield Case("padding of -100 and of 2⁴⁰ + 1", (odd, words_first(torch.tensor([3, 2]), 5)), edge=True)
 
 
-@task.oracle
-def _(source, mask):
-    rows = [
-        [*row[:n][::-1], *row[n:]] for row, n in zip(source.tolist(), [sum(row) for row in mask.tolist()], strict=True)
-    ]
-    return torch.tensor(rows, dtype=source.dtype)
-
-
 @task.steps
 def _(source, mask):
     own = torch.arange(source.shape[1]).expand_as(source)

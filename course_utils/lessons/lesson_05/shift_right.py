@@ -45,12 +45,6 @@ def _(draw):
     yield Case("ids above 16,777,216, where float32 has gaps", (draw.whole(2**24, 2**26, 2, 5), 2**25 + 1), hazard=True)
 
 
-@task.oracle
-def _(target, bos):
-    rows = [[bos, *row][: len(row)] for row in target.tolist()]
-    return torch.tensor(rows, dtype=target.dtype)
-
-
 @task.steps
 def _(target, bos):
     first = yield "the column of bos", lambda bos: torch.full_like(target[:, :1], bos), bos

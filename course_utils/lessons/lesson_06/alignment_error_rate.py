@@ -1,6 +1,5 @@
 """Task 06.alignment_error_rate: how far attention agrees with the alignments that people have made."""
 
-from fractions import Fraction
 from operator import add, sub, truediv
 
 import torch
@@ -71,16 +70,6 @@ def _(draw):
     level = torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.1, 0.4, 0.4, 0.1], [0.0, 0.0, 0.0, 0.0]])
     yield Case("weights that are equal", (level, [(0, 0), (1, 1), (2, 1)], [(0, 2), (3, 0), (3, 2)]), edge=True)
     yield Case("200 words", _drawn(draw, 200, 17), edge=True)
-
-
-@task.oracle
-def _(weights, sure, possible):
-    links, possible = [], [*possible, *sure]
-    for t, row in enumerate(weights.tolist()):
-        links.append((row.index(max(row)), t))
-    in_sure = sum(1 for link in links if link in sure)
-    in_possible = sum(1 for link in links if link in possible)
-    return float(1 - Fraction(in_sure + in_possible, len(links) + len(dict.fromkeys(sure))))
 
 
 LINKS, SURE, POSSIBLE = "the links", "the set of the sure pairs", "the set of the possible pairs"

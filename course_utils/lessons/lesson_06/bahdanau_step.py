@@ -64,16 +64,6 @@ def _(draw):
     )
 
 
-@task.oracle
-def _(state, annotations, mask, weight_s, weight_h, v):
-    annotations, scores = torch.where(mask[..., None], annotations, 0.0), []
-    for s, sentence in zip(state, annotations, strict=True):
-        for h in sentence:
-            scores.append(sum(v[a] * torch.tanh(weight_s[a] @ s + weight_h[a] @ h) for a in range(len(v))))
-    weights = _looking.weights_by_loops(torch.stack(scores).reshape(mask.shape), mask)
-    return torch.stack([sum(w * h for w, h in zip(*row, strict=True)) for row in zip(weights, annotations)]), weights  # noqa: B905
-
-
 OF_STATE, OF_WORDS = "the product of state and weight_s", "the product of annotations and weight_h"
 SUM, HIDDEN = "the sum of the two products", "the hidden layer"
 

@@ -53,15 +53,6 @@ def _(draw):
     yield Case("200 words from 17", _drawn(draw, 200, 17, 30), edge=True)
 
 
-@task.oracle
-def _(words, weights, source):
-    translation = list(words)
-    for t, row in enumerate(weights.tolist()):
-        if words[t] == UNKNOWN:
-            translation[t] = source[row.index(max(row))]
-    return translation
-
-
 POSITIONS, TRANSLATION = "the positions of the largest weights", "the translation"
 
 

@@ -65,21 +65,6 @@ def _(draw):
     )
 
 
-@task.oracle
-def _(state, annotations, mask, weight, weight_c):
-    annotations, scores, features = torch.where(mask[..., None], annotations, 0.0), [], []
-    for s, sentence in zip(state, annotations, strict=True):
-        scores.append(
-            torch.stack([torch.stack([s[i] * (weight[i] @ h) for i in range(len(s))]).sum() for h in sentence])
-        )
-    weights = _looking.weights_by_loops(torch.stack(scores), mask)
-    for s, shares, sentence in zip(state, weights, annotations, strict=True):
-        context = sum(w * h for w, h in zip(shares, sentence, strict=True))
-        E = len(context)
-        features.append(torch.stack([torch.tanh(row[:E] @ context + row[E:] @ s) for row in weight_c]))
-    return torch.stack(features), weights
-
-
 QUERY, PRODUCTS = "the product of state and weight", "the products with the annotations"
 BOTH, FEATURES = "context and state side by side", "the features"
 

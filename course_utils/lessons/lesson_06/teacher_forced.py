@@ -5,7 +5,6 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.lessons.lesson_05._padded import with_garbage
-from course_utils.lessons.lesson_06 import bahdanau_step
 from course_utils.lessons.lesson_06._looking import gaps, scattered, summed, without_garbage
 from course_utils.lessons.shared.properties import rows_sum_to_one
 from course_utils.lessons.shared.shares import USUAL
@@ -80,19 +79,6 @@ def _(draw):
     yield Case("NaN and infinity at padding", (words, state, behind, mask, *weights), True, hazard=True)
     long = _inputs(draw, 1, 200, 2, 2, 3, 2, 1, torch.ones(1, 2, dtype=torch.bool))
     yield Case("200 words", (0.5 * long[0], *long[1:8], 0.25 * long[8], *long[9:]), edge=True)
-
-
-@task.oracle
-def _(words, state, annotations, mask, weight_s, weight_h, v, *gru):
-    cell = torch.nn.GRUCell(gru[0].shape[1], state.shape[1], dtype=state.dtype)
-    named = dict(zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), gru, strict=True))
-    states, weights = [], []
-    for word in words.unbind(1):
-        context, shares = bahdanau_step.task.oracle_function(state, annotations, mask, weight_s, weight_h, v)
-        state = torch.func.functional_call(cell, named, (torch.cat([word, context], 1), state))
-        states.append(state)
-        weights.append(shares)
-    return torch.stack(states, 1), torch.stack(weights, 1)
 
 
 SHARES, SEEN, READ, NEXT = "the weights", "the context", "word and context side by side", "the next state"

@@ -48,11 +48,6 @@ def _(case, value):
     return [read(pair) for pair in value]
 
 
-@task.oracle
-def _(step, bos, eos, width, longest):
-    return right(step, bos, eos, width, longest)
-
-
 def _stopped_early():
     return map(task.wrong, ("stops_when_the_best_ends", "stops_when_not_to_be_beaten_and_keeps_the_open"))
 

@@ -87,16 +87,6 @@ def _(draw):
     yield Case("only empty hypotheses", ([[], []], [_sentence(draw, 5), _sentence(draw, 7)]), edge=True)
 
 
-@task.oracle
-def _(hypotheses, references):
-    from sacrebleu.metrics import BLEU
-
-    metric = BLEU(tokenize="none", smooth_method="none", force=True)
-    return metric.corpus_score(
-        [" ".join(words) for words in hypotheses], [[" ".join(words) for words in references]]
-    ).score
-
-
 @task.property
 def it_is_a_percentage(case, value):
     """From 0 to 100."""

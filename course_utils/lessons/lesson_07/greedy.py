@@ -76,11 +76,6 @@ def _(draw):
     )
 
 
-@task.oracle
-def _(step, bos, eos, longest):
-    return _path(step, bos, eos, longest)
-
-
 @task.property
 def the_first_id_is_the_most_probable(case, value):
     """Each id is the most probable one after those before it."""

@@ -70,18 +70,6 @@ def _(draw):
     yield Case("one token more", (-number(2, 4), 9, -number(5, 7), 10), edge=True)
 
 
-@task.oracle
-def _(short_log_p, short_length, long_log_p, long_length):
-    low, high = 0.0, 200.0
-    for _ in range(100):  # halve what is left
-        middle = (low + high) / 2
-        if _score(long_log_p, long_length, middle) >= _score(short_log_p, short_length, middle):
-            high = middle
-        else:
-            low = middle
-    return high if high > 1e-12 else 0.0
-
-
 RATIO, LENGTHS = "the ratio of the log probabilities", "the ratio of the lengths"
 LEAD, GAIN = "the first logarithm", "the second logarithm"
 QUOTIENT, ALPHA = "the quotient of the logarithms", "the quotient, at least 0"

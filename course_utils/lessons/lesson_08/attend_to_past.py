@@ -68,20 +68,6 @@ def _(draw):
     yield Case("scores of 10,000", (torch.stack([signs, -signs]),), True, hazard=True)
 
 
-@task.oracle
-def _(states):
-    B, T, D = states.shape
-    rows = []
-    for b in range(B):
-        for t in range(T):
-            scores = [(states[b, t] * states[b, j]).sum() / D**0.5 for j in range(t)]
-            most = max((score.item() for score in scores), default=0.0)
-            shares = [(score - most).exp() for score in scores]
-            context = sum(e * states[b, j] for j, e in enumerate(shares)) / sum(shares) if t else 0 * states[b, 0]
-            rows.append(context)
-    return torch.stack(rows).reshape(B, T, D)
-
-
 def _past(scores):
     return torch.ones(scores.shape[-2:], dtype=torch.bool).tril(-1)
 

@@ -47,17 +47,6 @@ def _(draw):
     yield Case("200 words", (_probabilities(draw, 200), draw.numbers(200)), edge=True)
 
 
-@task.oracle
-def _(probabilities, rewards):
-    p = probabilities.tolist()
-    above = below = 0
-    for k, reward in enumerate(rewards):
-        squared_length = sum(((i == k) - p[i]) ** 2 for i in range(len(p)))
-        above = above + p[k] * squared_length * reward
-        below = below + p[k] * squared_length
-    return above / below
-
-
 @task.steps
 def _(probabilities, rewards):
     lengths = yield "the squared lengths of the gradients", _squared_lengths, probabilities

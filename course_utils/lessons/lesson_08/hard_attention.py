@@ -136,21 +136,6 @@ def _(draw):
     yield Case("values of 1e30", (_weights(draw, 3, 5), 1e30 * draw.numbers(3, 5, 7), _between(draw, 3)), hazard=True)
 
 
-@task.oracle
-def _(weights, values, uniform):
-    picked, log_p = [], []
-    for row, vectors, u in zip(weights, values, uniform.tolist(), strict=True):
-        reached, place = 0.0, None
-        for s, weight in enumerate(row.tolist()):
-            reached += weight
-            place = s if weight > 0 else place
-            if reached > u:
-                break
-        picked.append(vectors[place])
-        log_p.append(row[place].log())
-    return torch.stack(picked), torch.stack(log_p)
-
-
 @task.steps
 def _(weights, values, uniform):
     cumulative = yield "the cumulative weights", lambda weights: weights.cumsum(1), weights

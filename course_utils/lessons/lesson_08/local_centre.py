@@ -64,15 +64,6 @@ def _(draw):
     yield Case("200 sentences", _inputs(draw, 200, 3, 5), True, edge=True)
 
 
-@task.oracle
-def _(state, weight, v, length):
-    centres = []
-    for s, words in zip(state, length.tolist(), strict=True):
-        score = sum(v[a] * torch.tanh(sum(weight[a, h] * s[h] for h in range(len(s)))) for a in range(len(v)))
-        centres.append(words * (torch.tanh(score / 2) + 1) / 2)
-    return torch.stack(centres)
-
-
 @task.steps
 def _(state, weight, v, length):
     product = yield "the product of state and weight", matmul, state, weight.mT

@@ -150,23 +150,6 @@ def _(draw):
     yield Case("200 places", (draw.numbers(2, 200), centre, 10, long), True, edge=True)
 
 
-@task.oracle
-def _(scores, centre, window, mask):
-    rows = []
-    for row, c, real in zip(scores, centre, mask, strict=True):
-        row = torch.where(real, row, 0.0)
-        near = [s for s in range(len(row)) if real[s] and abs(s - c.item()) <= window]
-        most = max((row[s].item() for s in near), default=0.0)
-        total = sum((row[s] - most).exp() for s in near)
-        gaussian = [torch.exp(-2 * ((s - c) / window) ** 2) for s in range(len(row))]
-        rows.append(
-            torch.stack(
-                [(row[s] - most).exp() / total * gaussian[s] if s in near else 0 * row[s] for s in range(len(row))]
-            )
-        )
-    return torch.stack(rows)
-
-
 @task.steps
 def _(scores, centre, window, mask):
     distance = yield "the distances", sub, torch.arange(scores.shape[1]), centre[:, None]

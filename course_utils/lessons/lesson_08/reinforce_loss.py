@@ -72,14 +72,6 @@ def _(draw):
     yield Case("200 picks", _inputs(draw, 200), True, edge=True)
 
 
-@task.oracle
-def _(log_probability, reward, baseline):
-    total = 0 * log_probability.sum()
-    for place, (r, b) in enumerate(zip(reward.tolist(), baseline.tolist(), strict=True)):
-        total = total + (b - r) * log_probability[place]
-    return total / len(reward)
-
-
 @task.steps
 def _(log_probability, reward, baseline):
     difference = yield "the difference of reward and baseline", sub, reward, baseline

@@ -146,16 +146,6 @@ def _layers(n, k):
     return layers
 
 
-@task.oracle
-def _(kind, n, d, k, radius):
-    return {
-        "self": lambda: (3 * n * d**2 + 2 * n**2 * d, 1, 1),
-        "recurrent": lambda: (2 * n * d**2, n, n),
-        "convolution": lambda: (k * n * d**2, 1, _layers(n, k)),
-        "restricted": lambda: (3 * n * d**2 + 2 * (2 * radius + 1) * n * d, 1, (n + radius - 2) // radius),
-    }[kind]()
-
-
 @task.steps
 def _(kind, n, d, k, radius):
     if kind == "recurrent":

@@ -86,20 +86,6 @@ def _(draw):
     yield Case("very large scores, near ±10,000", far, hazard=True)
 
 
-@task.oracle
-def _(query, key, value, radius, hub):
-    sentences = []
-    for queries, keys, values, hubs in zip(query, key, value, hub.tolist(), strict=True):
-        contexts = []
-        for i, asking in enumerate(queries):
-            near = [j for j in range(len(keys)) if i - radius <= j <= i + radius or hubs[i] or hubs[j]]
-            scores = torch.stack([(asking * keys[j]).sum() for j in near]) / len(asking) ** 0.5
-            shares = (scores - scores.detach().max()).exp()
-            contexts.append(sum(share * values[j] for share, j in zip(shares, near, strict=True)) / shares.sum())
-        sentences.append(torch.stack(contexts))
-    return torch.stack(sentences)
-
-
 @task.steps
 def _(query, key, value, radius, hub):
     products = yield "the products of query and key", matmul, query, key.mT

@@ -121,24 +121,6 @@ def _(draw):
     yield Case("very large scores, near ±10,000", (x, one, one, draw.numbers(1, 2) / 50 + 0.0525, far), hazard=True)
 
 
-@task.oracle
-def _(x, weight_q, weight_k, weight_v, mask=None):
-    B, T, _ = x.shape
-    allowed = torch.ones(B, T, T, dtype=torch.bool) if mask is None else mask
-    x = torch.where(_not_used(allowed)[..., None], 0.0, x)
-    sentences = []
-    for words, pairs in zip(x, allowed, strict=True):
-        query, key, value = (torch.einsum("td,da->ta", words, w) for w in (weight_q, weight_k, weight_v))
-        contexts = []
-        for asking, seen in zip(query, pairs, strict=True):
-            scores = (key * asking).sum(-1) / len(asking) ** 0.5
-            most = scores.detach()[seen].max() if seen.any() else 0.0
-            shares = torch.where(seen, (scores - most).clamp(max=0).exp(), 0 * scores)
-            contexts.append((shares[:, None] * value).sum(0) / (shares.sum() if seen.any() else 1))
-        sentences.append(torch.stack(contexts))
-    return torch.stack(sentences)
-
-
 @task.steps
 def _(x, weight_q, weight_k, weight_v, mask=None):
     if mask is not None:

@@ -2,7 +2,6 @@
 
 from itertools import permutations
 
-import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
@@ -44,13 +43,6 @@ def _(draw):
     yield Case("heads of width 1", (_words(draw, 2, 3, 15), 5), True, edge=True)
     yield Case("a single word", (_words(draw, 1, 1, 18), 2), edge=True)
     yield Case("200 words", (draw.numbers(2, 200, 18), 3), edge=True)
-
-
-@task.oracle
-def _(qkv, heads):
-    d = qkv.shape[2] // (3 * heads)
-    begins = [[(3 * head + kind) * d for head in range(heads)] for kind in range(3)]
-    return torch.stack([torch.stack([qkv[:, :, at : at + d] for at in kind], 1) for kind in begins])
 
 
 CUT, MOVED = "the vectors cut into parts", "the parts with their axes moved"

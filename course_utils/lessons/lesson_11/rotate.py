@@ -1,6 +1,5 @@
 """Task 11.rotate: pairs across the halves of a word's vector, turned by an angle that grows with the word's position (Su et al. 2021; pairs as in LLaMA's code)."""
 
-from math import cos, sin
 from operator import add, mul, sub
 
 import torch
@@ -8,7 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.lesson_11._angles import BASE, frequencies, frequency_mistakes, interleaved
+from course_utils.lessons.lesson_11._angles import frequencies, frequency_mistakes, interleaved
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -83,21 +82,6 @@ def _(draw):
     yield Case("as many sentences as words and dimensions", (draw.numbers(4, 4, 4), 2), edge=True)
     yield Case("numbers near 10,000", (draw.numbers(2, 5, 6) * 1e4, 7), hazard=True)
     yield Case("200 words of width 64", (draw.numbers(1, 200, 64), 1), edge=True)
-
-
-@task.oracle
-def _(x, start):
-    B, T, D = x.shape
-    words = []
-    for t in range(T):
-        first, second = [], []
-        for i in range(D // 2):
-            angle = (start + t) / BASE ** (2 * i / D)
-            a, b = x[:, t, i], x[:, t, D // 2 + i]
-            first.append(a * cos(angle) - b * sin(angle))
-            second.append(a * sin(angle) + b * cos(angle))
-        words.append(torch.stack(first + second, 1))
-    return torch.stack(words, 1)
 
 
 def _side_by_side(first, second):

@@ -112,18 +112,6 @@ def _(draw):
         yield Case(f"100 words, {which}", _args(draw, 1, 100, 3, 3, 12, 5, norm_first), edge=True)
 
 
-@task.oracle
-def _(sizes, weights, x, memory, memory_mask):
-    layer = torch.nn.TransformerDecoderLayer(
-        sizes["width"], sizes["heads"], sizes["hidden"], 0.0, norm_first=sizes["norm_first"], batch_first=True
-    ).to(x.dtype)
-    masks = {
-        "tgt_mask": ~torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril(),
-        "memory_key_padding_mask": ~memory_mask,
-    }
-    return torch.func.functional_call(layer, weights, (x, torch.where(memory_mask[..., None], memory, 0.0)), masks)
-
-
 @task.steps
 def _(sizes, weights, x, memory, memory_mask):
     clear = lambda memory, mask: memory.masked_fill(~mask[..., None], 0.0)  # noqa: E731

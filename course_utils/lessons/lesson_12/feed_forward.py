@@ -66,13 +66,6 @@ def _(draw):
     yield Case("200 words", _inputs(draw, 1, 200, 3, 5), edge=True)
 
 
-@task.oracle
-def _(x, weight_1, bias_1, weight_2, bias_2):
-    first, second = torch.nn.Linear(*weight_1.T.shape), torch.nn.Linear(*weight_2.T.shape)
-    hidden = torch.func.functional_call(first, {"weight": weight_1, "bias": bias_1}, x).clamp(min=0)
-    return torch.func.functional_call(second, {"weight": weight_2, "bias": bias_2}, hidden)
-
-
 @task.steps
 def _(x, weight_1, bias_1, weight_2, bias_2):
     turned = yield "weight_1 transposed", lambda weight: weight.mT, weight_1

@@ -77,11 +77,6 @@ def _(draw):
     yield Case("numbers near 8192 that differ by about 1", ((x * 4).round() / 4 + 8192, gain, bias, 1e-5), hazard=True)
 
 
-@task.oracle
-def _(x, gain, bias, eps):
-    return torch.nn.functional.layer_norm(x, gain.shape, gain, bias, eps)
-
-
 @task.steps
 def _(x, gain, bias, eps):
     mean = yield "the mean of each vector", lambda x: x.mean(-1, keepdim=True), x

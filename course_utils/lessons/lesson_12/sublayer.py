@@ -87,14 +87,6 @@ def _(draw):
         yield _case(draw, "200 words", BY_ITSELF, 1, 200, 3, order, edge=True)
 
 
-@task.oracle
-def _(x, function, gain, bias, order):
-    norm = lambda x: F.layer_norm(x, gain.shape, gain, bias, 1e-5)  # noqa: E731
-    if order == "pre":
-        return x + function(norm(x))
-    return norm(x + function(x)) if order == "post" else x + norm(function(x))
-
-
 @task.property
 def each_order_ends_as_it_should(case, value):
     """Post-norm ends in a norm; the others add x to what the function gives, which in "late" is normalised."""

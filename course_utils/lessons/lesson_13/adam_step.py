@@ -85,17 +85,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, (2, 3), 2, 0.75, 0.875, 0.25, dtype=torch.float64), hazard=True)
 
 
-@task.oracle
-def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
-    moved = torch.nn.Parameter(parameter.clone())
-    optimizer = torch.optim.Adam([moved], lr=rate, betas=(beta1, beta2), eps=eps)
-    kept = {"step": torch.tensor(step - 1.0), "exp_avg": m.clone(), "exp_avg_sq": v.clone()}
-    optimizer.state[moved] = kept
-    moved.grad = gradient.clone()
-    optimizer.step()
-    return moved.detach(), kept["exp_avg"], kept["exp_avg_sq"]
-
-
 @task.steps
 def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     new = []

@@ -43,15 +43,6 @@ def _(draw):
     yield Case("the paper's base model, 100 sentences", (100, 6, 512, 8, 30, 31, 2), edge=True)
 
 
-@task.oracle
-def _(sentences, layers, width, heads, source, written, bytes_each):
-    total = 0
-    for tokens in (source, written):  # the two attentions of a layer
-        for _vector in ("key", "value"):
-            total += sentences * layers * tokens * width * bytes_each
-    return total
-
-
 @task.steps
 def _(sentences, layers, width, heads, source, written, bytes_each):
     tokens = yield "all tokens", add, source, written

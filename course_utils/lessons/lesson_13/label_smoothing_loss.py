@@ -79,12 +79,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, [3, 5], 5, 7, 3, 0.25, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(logits, target, smoothing, pad):
-    loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad, label_smoothing=smoothing)
-    return loss - _lowest(logits.shape[-1], smoothing)
-
-
 def _lowest(V, smoothing):
     """The entropy of a smoothed target."""
     share = smoothing / V

@@ -61,11 +61,6 @@ def _(draw):
     yield Case("step 4,000 of 100,000", (4000, 100_000, 4000, 7e-4), edge=True)
 
 
-@task.oracle
-def _(step, steps, warmup, highest):
-    return highest * step / warmup if step < warmup else highest * (1 - (step - warmup) / (steps + 1 - warmup))
-
-
 LEFT, FALL = "the steps that are left", "the steps of the fall"
 RISING, FALLING, LOWER, RATE = "the rising line", "the falling line", "the lower of both lines", "the rate"
 

@@ -88,15 +88,6 @@ def the_verdict_fits_the_differences(case, value):
     return f"The number of differences here is {n}. Chance gives so many equal signs in 2 of {2**n} cases, which is more often than once in 16 times: the verdict is 0."
 
 
-@task.oracle
-def _(plain, changed):
-    differences = [changed[seed] - result for seed, result in plain.items() if seed in changed]
-    better, worse = (sum(sign * each > 0 for each in differences) for sign in (1, -1))
-    enough = len(differences) > 4
-    verdict = int(better == len(differences)) - int(worse == len(differences)) if enough else 0
-    return sum(differences) / len(differences), verdict
-
-
 @task.steps
 def _(plain, changed):
     differences = yield "the difference of each seed", _differences, plain, changed

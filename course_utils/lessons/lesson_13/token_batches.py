@@ -95,19 +95,6 @@ def _(draw):
     yield Case("a single sentence, above the limit", ([7], 6), edge=True, raises="ValueError")
 
 
-@task.oracle
-def _(lengths, limit):
-    if any(length > limit for length in lengths):
-        raise ValueError("a sentence is longer than a batch")
-    order = [i for length in sorted(set(lengths)) for i in range(len(lengths)) if lengths[i] == length]
-    batches = []
-    while order:
-        n = max(n for n in range(1, len(order) + 1) if all(k * lengths[order[k - 1]] <= limit for k in range(1, n + 1)))
-        batches.append(order[:n])
-        order = order[n:]
-    return batches
-
-
 @task.steps
 def _(lengths, limit):
     yield "the look for long sentences", _refuse, lengths, limit

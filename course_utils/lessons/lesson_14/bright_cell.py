@@ -43,17 +43,6 @@ def _(draw):
         yield Case(f"patch {k}, {side}×{side} pixels", _inside(draw, k, side, row, column))
 
 
-@task.oracle
-def _(location, row, column, k, side):
-    """By the edges of the cell, in pixels of the picture."""
-    new = []
-    for middle, place in zip((location + 1) / 2 * side, (column, row), strict=True):
-        begin = middle - 8 * 2**k / 2  # of the patch
-        edges = begin + place * 2**k, begin + (place + 1) * 2**k
-        new.append((edges[0] + edges[1]) / side - 1)
-    return torch.stack(new)
-
-
 @task.steps
 def _(location, row, column, k, side):
     middle = yield "the middle of the cell", add, torch.tensor([column, row], dtype=location.dtype), 0.5

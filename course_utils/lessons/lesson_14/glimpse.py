@@ -103,21 +103,6 @@ def _(draw):
     yield Case("float64 numbers", _anywhere(draw, 2, 7, 11, 3, 3, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(image, location, size, scales):
-    (B, Y, X), patches = image.shape, []
-    for b in range(B):
-        column, row = (int((location[b, i].item() + 1) * (X, Y)[i] / 2) for i in (0, 1))
-        for k in range(scales):
-            block = 2**k
-            top, left = row - size * block // 2, column - size * block // 2
-            for cell in range(size * size):
-                r, c = top + cell // size * block, left + cell % size * block
-                seen = image[b, max(r, 0) : max(r + block, 0), max(c, 0) : max(c + block, 0)]
-                patches.append(seen.sum() / block**2)
-    return torch.stack(patches).reshape(B, scales, size, size)
-
-
 @task.steps
 def _(image, location, size, scales):
     patches = []

@@ -73,16 +73,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 5, 3, 0.25, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(features, state, weight_features, weight_state, weight_location, noise, std):
-    new = torch.einsum("bd,ed->be", features, weight_features) + torch.einsum("bd,ed->be", state, weight_state)
-    new = new.clamp(min=0)
-    mean = torch.einsum("bd,cd->bc", new, weight_location)
-    place = (mean + std * noise).detach()
-    log_p = sum(-((place[:, c] - mean[:, c]) ** 2) / (2 * std**2) - log(std) - log(2 * pi) / 2 for c in (0, 1))
-    return new, place.clamp(-1, 1), log_p
-
-
 @task.steps
 def _(features, state, weight_features, weight_state, weight_location, noise, std):
     of_features = yield "the product with weight_features", matmul, features, weight_features.mT

@@ -56,15 +56,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 5, 0.25, 0.125, torch.float64), hazard=True)
 
 
-@task.oracle
-def _(mean, location, std, reward, baseline, rate):
-    new = []
-    for c in (0, 1):
-        pushes = [(r - b) * (l[c] - mean[c]) / std**2 for r, b, l in zip(reward, baseline, location, strict=True)]
-        new.append(mean[c] + rate * sum(pushes) / len(pushes))
-    return torch.stack(new)
-
-
 @task.steps
 def _(mean, location, std, reward, baseline, rate):
     surprise = yield "reward minus baseline", sub, reward, baseline

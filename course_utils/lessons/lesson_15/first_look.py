@@ -57,22 +57,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 2, 4, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(annotations, weights):
-    def times(matrix, vector):
-        return torch.stack([sum(w * number for w, number in zip(row, vector, strict=True)) for row in matrix])
-
-    rows = []
-    for picture in annotations:
-        state = times(weights["first"], sum(picture) / len(picture)).tanh()
-        asked = times(weights["query"], state)
-        scores = [times(weights["v"][None], (asked + times(weights["key"], a)).tanh())[0] for a in picture]
-        shares = [score.exp() for score in scores]
-        context = sum(share * a for share, a in zip(shares, picture, strict=True)) / sum(shares)
-        rows.append(context / (1 + (-times(weights["gate"][None], state)).exp()))
-    return torch.stack(rows)
-
-
 @task.steps
 def _(annotations, weights):
     mean = yield "the mean annotation", lambda annotations: annotations.mean(1), annotations

@@ -116,16 +116,6 @@ def _true(draw, weights):
     return torch.where(draw.whole(0, 2, *right.shape) > 0, right, (right + 1) % weights.shape[-1])
 
 
-@task.oracle
-def _(weights, true, mask):
-    right = steps = 0
-    for b, t in mask.nonzero().tolist():
-        row = weights[b, t].tolist()
-        right += row.index(max(row)) == int(true[b, t])
-        steps += 1
-    return right / steps if steps else 0.0
-
-
 @task.steps
 def _(weights, true, mask):
     pointed = yield "the cells pointed to", lambda weights: weights.argmax(-1), weights

@@ -64,23 +64,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 3, 2, 5, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(usage, written, reads, free, content, allocate, enter):
-    news, rows = [], []
-    for b in range(len(usage)):
-        new = 1 - (1 - usage[b]) * (1 - written[b])
-        for weights, gate in zip(reads[b], free[b], strict=True):
-            new = new - new * gate * weights
-        left, weights = torch.ones((), dtype=new.dtype), [None] * len(new)
-        for place in sorted(range(len(new)), key=new.tolist().__getitem__):
-            alike = content[b, place] - left * (1 - new[place])
-            weights[place] = enter[b] * (content[b, place] - allocate[b] * alike)
-            left = left * new[place]
-        news.append(new)
-        rows.append(torch.stack(weights))
-    return torch.stack(news), torch.stack(rows)
-
-
 @task.steps
 def _(usage, written, reads, free, content, allocate, enter):
     filled = yield "the usage after writing", lambda usage, written: usage + written - usage * written, usage, written

@@ -94,18 +94,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 3, 7, 5, 5, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(memory, previous, key, strength, gate, kernel, gamma):
-    rows, (B, N, _), K = [], memory.shape, kernel.shape[1]
-    for b in range(B):
-        cosines = [memory[b, i] @ key[b] / (memory[b, i].norm() * key[b].norm()) for i in range(N)]
-        content = (strength[b] * torch.stack(cosines)).softmax(0)
-        mixed = previous[b] + gate[b] * (content - previous[b])
-        moved = torch.stack([sum(kernel[b, s] * mixed[(i - s + K // 2) % N] for s in range(K)) for i in range(N)])
-        rows.append((gamma[b] * moved.log()).softmax(0))
-    return torch.stack(rows)
-
-
 def _moves(mixed, kernel, axis=1):
     K = kernel.shape[1]
     return sum(kernel[:, [i]] * mixed.roll(i - K // 2, axis) for i in range(K))

@@ -55,21 +55,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 3, 5, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(link, precedence, weights, at, content, modes):
-    links, lasts, reads = [], [], []
-    for b in range(len(link)):
-        N, w = weights.shape[1], weights[b]
-        rows = [(link[b, i] * (1 - w[i] - w) + w[i] * precedence[b]) * (torch.arange(N) != i) for i in range(N)]
-        new = torch.stack(rows)
-        forward = sum(new[:, j] * at[b, j] for j in range(N))
-        backward = sum(new[i] * at[b, i] for i in range(N))
-        links.append(new)
-        lasts.append(precedence[b] - precedence[b] * sum(w) + w)
-        reads.append(modes[b, 0] * backward + modes[b, 1] * content[b] + modes[b, 2] * forward)
-    return torch.stack(links), torch.stack(lasts), torch.stack(reads)
-
-
 @task.steps
 def _(link, precedence, weights, at, content, modes):
     left = yield "what stays of the precedence", sub, 1, weights.sum(1, keepdim=True)

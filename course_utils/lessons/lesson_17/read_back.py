@@ -47,12 +47,6 @@ def _(draw):
     yield Case("200 positions", _weights(draw, 200), edge=True)
 
 
-@task.oracle
-def _(write_weights, read_weights):
-    memory = write_weights[:, None] * torch.ones(1, 1, dtype=write_weights.dtype)  # N W: a vector of width 1 is written
-    return sum(memory[i, 0] * read_weights[i] for i in range(len(memory)))
-
-
 HELD, TAKEN, TOGETHER = "what each position holds", "what is read from each position", "what is read in all"
 
 

@@ -67,13 +67,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 3, 7, 5, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(memory, weights, erase, add):
-    B, N, _ = memory.shape
-    positions = [memory[b, n] + weights[b, n] * (add[b] - erase[b] * memory[b, n]) for b in range(B) for n in range(N)]
-    return torch.stack(positions).view(memory.shape)
-
-
 @task.steps
 def _(memory, weights, erase, add):
     weights, erase, add = weights[:, :, None], erase[:, None], add[:, None]

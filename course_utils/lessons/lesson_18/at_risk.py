@@ -77,11 +77,6 @@ def each_risk_follows_from_the_gates(case, value):
     return f"Old input {b} asks {of} alone, and no new input asks any of these. So its answer stays."
 
 
-@task.oracle
-def _(old, new):
-    return torch.tensor([any(a > 0 and b > 0 for row in new for a, b in zip(gates, row, strict=True)) for gates in old])
-
-
 @task.steps
 def _(old, new):
     asked = yield "the old inputs' experts", lambda old: old > 0, old

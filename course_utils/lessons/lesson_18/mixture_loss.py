@@ -100,17 +100,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 0.5, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(outputs, gates, target):
-    losses = []
-    for said, weights, wanted in zip(outputs, gates, target, strict=True):
-        chosen = [i for i in range(len(weights)) if weights[i] > 0]
-        exponents = {i: -0.5 * ((wanted - said[i]) ** 2).sum() for i in chosen}
-        top = max(exponents[i].item() for i in chosen)
-        losses.append(-top - sum(weights[i] * (exponents[i] - top).exp() for i in chosen).log())
-    return sum(losses) / len(losses)
-
-
 @task.steps
 def _(outputs, gates, target):
     off = yield "target minus outputs", sub, target[:, None], outputs

@@ -78,15 +78,6 @@ def _(draw):
     yield Case("300 tokens", (draw.whole(0, 7, 300), 7, 40), edge=True)
 
 
-@task.oracle
-def _(chosen, experts, capacity):
-    taken, kept = [0] * experts, []
-    for expert in chosen.tolist():
-        taken[expert] += 1
-        kept.append(taken[expert] <= capacity)
-    return torch.tensor(kept)
-
-
 @task.steps
 def _(chosen, experts, capacity):
     sent = yield "the one-hot experts", F.one_hot, chosen, experts

@@ -76,23 +76,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 2, 5, 3, 2, 3, 5, 2, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    dense = []
-    for t in range(x.shape[1]):
-        earlier = x[:, t - dilation] if t >= dilation else torch.zeros_like(x[:, t])
-        f, g = (torch.einsum("bd,fd->bf", earlier, w[..., 0]) + torch.einsum("bd,fd->bf", x[:, t], w[..., 1]) for w in (weight_f, weight_g))  # fmt: skip
-        dense.append(torch.cat([x[:, t], (2 * (2 * f).sigmoid() - 1) * (1 + (g / 2).tanh()) / 2], 1))
-    dense, rows = torch.stack(dense, 1), []
-    for t in range(x.shape[1]):
-        so_far = dense[:, : t + 1]
-        scores = torch.einsum("bk,bsk->bs", dense[:, t] @ weight_q, so_far @ weight_k) / weight_k.shape[1] ** 0.5
-        powers = (scores - scores.amax(1, keepdim=True)).exp()
-        read = torch.einsum("bs,bse->be", powers / powers.sum(1, keepdim=True), so_far @ weight_v)
-        rows.append(torch.cat([dense[:, t], read], 1))
-    return torch.stack(rows, 1)
-
-
 @task.steps
 def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
     earlier = yield "the earlier step", _earlier, x, dilation

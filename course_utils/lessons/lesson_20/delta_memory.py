@@ -88,20 +88,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 2, 5, 3, 7, torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(key, value, query, rate):
-    """Without a memory: what each step writes for its key is kept in a list, and asked for again."""
-    written, read = [], []
-    for t in range(key.shape[1]):
-
-        def found(vector, t=t):
-            return sum((vector * key[:, s]).sum(1, keepdim=True) * written[s] for s in range(len(written)))
-
-        written.append(rate[:, t, None] * (value[:, t] - found(key[:, t])))
-        read.append(found(query[:, t]))
-    return torch.stack(read, 1)
-
-
 OLD, DIFFERENCE, SCALED = (
     "what is there",
     "the difference",

@@ -53,12 +53,6 @@ def _(draw):
     yield Case("50 steps", (draw.whole(-2, 2, 2, 50),), edge=True)
 
 
-@task.oracle
-def _(key):
-    rates = [[1 / row[: t + 1].count(row[t]) for t in range(len(row))] for row in key.tolist()]
-    return torch.tensor(rates)
-
-
 def _count(same):
     return same.sum(2)
 

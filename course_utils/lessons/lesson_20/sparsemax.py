@@ -100,23 +100,6 @@ def _(draw):
     yield Case("float64 numbers", _drawn(draw, 2, 3, 7, dtype=torch.float64), True, hazard=True)
 
 
-@task.oracle
-def _(scores, mask):
-    """Row by row, without sorting: whatever lies below the threshold is left out, until nothing does (Michelot 1986)."""
-    rows = []
-    for row, allowed in zip(scores.flatten(0, 1), mask.flatten(0, 1), strict=True):
-        weights = torch.zeros_like(row)
-        kept = allowed.nonzero()[:, 0]
-        while len(kept):
-            above = row[kept] - (row[kept].sum() - 1) / len(kept)
-            if (above > 0).all():
-                weights = weights.index_put((kept,), above)
-                break
-            kept = kept[above > 0]
-        rows.append(weights)
-    return torch.stack(rows).view_as(scores)
-
-
 HIDDEN, DOWN = "the masked scores", "the sorted scores"
 TIMES_K, STRETCHED = "the k-fold scores", "1 plus the k-fold score"
 ABOVE, NUMBER = "the comparison with the sums", "the number that stay"

@@ -10,7 +10,6 @@ from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_12._layers import attention, drawn, in_precision, norm, silenced
 from course_utils.lessons.shared.stages import told_by_stages
-from course_utils.models.attention import causal_mask
 
 task = Task(
     "21.gpt",
@@ -113,34 +112,6 @@ def _(draw):
     yield Case("a single id", _args(draw, 2, 1, 5, 2, 4, 3, 2, 7), edge=True)
     yield Case("100 ids", _args(draw, 1, 100, 5, 2, 4, 3, 1, 101), edge=True)
     yield Case("float64 numbers", in_precision(_args(draw, 2, 3, 5, 2, 4, 3, 2, 7), torch.float64), True, hazard=True)
-
-
-PYTORCHS = {  # the names of a block's parts in nn.TransformerEncoderLayer
-    "attention": "self_attn",
-    "network.0": "linear1",
-    "network.2": "linear2",
-    "norm1": "norm1",
-    "norm2": "norm2",
-}
-
-
-@task.oracle
-def _(sizes, weights, ids):
-    T, D = ids.shape[1], sizes["width"]
-    layer = torch.nn.TransformerEncoderLayer(
-        D, sizes["heads"], sizes["hidden"], 0.0, "gelu", norm_first=True, batch_first=True
-    ).to(weights["embedding.weight"].dtype)
-    x = F.embedding(ids, weights["embedding.weight"]) + F.embedding(torch.arange(T), weights["positions.weight"])
-    for n in range(sizes["layers"]):
-        of_layer = {
-            name.replace(f"blocks.{n}.{ours}.", f"{theirs}."): weight
-            for ours, theirs in PYTORCHS.items()
-            for name, weight in weights.items()
-            if name.startswith(f"blocks.{n}.{ours}.")
-        }
-        x = torch.func.functional_call(layer, of_layer, x, {"src_mask": ~causal_mask(T)})
-    x = F.layer_norm(x, (D,), weights["norm.weight"], weights["norm.bias"])
-    return F.linear(x, weights["embedding.weight"])
 
 
 IDS, PLACES, EMBEDDED, MASK = (

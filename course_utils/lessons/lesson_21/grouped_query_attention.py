@@ -83,15 +83,6 @@ def _(draw):
     )
 
 
-@task.oracle
-def _(query, key, value, mask):
-    H, G = query.shape[1], key.shape[1]
-    heads = [
-        F.scaled_dot_product_attention(query[:, h], key[:, h * G // H], value[:, h * G // H], mask) for h in range(H)
-    ]
-    return torch.stack(heads, 1)
-
-
 def _of_groups(case, h, of_keys, of_values):
     """What head h gets with the keys of one group and the values of another."""
     query, key, value, mask = (tensor.double() if tensor.is_floating_point() else tensor for tensor in case.args)

@@ -65,13 +65,6 @@ def _(draw):
     yield Case("logits of ±10,000", (far, _ids(draw, 2, 3, 5)), hazard=True)
 
 
-@task.oracle
-def _(logits, ids):
-    B, T, _ = logits.shape
-    losses = [F.cross_entropy(logits[b, t], ids[b, t + 1]) for b in range(B) for t in range(T - 1)]
-    return sum(losses) / len(losses)
-
-
 GIVEN, WANTED = "the positions with a target", "the next ids"
 OF_TARGET, LOSSES, MEAN = "the targets' log probabilities", "the loss of each position", "the mean loss"
 

@@ -71,12 +71,6 @@ def _all_of(next_block):
     return [torch.cat(parts) for parts in zip(*blocks, strict=True)]
 
 
-@task.oracle
-def _(next_block):
-    scores, values = _all_of(next_block)
-    return (scores - scores.logsumexp(0)).exp() @ values
-
-
 OF_BLOCK, NEW = "the block's largest score", "the largest score so far"
 MOVED, FACTOR = "the difference of the largest", "the factor"
 SHIFTED, POWERS = "the lowered scores", "the exponentials"

@@ -51,16 +51,6 @@ def _(draw):
     yield Case("numbers near 1,000", (1000 * x, *rest), hazard=True)
 
 
-@task.oracle
-def _(x, weight_gate, weight_up, weight_down):
-    layers = [torch.nn.Linear(*weight.T.shape, bias=False) for weight in (weight_gate, weight_up, weight_down)]
-    gate, up, down = (
-        lambda y, layer=layer, weight=weight: torch.func.functional_call(layer, {"weight": weight}, y)
-        for layer, weight in zip(layers, (weight_gate, weight_up, weight_down), strict=True)
-    )
-    return down(torch.nn.SiLU()(gate(x)) * up(x))
-
-
 GATE, GATED = "the gate", "the gated product"
 
 
