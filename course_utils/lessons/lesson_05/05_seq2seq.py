@@ -31,7 +31,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## A network that reads word by word
 #
-# First we need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another. From word to word it carries a vector, its **state** $s$. At each step $t$, the new state is made from the vector $x_t$ of the word and from the old state:
+# We need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another. From word to word it carries a vector, its **state** $s$. At each step $t$, the new state is made from the vector $x_t$ of the word and from the old state:
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
@@ -360,7 +360,7 @@ print(f"64 numbers:         {64 * 32} bits")
 # %% [markdown]
 # Twelve words take 63.9 bits, and the vector has 2,048. So it has room for far more than twelve words.
 #
-# But the network has to *learn* how to put a sentence into the vector, and how to read it out again. Does it use more of the room if we train it longer? We have trained five models of each of six kinds. The first kind is ours. The others differ from it in the width of the vector, in the number of steps, or in the cell. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+# But the network has to *learn* how to put a sentence into the vector, and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models of each of six kinds. The first kind is ours. The others differ from it in the width of the vector, in the number of steps, or in the cell. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
 # %%
 shown.whole_sentences_right(lengths=(3, 6, 8, 12))
@@ -372,7 +372,7 @@ shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## Does it help to read backwards?
 #
-# If learning is the difficulty, can we make it easier? Sutskever et al. 2014 found a trick: their encoder read the source from the last word to the first. The translations became better, from 25.9 to 30.6 BLEU, a score that lesson 07 explains. They believe that it helps to have the first words close to their translations, because this makes it easier to learn how the two sentences are connected.
+# If learning is the difficulty, can we make it easier? Sutskever et al. 2014 found a trick: their encoder read the source from the last word to the first, and the translations became better. They believe that it helps to have the first words close to their translations, because this makes it easier to learn how the two sentences are connected.
 #
 # Let us count the steps from reading a word to writing its translation, for "boy called girls". The encoder reads three words and EOS, and then the decoder writes. We do this for our language, which keeps the order of the words, and for one that reverses it. In which language does reading backwards create a distance of 2, and in which does it remove one?
 
@@ -389,7 +389,7 @@ rows = {  # step of writing minus step of reading; writing begins after four ste
 table(rows, ["boy", "called", "girls"], corner="translation", digits=0)
 
 # %% [markdown]
-# In the same order, reading backwards creates a distance of 2, at "boy". In the reversed order it removes one, at "girls". So if short distances help, reading backwards should do good in the same order, and harm in the reversed order. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. Does the share of right words grow when the source is read backwards?
+# In the same order, reading backwards creates a distance of 2, at "boy". In the reversed order it removes one, at "girls". So if short distances help, reading backwards should help in the same order, and do harm in the reversed one. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. Does the share of right words grow when the source is read backwards?
 
 # %%
 shown.gains_of_reading_backwards(lengths=(3, 6, 8, 12))

@@ -28,7 +28,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # In lesson 06, the decoder looked at all states of the encoder. But a GRU had to make these states, one word after the other.
 #
-# Vaswani et al. 2017 leave out the recurrent network. Words reach each other by attention alone: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. What do we gain, and what do we pay? We look at one gain, at a second one that we may hope for, and at three prices.
+# Vaswani et al. 2017 leave out the recurrent network. Words reach each other by attention alone: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. What do we gain, and what do we pay? First we build such a layer. Then we look at one gain, at a second one that we may hope for, and at three prices.
 #
 # ## Every word looks at every word
 #
@@ -107,7 +107,7 @@ diagrams.same_words(words, X, (Q, K, V), scores, weights, rounded)
 #
 # ## A layer that can be trained
 #
-# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). Its mask is True where a word may look.
+# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). The layer's mask is True where a word may look.
 #
 # To test the layer, we copy our three matrices into it: "sad" should get the same weights as before.
 
@@ -183,7 +183,7 @@ plots.weights(weights, sentence.split(), sentence.split())
 #
 # ## The gain: nothing waits
 #
-# A **recurrent** layer makes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give 100 words to our layer and to `Recurrent`, a layer with the plain cell of lesson 05, which has two matrices and no gates. The function `seconds` measures how long each of them takes. How many times as long does the recurrent layer take?
+# A **recurrent** layer makes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give 100 words to our layer and to `Recurrent`, a layer with the plain cell of lesson 05. The function `seconds` measures how long each of them takes. How many times as long does the recurrent layer take?
 
 # %%
 many_words = torch.randn(1, 100, 64)  # B T D
@@ -209,7 +209,7 @@ print(f"The recurrent layer takes {ratio:.0f} times as long.")
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is a step, too. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. Only in self-attention are any two words one step apart.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is a step, too. This number is the **longest path** of a layer. However long the sentence, only in self-attention are any two words one step apart.
 #
 # The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8.
 #
@@ -235,7 +235,7 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM answer about nine in ten questions. Self-attention does so at every distance, even at 0, where two restricted layers answer more. So it is not reach that it lacks. We do not look for the reason here.
+# At distance 16, self-attention and the LSTM answer about nine in ten questions. Self-attention does so at every distance, even at 0, where two restricted layers answer more. So what it lacks is not reach. We do not look for the reason here.
 #
 # One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach. But reach is not enough: at distance 4, all pairs are within the reach of two layers, and they answer only about six out of ten questions. We tuned the rate for none of these models.
 #
@@ -293,7 +293,7 @@ for name, mask in masks.items():
 table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 
 # %% [markdown]
-# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so the words at positions 0 to 2 do not see these two. In an exercise, you test this for every position.
+# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so the words at positions 0 to 2 do not see these two.
 #
 # In training, nothing waits even with this mask: the right words are all there, as in the teacher forcing of lesson 05, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
 #
@@ -349,7 +349,7 @@ for n in (50, 2_000, 100_000):
 table(rows, ["values", "weights"], corner="megabytes")
 
 # %% [markdown]
-# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Restricted self-attention needs fewer weights, but it fails beyond its reach, as we have seen. Lesson 21 shows a way to compute attention without keeping all weights.
+# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Restricted self-attention needs fewer weights, but it fails beyond its reach. Lesson 21 shows a way to compute attention without keeping all weights.
 #
 # ## So: what if every word looks at every word at once?
 #
