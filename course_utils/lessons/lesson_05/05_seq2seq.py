@@ -19,11 +19,19 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # A translator reads a sentence and writes another one. How does the meaning get from one to the other? The simplest way is a single vector: one network reads the whole sentence into it, and another network writes the translation from it.
 #
-# Can one vector hold a sentence? In this lesson we build such a translator and train it. Then we give it longer and longer sentences, and see at which length words get lost.
+# In this lesson we build such a translator, and train it on a small invented language. It translates short sentences correctly. But this is what becomes of a sentence of twelve words:
+#
+# ```text
+# source: our small boy called my old girls and friends followed big houses
+# right:  glodil sliro flima kovor kremil lanu tavo droli pivut vuvi pamor sono brude
+# model:  glodil sliro flima kovor kremil lanu tavo droli bresun kremil sono bruda
+# ```
+#
+# The first eight words are right, and after them no word stands in its place. Can one vector hold a sentence, or is it too small for twelve words? At the end you will know.
 #
 # ## A network that reads word by word
 #
-# First we need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another. From word to word it carries a vector, its **state** $s$. At each step $t$, the new state is made from the vector $x_t$ of the word and from the old state:
+# We need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another. From word to word it carries a vector, its **state** $s$. At each step $t$, the new state is made from the vector $x_t$ of the word and from the old state:
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
@@ -81,7 +89,7 @@ for z in (0.5, 0.9, 0.99):
 #
 # </details>
 #
-# PyTorch's `nn.GRU` goes through all words of a batch. It returns the states after every word, and the last state on its own. We send it B = 2 sentences of S = 5 words. A word has D = 3 numbers, and a state H = 4. Which shape do the states have?
+# PyTorch's `nn.GRU` goes through all words of a batch. It returns the states after every word, and the last state on its own. We give it B = 2 sentences of S = 5 words. A word has D = 3 numbers, and a state H = 4. What shape do the states have?
 
 # %% tags=["nbval-check-output"]
 gru = nn.GRU(3, 4, batch_first=True)  # D, H; the batch is the first axis
@@ -97,21 +105,21 @@ print("last state:", *last_state.shape)
 #
 # Now we connect two GRUs. The **encoder** reads the sentence that we want to translate, the **source**. Its last state is the **sentence vector**. The **decoder** begins with this vector as its state, and writes one word at each step.
 #
-# Two special words tell where a sentence begins and ends, **BOS** and **EOS**. The decoder first reads BOS. From then on it reads the word that it has written last. When it writes EOS, the translation is complete. The encoder reads EOS, too, at the end of the source.
+# Two special words mark where a sentence begins and ends, **BOS** and **EOS**. The decoder first reads BOS. From then on it reads the word that it has written last. When it writes EOS, the translation is complete. The encoder reads EOS, too, at the end of the source.
 #
-# The drawing shows this for "boy called girls", which becomes "flima kovor droli" in the language that we use below. What does the decoder know about the source?
+# The drawing shows this for "boy called girls", which becomes "flima kovor droli". Follow the arrows from "girls" to "droli". What do they pass through on the way?
 
 # %%
 source_words = ["boy", "called", "girls", "EOS"]
 target_words = ["flima", "kovor", "droli"]
-diagrams.seq2seq(source_words, target_words, new=["context"])
+diagrams.seq2seq(source_words, target_words)
 
 # %% [markdown]
-# The decoder knows only the one vector in the middle. What the vector does not hold cannot be translated.
+# Every way from the source to the translation leads through the one vector in the middle. What this vector does not hold cannot be translated.
 #
 # ## A small language
 #
-# To train the translator, we need many pairs of sentences. We use a small invented language, because there the right translation is always known. The source has 40 English words. What happens to "the" and to "dog" in the translation?
+# To train the translator, we need many pairs of sentences. In our invented language, the right translation is always known. The source language has 40 English words. What happens to "the" and to "dog" in the translation?
 
 # %% tags=["nbval-check-output"]
 small = ["boy called girls", "the boy called the girls", "the dog called girls"]
@@ -208,8 +216,6 @@ print(f"{by_loops.item():.1f}")
 reveal("05.untrained", round(by_loops.item(), 1))
 
 # %% [markdown]
-# The loss is near 4.5. If all 86 entries had the same probability, it would be $-\ln \frac{1}{86} = \ln 86 = 4.45$.
-#
 # PyTorch's `cross_entropy` computes the same loss, without loops. It wants one row of logits for each word, so we flatten the axes B and T into one.
 
 
@@ -260,7 +266,7 @@ for step in (0, 50, 200, 599):
     print(f"loss at step {step}: {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss falls to less than 1. Later lessons use the same loop under the name `fit`.
+# The loss falls to about 0.65. Since $e^{-0.65} = 0.52$, the right word now has a probability of about one half, as a geometric mean. Later lessons use the same loop under the name `fit`.
 #
 # ## The model translates
 #
@@ -291,11 +297,9 @@ for sentence in ("boy called girls", "the dog called girls"):
 # %% [markdown]
 # The model translates both sentences correctly.
 #
-# **Your turn**: put sentences of your own into the last cell, made of words that you have seen here.
-#
 # ## How long may a sentence be?
 #
-# Now we come to the question of the title. We let a sentence grow from one word to twelve, the greatest length in training, and our model translates it. In the picture, each row shows one translation, with wrong words in a red frame. The number on the left counts the words of the source. The translation may have more, since "old" becomes two words. The grey row is the right translation of the last sentence. At which length does the first wrong word appear?
+# Now we let a sentence grow from one word to the twelve of our first example. No sentence in training is longer. In the picture, each row shows one translation, with wrong words in a red frame. The number on the left counts the words of the source. The translation may have more, since "old" becomes two words. The grey row is the right translation of the last sentence. At which length does the first wrong word appear?
 
 # %%
 growing = [
@@ -315,7 +319,9 @@ growing = [
 shown.draw_translations(growing, truth(growing), translate(model, growing))
 
 # %% [markdown]
-# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. At twelve words, the translation begins well and then goes wrong: its words belong to the language, but they do not say what the source says.
+# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. The wrong words belong to the language, but they do not say what the source says.
+#
+# **Your turn**: put sentences of your own into `growing`, made of the same words. What is the shortest sentence that your model gets wrong?
 #
 # These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
 
@@ -341,32 +347,34 @@ reveal("05.twelve", round(words_right[12], 2))
 shown.draw_shares_by_length(words_right, sentences_right)
 
 # %% [markdown]
-# At twelve words, none of the five models gets even one of the 200 sentences right. At six words, about half of the sentences are right, and up to three words nearly all of them. Your model behaves like the other five.
+# Up to three words, nearly all sentences are right, and at six words about half of them. At twelve words, the curves for whole sentences have come down to 0. Your model behaves like the other five.
 #
 # ## Is the vector too small?
 #
-# Where does the limit come from? The vector may be too small, the training too short, or the cell may forget too much. We have trained five models of each of six kinds. The first kind is ours. The others have a narrower vector, a wider vector, four times as many steps, a wider vector and four times as many steps, or plain cells. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
-
-# %%
-shown.whole_sentences_right(lengths=(3, 6, 8, 12))
-
-# %% [markdown]
-# More than half of the sentences of eight words are right if the vector has 128 dimensions, or if the training is four times as long. With both, nine in ten are right. At twelve words, even this model fails for most sentences. Plain cells fail even at three words, so the GRU is much the better cell here. The table does not say whether it forgets less or learns faster.
-#
-# Is there too little room in the vector? We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40$ bits. Each number of our vector has 32 bits. How many bits do 12 words take, and how many does the vector have?
+# Why do long sentences fail? Perhaps there is too little room in the vector. We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40$ bits. Each number of our vector has 32 bits. How many bits do 12 words take, and how many does the vector have?
 
 # %% tags=["nbval-check-output"]
 print(f"12 words out of 40: {12 * log2(40):.1f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take 63.9 bits, and the vector has 2,048. So the limit is not the number of bits that the vector could store. The table fits this: the same 64 dimensions hold longer sentences after longer training. Much of the difficulty lies in *learning* how to put a sentence into a vector, and how to read it out again. A wider vector, which here also makes the network larger, seems to make this easier to learn.
+# Twelve words take 63.9 bits, and the vector has 2,048. So it has room for far more than twelve words.
+#
+# But the network has to *learn* how to put a sentence into the vector, and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models of each of six kinds. The first kind is ours. The others differ from it in the width of the vector, in the number of steps, or in the cell. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+
+# %%
+shown.whole_sentences_right(lengths=(3, 6, 8, 12))
+
+# %% [markdown]
+# More than half of the sentences of eight words are right if the training is four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. So the limit is not the room in the vector: using it has to be learned. A wider vector also makes the network larger, and seems to make this easier to learn.
+#
+# At twelve words, even the best of the six kinds fails for most sentences. Plain cells fail even at three words, so the GRU is much better here.
 #
 # ## Does it help to read backwards?
 #
-# If learning is the difficulty, can we make it easier? Sutskever et al. 2014 found a trick: their encoder read the source from the last word to the first. The translations became better, from 25.9 to 30.6 BLEU, a score that lesson 07 explains.
+# If learning is the difficulty, can we make it easier? Sutskever et al. 2014 found a trick: their encoder read the source from the last word to the first, and the translations became better. They believe that it helps to have the first words close to their translations, because this makes it easier to learn how the two sentences are connected.
 #
-# Why could that be? We count the steps from reading a word to writing its translation, for "boy called girls". The encoder reads three words and EOS, and then the decoder writes. We do this for our language, which keeps the order of the words, and for one that reverses it. If the source is read backwards, for which word does the number of steps become smaller?
+# Let us count the steps from reading a word to writing its translation, for "boy called girls". The encoder reads three words and EOS, and then the decoder writes. We do this for our language, which keeps the order of the words, and for one that reverses it. In which language does reading backwards create a distance of 2, and in which does it remove one?
 
 
 # %% tags=["nbval-check-output"]
@@ -381,27 +389,19 @@ rows = {  # step of writing minus step of reading; writing begins after four ste
 table(rows, ["boy", "called", "girls"], corner="translation", digits=0)
 
 # %% [markdown]
-# In the same order, reading backwards brings "boy" nearer to its translation and "girls" further away. The mean stays 4. Sutskever et al. suspect that the short distances help: the error has fewer steps to go back to "boy", so the translation of this word is learned first.
-#
-# In the reversed order, the short distances exist already, and reading backwards destroys them. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. In the reversed order, is the share of right words better, worse or the same when the source is read backwards?
+# In the same order, reading backwards creates a distance of 2, at "boy". In the reversed order it removes one, at "girls". So if short distances help, reading backwards should help in the same order, and do harm in the reversed one. For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. Does the share of right words grow when the source is read backwards?
 
-# %% tags=["nbval-check-output"]
-predict("05.backwards", ...)
-
-# %% tags=["reveals"]
-print("Share of right words, read backwards minus read as it is:")
-gains = shown.draw_gains_of_reading_backwards()  # for each order: seeds lengths
-mean_gain = gains["reversed order"].mean()
-reveal("05.backwards", "worse" if mean_gain < 0 else "better")
+# %%
+shown.gains_of_reading_backwards(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# In the reversed order, reading backwards makes the mean worse from three to twelve words. From four to eight words the whole band lies below 0, so it holds with each of the five seeds. At 14 and 16 words, longer than any in training, the mean is a little better, and we do not know why. In the same order, reading backwards helps from four to eight words on average, but not with each seed. The harm in the reversed order fits the idea of Sutskever et al.
-#
-# Yet at every length the mean effect is less than 0.1. The order of reading does not let one vector hold much longer sentences.
+# At six and eight words, reading backwards does harm in the reversed order, with each of the five seeds. In the same order it helps there on average, but not with each seed. This fits what Sutskever et al. believe. Yet all these effects are small, and at twelve words the mean is a little below 0 in both orders. The order of reading does not let one vector hold much longer sentences.
 #
 # ## So: can one vector hold a sentence?
 #
-# One vector can hold a short sentence. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. A wider vector and longer training move this limit, but at twelve words most sentences still fail. Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. had no such difficulty, with a much larger network. So the limit depends on the model and its training.
+# One vector has room for far more than twelve words: they take 63.9 bits, and it has 2,048. But the network has to learn to use this room. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. So our first example fails although there is room for it. Longer training and a wider vector move this limit, but at twelve words most sentences still fail.
+#
+# Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. translated long sentences well. Their network was much larger, and they say that reading backwards made this possible.
 #
 # What is wasteful about our model? The encoder has a state after *every* word, and we throw away all of them but the last.
 #
@@ -429,8 +429,7 @@ check("05.q5", ...)
 #
 # - A recurrent network carries a state from word to word. The gates of a GRU decide what it keeps.
 # - The encoder's last state is all that the decoder knows of the source. In training, the decoder reads the right words, moved by one position. Without this shift it could copy them.
-# - Can one vector hold a sentence? A short one: in our small language nearly all sentences of three words come through whole, and none of twelve.
-# - A wider vector and longer training move the limit to longer sentences. There seems to be room in the vector, and using it has to be learned.
+# - The vector has room for far more than twelve words. Using this room has to be learned, so longer training makes longer sentences come through.
 # - Reading backwards shortens some distances and lengthens others. Whether it helps depends on the order of the translation.
 #
 # <details><summary>Other names in other texts</summary>

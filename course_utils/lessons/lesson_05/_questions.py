@@ -128,10 +128,4 @@ predictions = (
         "What share of the words is right in sentences of 12 words, from 0 to 1?",
         why="In short sentences far more of the words are right, as the next picture shows.",
     ),
-    Prediction(
-        "05.backwards",
-        "The translation's order is reversed. Is the share of right words better, worse or the same when the source is read backwards?",
-        why="There the last word of the source is translated first. Read as it is, this word stands close to its translation, and read backwards it does not.",
-        choices=("better", "worse", "the same"),
-    ),
 )

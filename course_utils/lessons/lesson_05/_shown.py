@@ -30,7 +30,7 @@ def batch_in_words(words, source, given, wanted):
         for b, row in enumerate(ids.tolist()):
             texts = [SIGNS[one] if one in SIGNS else words.tokens([one])[0] for one in row]
             rows[f"{name}, sentence {b + 1}"] = texts + [""] * (most - len(texts))
-    return table(rows, [f"position {t + 1}" for t in range(most)], corner="a batch of two")
+    return table(rows, [f"position {t}" for t in range(most)], corner="a batch of two")
 
 
 def draw_translations(sources, rights, written):
@@ -83,21 +83,21 @@ def whole_sentences_right(lengths):
     return table(rows, columns, corner="share of whole sentences right, five seeds", digits=2)
 
 
-def draw_gains_of_reading_backwards():
-    """Draw and return for each order the share of words right read backwards, minus that read as it is: seeds×lengths."""
-    gains = {}
+def gains_of_reading_backwards(lengths):
+    """Return a table: the share of words right read backwards, minus that read as it is, for each order and these lengths."""
+    rows = {}
     for name, order in (("same order", "monotone"), ("reversed order", "reversed")):
-        backwards = torch.tensor(_five("words_right", "reversed", order))  # seeds lengths
-        gains[name] = backwards - torch.tensor(_five("words_right", "as it is", order))
-    ax = plots.axes(width=6.8, height=4)
-    ylabel = "share of right words gained by reading backwards"
-    plots.curves(LENGTHS, gains, "words of the source", ylabel, ax=ax, legend="above")
-    ax.axhline(0, color="0.6", linestyle=":")
-    return gains
+        as_it_is, backwards = (
+            torch.tensor(measured_at("length", "words_right", "length", lengths, order=order, setup=setup))
+            for setup in ("as it is", "reversed")
+        )  # lengths seeds
+        rows[name] = (backwards - as_it_is).T
+    columns = [f"{length} words" for length in lengths]
+    return table(rows, columns, corner="share of right words, read backwards minus as it is", digits=2)
 
 
-def _five(column, setup, order="monotone"):
+def _five(column, setup):
     """What five models got right at each of LENGTHS: a list for each seed."""
-    lengths, runs = measured("length", column, "length", order=order, setup=setup)
+    lengths, runs = measured("length", column, "length", order="monotone", setup=setup)
     assert tuple(lengths) == LENGTHS
     return runs

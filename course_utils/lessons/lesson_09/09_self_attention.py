@@ -28,7 +28,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # In lesson 06, the decoder looked at all states of the encoder. But a GRU had to make these states, one word after the other.
 #
-# Vaswani et al. 2017 leave the recurrent network out. Only the attention remains: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. What do we gain, and what do we pay? We look at two gains and three prices.
+# Vaswani et al. 2017 leave out the recurrent network. Words reach each other by attention alone: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. What do we gain, and what do we pay? First we build such a layer. Then we look at one gain, at a second one that we may hope for, and at three prices.
 #
 # ## Every word looks at every word
 #
@@ -36,7 +36,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each word has two features. The first is 1 for something alive, and -1 for something lifeless. The second is 1 for a word that describes something alive. A feature that does not apply is 0. So the matrix X has a row for each word: (0, 1) for "sad", (1, 0) for "dog" and (-1, 0) for "ball".
 #
-# As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04. Here d is the width of queries and keys.
+# As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04. Here d is the width of queries and keys. In this lesson, it is also the width D of the words.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
@@ -47,18 +47,18 @@ words = ["sad", "dog", "ball"]
 X = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])  # T D: T words of width D
 W_Q = torch.tensor([[0.0, 0.0], [6.0, 0.0]])  # D d
 W_K = torch.eye(2)  # D d
-W_V = torch.eye(2)  # D E: E is the width of a value
+W_V = torch.eye(2)  # D D
 Q = X @ W_Q  # T d
 K = X @ W_K  # T d
-V = X @ W_V  # T E
+V = X @ W_V  # T D
 
 
 def one_by_one(Q, K, V):
-    contexts = torch.zeros(V.shape)  # T E
+    contexts = torch.zeros(V.shape)  # T D
     for t in range(len(Q)):
         scores = K @ Q[t] / K.shape[1] ** 0.5  # T: each key's score, divided by √d
         weights = scores.softmax(0)  # T
-        contexts[t] = weights @ V  # E
+        contexts[t] = weights @ V  # D
     return contexts
 
 
@@ -70,14 +70,14 @@ print("context of sad:", one_by_one(Q, K, V)[0])
 # %% [markdown]
 # "sad" looks at "dog". Its three scores are 0, 6 / √2 = 4.24 and -4.24, so "dog" gets nearly all of the weight. The context of "sad" is nearly the value of "dog", (1, 0).
 #
-# In the loop, no round needs a result of an earlier round. So all rounds can be computed at once: one matrix product gives all scores, and another one gives all contexts. PyTorch has a function for this, too. Do the three agree?
+# No pass through the loop needs the result of an earlier one. So all of them can be computed at once: one matrix product gives all scores, and another one gives all contexts. PyTorch has a function for this, too. We check that the three agree.
 
 
 # %% tags=["nbval-check-output"]
 def at_once(Q, K, V):
     scores = Q @ K.T / K.shape[1] ** 0.5  # T T: a row for each query
     weights = scores.softmax(-1)  # T T
-    return weights @ V  # T E
+    return weights @ V  # T D
 
 
 contexts = at_once(Q, K, V)
@@ -86,7 +86,7 @@ print("loop and product agree:   ", torch.allclose(one_by_one(Q, K, V), contexts
 print("product and library agree:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The three agree. The drawing shows all numbers of our example. Where do "dog" and "ball" look?
+# The drawing shows all the numbers of our example. Where do "dog" and "ball" look?
 
 # %%
 scores = Q @ K.T / 2**0.5  # T T
@@ -97,19 +97,19 @@ diagrams.same_words(words, X, (Q, K, V), scores, weights, rounded)
 # %% [markdown]
 # "dog" and "ball" give each of the three words the same weight. Their queries are 0, so all of their scores are 0, too.
 #
-# **Your turn**: a word that describes something lifeless has -1 as its second feature. Change the first row of X to (0, -1), for "wooden" in place of "sad", and run the cells again. At which word does "wooden" look?
+# **Your turn**: a word that describes something lifeless has -1 as its second feature, so "wooden" is (0, -1). Compute its scores with our three words in a new cell: `torch.tensor([0.0, -1.0]) @ W_Q @ K.T / 2**0.5`. At which word does "wooden" look?
 #
 # <details><summary>Answer</summary>
 #
-# "wooden" looks at "ball". Its query is (-6, 0), and the product with the key of "ball", (-1, 0), is 6.
+# "wooden" looks at "ball". Its query is (-6, 0), and the key of "ball" is (-1, 0), so their score is 6 / √2 = 4.24.
 #
 # </details>
 #
 # ## A layer that can be trained
 #
-# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). Its mask is True where a word may look.
+# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). The layer's mask is True where a word may look.
 #
-# To test the layer, we copy our three matrices into it. Does "sad" get the same weights as before?
+# To test the layer, we copy our three matrices into it: "sad" should get the same weights as before.
 
 
 # %%
@@ -146,8 +146,6 @@ with torch.no_grad():
 print("weights of sad:", weights[0])
 
 # %% [markdown]
-# The weights are the same.
-#
 # ## What does a layer learn to look at?
 #
 # Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns. For each word except "the", the model has to name the noun that the word belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one thing. A word such as "sad" stands only beside animals, and "wooden" only beside things. We do not tell the model where to look.
@@ -183,9 +181,9 @@ plots.weights(weights, sentence.split(), sentence.split())
 # %% [markdown]
 # "sad", "dog" and "took" look at "dog", and "wooden" and "ball" look at "ball". The layer has learned this from the nouns alone.
 #
-# ## The first gain: nothing waits
+# ## The gain: nothing waits
 #
-# A **recurrent** layer makes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give 100 words to our layer and to `Recurrent`, a layer with the plain cell of lesson 05, which has two matrices and no gates. The function `seconds` measures how long each of them takes. How many times as long does the recurrent layer take?
+# A **recurrent** layer makes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give 100 words to our layer and to `Recurrent`, a layer with the plain cell of lesson 05. The function `seconds` measures how long each of them takes. How many times as long does the recurrent layer take?
 
 # %%
 many_words = torch.randn(1, 100, 64)  # B T D
@@ -195,9 +193,9 @@ ratio = time_of_recurrent / time_of_attention
 print(f"The recurrent layer takes {ratio:.0f} times as long.")
 
 # %% [markdown]
-# The recurrent layer takes longer. It has to do many small products, one after the other. In one large product, the computer works on many entries at the same time. So the first gain of self-attention is that no word waits for another one.
+# The recurrent layer takes several times as long here. How many times depends on your computer. Its 100 steps come one after the other, while our layer does a few large products. So the gain of self-attention is that no word waits for another one.
 #
-# ## The second gain: a short path. Does it help?
+# ## A short path: is it a second gain?
 #
 # "sad" and "dog" are neighbours, but a word may also need one that is far away. How many layers does it take to get there? We compare self-attention with three other layers:
 #
@@ -211,11 +209,11 @@ print(f"The recurrent layer takes {ratio:.0f} times as long.")
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is a step, too. This number is the **longest path** of a layer. In a longer sentence, the other three have longer paths. Only in self-attention are any two words one step apart.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is a step, too. This number is the **longest path** of a layer. However long the sentence, only in self-attention are any two words one step apart.
 #
 # The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8.
 #
-# Does this short path help a model to learn? We compare self-attention with restricted layers and with an LSTM, a relative of the GRU, which reads one word after the other. We give each model a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
+# Does this short path help a model to learn? Vaswani et al. 2017 expect it: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with restricted layers and with an LSTM, a relative of the GRU, which reads one word after the other. We give each model a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -237,9 +235,11 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# Self-attention and the LSTM answer most questions at distance 16. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach. But reach is not enough: at distance 4, all pairs are within the reach of two layers, and they answer only about six of ten questions. We tuned the rate for none of these models.
+# At distance 16, self-attention and the LSTM answer about nine in ten questions. Self-attention does so at every distance, even at 0, where two restricted layers answer more. So what it lacks is not reach. We do not look for the reason here.
 #
-# At distance 16, the LSTM answers as well as self-attention, although its path is as long as the text. So in this task a long reach was necessary, and the short path gained nothing. Vaswani et al. 2017 expect a gain: words far apart should be easier to connect if the path is short.
+# One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach. But reach is not enough: at distance 4, all pairs are within the reach of two layers, and they answer only about six out of ten questions. We tuned the rate for none of these models.
+#
+# At distance 16, the LSTM answers as well as self-attention, although its path is as long as the text. So in this task a long reach was necessary, and the short path gained nothing.
 #
 # ## The first price: the order is lost
 #
@@ -293,24 +293,22 @@ for name, mask in masks.items():
 table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 
 # %% [markdown]
-# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so the words at positions 0 to 2 do not see these two. In an exercise, you test this for every position.
+# Without a mask, all outputs move. With the causal mask, only those at positions 3 and 4 do, so the words at positions 0 to 2 do not see these two.
 #
 # In training, nothing waits even with this mask: the right words are all there, as in the teacher forcing of lesson 05, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
 #
 # ## The third price: n² pairs
 #
-# If each of n words looks at n words, there are n² scores. What does this cost? Vaswani et al. 2017 compare our four layers in their table 1, for n words. The width D of the words is called d there. They leave out constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². Work and sequential steps are those of one layer. The longest path is that of our drawing, which may lead through several layers. **Sequential steps** are steps that wait for each other. The letter k stands for the number of words that a convolution reads at once.
+# If each of n words looks at n words, there are n² scores. What does this cost? The table, after table 1 of Vaswani et al. 2017, counts how the work of a layer grows for n words of width d, without constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². **Sequential steps** are steps that wait for each other. The longest path is that of our drawing, and k is the number of words that a convolution reads at once.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
 # | self-attention | $n^2 d$ | 1 | 1 |
 # | recurrent | $n d^2$ | $n$ | $n$ |
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
-# | restricted self-attention | $(2 \cdot \text{radius} + 1)\, n d$ | 1 | $(n - 1) / \text{radius}$ |
+# | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
 #
-# For eight words and radius 2, the last path is 7 / 2, rounded up to 4, as in the drawing. (The paper says $n / r$, where $r$ counts the words to both sides.)
-#
-# The work of self-attention grows with the square of n, so in a long text it does more work than a recurrent layer. By these formulas, it would do less whenever n is smaller than d. PyTorch can count what a layer really multiplies. For 50 words of width 512, which of the four layers multiplies least? Here k = 3 and the radius is 4.
+# The work of self-attention grows with the square of n, and that of a recurrent layer only with n. So in a long text, self-attention does more work than a recurrent layer. By these formulas, it does less whenever n is smaller than d. PyTorch can count how many multiplications a layer really needs. For 50 words of width 512, which of the four layers needs the fewest multiplications? Here k = 3 and the radius is 4.
 
 # %% tags=["nbval-check-output"]
 predict("09.fewest", ...)
@@ -332,11 +330,13 @@ reveal("09.fewest", list(four_layers)[at_50.index(min(at_50))])
 table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 
 # %% [markdown]
-# For 50 words, self-attention needs more multiplications than the recurrent layer, not fewer. The formula counts only the pairs. But the three matrices that make queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums.
+# For 50 words, self-attention needs more multiplications than the recurrent layer, not fewer. The formula counts only the pairs. But the three matrices that make queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums. The recurrent layer has two matrices, one for the word and one for the state.
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# The recurrent layer has two matrices, one for the word and one for the state. So this plain layer always needs less than self-attention. It still took longer for our 100 words of width 64, with 0.8 million multiplications against 2.5 million. A GRU has six matrices, and needs $6nd^2$. Self-attention needs less than a GRU if 2n < 3d, so with width 512 in all texts of fewer than 768 words. The formulas of the paper say how the work grows, not how large it is.
+# So this plain layer always needs fewer than self-attention. In our test it was slower all the same. The formulas of the paper say how the work grows, not how large it is.
+#
+# A GRU has six matrices, and needs $6nd^2$. Self-attention needs fewer than a GRU if 2n < 3d. With width 512, this holds for all texts of fewer than 768 words.
 #
 # The n² weights also need memory, because training keeps them for the gradients. How many megabytes do they take in one layer, compared with the values? Each number takes 4 bytes.
 
@@ -349,11 +349,11 @@ for n in (50, 2_000, 100_000):
 table(rows, ["values", "weights"], corner="megabytes")
 
 # %% [markdown]
-# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Restricted self-attention needs fewer weights, but it fails beyond its reach, as we have seen. Lesson 21 shows a way to compute attention without keeping all weights.
+# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Restricted self-attention needs fewer weights, but it fails beyond its reach. Lesson 21 shows a way to compute attention without keeping all weights.
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then each word can learn to find the word that it needs. No word waits for another one, and any two words are one step apart. This short path gained nothing in our task, where an LSTM answered as well. But the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
+# Then each word can learn to find the word that it needs, and no word waits for another one. Any two words are one step apart, but this short path gained nothing in our task, where an LSTM answered as well. We pay three prices: the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
 #
 # ## Questions
 #
@@ -377,10 +377,10 @@ check("09.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - In self-attention, every word looks at every word. Matrix products compute this at once, so no word waits, and any two words are one step apart.
-# - Self-attention does not notice the order: if words change places, their outputs move with them.
-# - Later words are in sight. A causal mask hides them, and a leak test shows whether it does.
-# - Work and memory grow with the square of the length. Restricted self-attention needs less, but no training lets it see beyond its reach.
+# - In self-attention, queries, keys and values come from the same words. A few matrix products compute all contexts at once.
+# - Self-attention is permutation equivariant: if words change places, their outputs move with them.
+# - A causal mask hides later words, and a leak test shows whether it does.
+# - Restricted self-attention needs less work and memory in long texts, but no training lets it see beyond its reach.
 #
 # <details><summary>Other names in other texts</summary>
 #
