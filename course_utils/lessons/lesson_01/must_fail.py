@@ -4,7 +4,6 @@ from collections import Counter
 from itertools import combinations, product
 from itertools import combinations_with_replacement as with_replacement
 
-
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 

@@ -2,7 +2,6 @@
 
 from itertools import permutations
 
-
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
