@@ -664,11 +664,26 @@ def test_the_glossary_has_a_term_once_in_the_words_that_introduce_it_with_links_
     }
     _, entry = contents.glossary(lessons).split("with which it does.\n\n")
     back = '(<a href="notebooks/02_a.html#term-query">lesson 02</a>, <a href="notebooks/03_b.html#term-query">lesson 03</a>)'
-    assert entry == f'<span id="term-query">query</span>\n: A **query** asks for $x$. {back}\n'
+    assert entry == f'<span id="term-query">query</span>\n: A **query** asks for $x$. **Next**: a **Query**. {back}\n'
     link = '<a class="course-term" href="../glossary.html#term-query"'
     header, text = (cell["source"] for cell in lessons["notebooks/02_a.ipynb"]["cells"])
     assert header == "**You need** it."
     assert text == f'Words ask.\nA {link} id="term-query">**query**</a> asks for $x$. **Next**: a {link}>**Query**</a>.'
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("Words ask. This is called a **score**.", "Words ask. This is called a **score**."),
+        ("Each word asks.\n\nThis is a **score**.", "Each word asks. This is a **score**."),
+        ("## Scores\n\nThis is a **score**.", "This is a **score**."),
+        ("Words ask. A **score** is a number:\n\n$$\nz_s\n$$", "A **score** is a number: $z_s$"),
+        ("A **score** counts:\n\n- words", "A **score** counts."),
+        ("- A **score** is new. It counts words.\n- More", "A **score** is new. It counts words."),
+    ],
+)
+def test_the_glossary_quotes_what_a_term_needs_to_be_understood(text, told):
+    assert f": {told} (<a" in contents.glossary({"notebooks/02_a.ipynb": page(text)})
 
 
 def test_papers_are_found_by_authors_and_year():
@@ -684,7 +699,7 @@ def test_papers_are_found_by_authors_and_year():
 
 @pytest.mark.parametrize(
     ("formula", "holds"),
-    [(r"\big(x\big)", "<mi>x</mi>"), (r"x_1, \dots, x_S", "…"), (r"x_1 … x_S", "…"), (r"\textstyle\sum_j a_j", "∑")],
+    [(r"\big(x\big)", "<mi>x</mi>"), (r"x_1, \dots, x_S", "…"), (r"x_1 … x_S", "…"), (r"\textstyle\sum_j a_j", "∑"), (r"\hat z_t", "</mover>\n    <mi>t</mi>")],
 )  # fmt: skip
 def test_formulas_that_docutils_does_not_know_are_written(formula, holds):
     assert holds in mathematics.mathml(formula, is_block=False)

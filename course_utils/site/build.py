@@ -19,9 +19,10 @@ from course_utils.authoring.composing import checksum
 from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import chosen, file_of, is_clone, names_in
+from course_utils.base.places import chosen, file_of, is_clone, names_in, number_of
 from course_utils.checks.task import count
 from course_utils.figures import every_head
+from course_utils.lessons import tasks
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
 from course_utils.translation.unread import MANY, SENTENCES, caption_words
@@ -100,6 +101,7 @@ def _sources(root, names, solutions, say):
     for file in (every_head.SHARED, *contents.PAGE.glob("*.js")):
         static[file.name] = file.read_text(encoding="utf-8")
     static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
+    static["icon.svg"] = (contents.PAGE / "icon.svg").read_text(encoding="utf-8")
     static |= {f"models/{name}.js": _model(name) for name in MODELS}
     captions = {"words": sorted(caption_words()), "sentences": SENTENCES, "many": MANY}
     static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(captions, ensure_ascii=False)};\n"
@@ -133,7 +135,10 @@ def _tree(names, texts):
     """Return the contents that are beside every page. The exercises of a lesson come below it, from its own page (`pages.py`)."""
     parts = {
         "Try it": ["translator.md"],
-        "Lessons": [file_of("notebooks", name) for name in names],
+        "Lessons": [
+            f"{number_of(name)} {tasks.lessons()[number_of(name)].title} <{file_of('notebooks', name)}>"
+            for name in names
+        ],
         "More": [file for file in texts if file != "translator.md"],
     }
     return "".join(
@@ -165,6 +170,7 @@ SETTINGS = {
     "html_math_renderer": "mathml",
     "html_context": {"default_mode": "auto"},
     "html_theme": "sphinx_book_theme",
+    "html_favicon": "_static/icon.svg",
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
     "html_js_files": ["attention_table.js", "asked.js", "moving.js", "reading.js", "looking.js", "search.js"],
@@ -180,7 +186,7 @@ SETTINGS = {
         "use_fullscreen_button": False,
         "home_page_in_toc": True,
         "show_toc_level": 2,
-        "secondary_sidebar_items": {"**": ["page-toc"], "translator": []},
+        "secondary_sidebar_items": {"**": ["page-toc"], "translator": [], "index": []},
         "article_footer_items": [],
         "footer_content_items": [],
     },
@@ -189,8 +195,10 @@ SETTINGS = {
 }
 
 
-def _say_lesson(page, say):
-    """Say which lesson is being written: a line for each, and none for the pages about it."""
+def _begin(page, context, say):
+    """Say which lesson is being written: a line for each, and none for the pages about it. The first page has no second title."""
+    if page == "index":
+        context["docstitle"] = ""
     folder, _, name = page.partition("/")
     if folder == "notebooks":
         say(f"writing lesson {name}")
@@ -212,7 +220,7 @@ def _run_sphinx(source, out, trees, say):
             "env-before-read-docs",
             lambda app, env, names: say(f"reading {count(len(names), 'page')}") if names else None,
         )
-        app.connect("html-page-context", lambda app, page, *_: _say_lesson(page, say))
+        app.connect("html-page-context", lambda app, page, _, context, *__: _begin(page, context, say))
         app.build()
     logging.getLogger("sphinx").handlers.clear()
     for line in sorted(set(filter(None, log.getvalue().splitlines()))):

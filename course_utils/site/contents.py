@@ -29,7 +29,13 @@ EXAMPLE, SHOWN = "A young girl in a red dress is playing with a big black dog.",
 BESIDE = ("attention-en-fr", "seq2seq-en-fr")  # models that are loaded after the first translation
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
 PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
-SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])|\n\n|\n(?=- )")
+SENTENCE, BLOCK = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])"), re.compile(r"\n\n|\n(?=- )")
+# How a sentence begins that needs the one before it, and how many letters say enough of a term.
+LEANS_BACK = re.compile(
+    r"(This|That|These|Such|Its?|They|Their|So|Then|Yes|But|And|We say|We call|The (sum|result|second|first|last|line|next|paper|authors|two)|"
+    r"All these|Each|Together|Three|One|Two|If|What|In \S+ they)\b|.*\b(these|this|so)\b"
+)
+ENOUGH = 80
 NO_TERM = re.compile(r"^(You |Your turn|Time|GPU|Exercises|Next|More$|To read on|.*[:.?]$)")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 
@@ -40,7 +46,9 @@ def first_page(root: Path, names: list[str]) -> str:
     heading, what = _section(readme, "# ").split("\n", 1)
     who, can = (_section(readme, heading) for heading in ("## Who it is for", "## What you will be able to do"))
     lessons = "\n".join(_in_the_list(name) for name in names)
+    description = SENTENCE.split(" ".join(what.split()))[0]
     return (
+        f'---\nmyst:\n  html_meta:\n    description: "{description}"\n---\n\n'
         f"{heading}\n\n{_looking_back()}\n\n"
         f'<p class="course-begin"><a href="notebooks/{names[0]}.html">Begin with lesson {number_of(names[0])}</a> '
         '<a href="translator.html">Translate a sentence of your own</a></p>\n\n'
@@ -113,17 +121,18 @@ def translator() -> str:
 
 
 def glossary(lessons: dict[str, dict]) -> str:
-    """Return the terms that lessons set in bold, each with the first sentence that does so, and have the lessons lead to them.
+    """Return the terms that lessons set in bold, each with the first sentences that do so, and have the lessons lead to them.
 
     Args:
         lessons: a lesson's page by its file. In these, each term becomes a link to its entry, which leads back to the first such link.
     """
     found, linked = {}, set()
     for file, cell in _texts(lessons):
-        for sentence in SENTENCE.split(cell["source"]):
-            for term in TERM.findall(sentence):
+        blocks = BLOCK.split(cell["source"])
+        for before, block, after in zip(["", *blocks], blocks, [*blocks[1:], ""], strict=False):
+            for term in TERM.findall(block):
                 if not NO_TERM.match(term):
-                    found.setdefault(_anchor(term), (term, " ".join(sentence.split()), []))[2].append(file)
+                    found.setdefault(_anchor(term), (term, _telling(term, before, block, after), []))[2].append(file)
 
     def link(match, file):
         anchor = _anchor(match[1])
@@ -140,6 +149,20 @@ def glossary(lessons: dict[str, dict]) -> str:
         for anchor, (term, sentence, files) in sorted(found.items())
     )
     return "# Glossary\n\nEach term that a lesson introduces, in the words with which it does.\n\n" + "\n".join(entries)
+
+
+def _telling(term, before, block, after):
+    """Return the sentences of a block that tell what a term is, and what of the blocks around it they need to be understood."""
+    before = before if before[:1].isalpha() else ""  # no heading, formula or list
+    sentences = SENTENCE.split(" ".join(f"{before} {block.removeprefix('- ')}".split()))
+    first = last = next(place for place, sentence in enumerate(sentences) if f"**{term}**" in sentence)
+    while first and LEANS_BACK.match(sentences[first]):
+        first -= 1
+    while last + 1 < len(sentences) and sum(map(len, sentences[first : last + 1])) < ENOUGH:
+        last += 1
+    told = " ".join(sentences[first : last + 1])
+    formula = " ".join(after.split()).strip("$") if after.startswith("$$") else ""
+    return f"{told} ${formula.strip()}$" if told.endswith(":") and formula else re.sub(":$", ".", told)
 
 
 def _anchor(term):

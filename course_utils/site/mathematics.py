@@ -14,13 +14,15 @@ REPLACED = (
     (re.compile(r"\\dots(?![a-zA-Z])|…"), r"\\ldots "),
     (re.compile(r"(\\(?:exp|log|ln|sin|cos|tanh))\s+(?=[a-zA-Z\\])"), r"\1\\,"),
 )  # a space after a function's name
+# Docutils puts the index of a letter with a hat below the letter: first hat and letter, then the index.
+HAT = re.compile(r"<munderover>\s*(<mi>[^<]*</mi>)(.*?)(<mo [^>]*>[^<]*</mo>)\s*</munderover>", re.DOTALL)
 
 
 def mathml(formula: str, is_block: bool) -> str:
     """Return a formula in LaTeX as MathML. Raises docutils' MathError for a command that is not known."""
     for known, replacement in REPLACED:
         formula = known.sub(replacement, formula)
-    return tex2mathml(formula, as_block=is_block)
+    return HAT.sub(r'<msub><mover accent="true">\1\3</mover>\2</msub>', tex2mathml(formula, as_block=is_block))
 
 
 def _write(translator, node, is_block):

@@ -85,7 +85,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const form = element("form");
     const said = element("p", "", { role: "status" });
     const output = isPrediction ? revealing(asked)?.querySelector(".cell_output") : null;
-    if (output) output.hidden = true;
+    // What the page says of the output right below it waits, too.
+    const waiting = output ? [output] : [];
+    for (let next = output?.closest(".cell").nextElementSibling; next?.matches("p, ul, ol"); next = next.nextElementSibling) waiting.push(next);
+    for (const one of waiting) one.hidden = true;
 
     function judge(answer, isNew) {
       const [state, sentence] = JUDGES[facts.kind](facts, answer);
@@ -98,7 +101,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
 
     function reveal() {
-      output.hidden = false;
+      for (const one of waiting) one.hidden = false;
       form.querySelector(".quiet")?.remove();
     }
 

@@ -15,6 +15,13 @@ document.addEventListener("DOMContentLoaded", () => {
     one.addEventListener("scroll", mark, { passive: true });
   });
 
+  // On a phone, a tap shows a wide picture at the size at which it was drawn, or makes it fit again.
+  document.querySelectorAll("main .cell_output img").forEach((picture) => {
+    const measure = () => picture.classList.toggle("course-wide", picture.naturalWidth > 480);
+    picture.complete ? measure() : picture.addEventListener("load", measure);
+    picture.addEventListener("click", () => picture.classList.toggle("course-large"));
+  });
+
   // The theme leaves these without words: beside a lesson, they unfold its exercises.
   document.querySelectorAll("nav summary").forEach((one) => one.setAttribute("aria-label", "Exercises"));
 

@@ -28,6 +28,12 @@ document.addEventListener("DOMContentLoaded", () => {
     return parts.map((part, place) => (place % 2 ? element("mark", part) : part));
   }
 
+  // An address that also has the browser show the sentence's beginning, where it can.
+  function addressOf(page, id, sentence) {
+    const beginning = sentence.split(" ").slice(0, 8).join(" ");
+    return `${page}.html#${id}:~:text=${encodeURIComponent(beginning).replaceAll("-", "%2D")}`;
+  }
+
   async function quote(found) {
     const [page, anchor] = found.querySelector("a").getAttribute("href").split(".html");
     const sections = (await textOf(page)).filter(([id]) => !anchor || `#${id}` === anchor);
@@ -35,7 +41,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const sentences = sections.flatMap(([id, texts]) => texts.map((sentence) => ({ id, sentence, count: held(sentence) })));
     const different = [...new Map(sentences.map((one) => [one.sentence, one])).values()];
     const best = different.filter(({ count }) => count).sort((a, b) => b.count - a.count).slice(0, MOST);
-    found.append(...best.map(({ id, sentence }) => element("p", element("a", marked(sentence), { href: `${page}.html#${id}` }))));
+    found.append(...best.map(({ id, sentence }) => element("p", element("a", marked(sentence), { href: addressOf(page, id, sentence) }))));
   }
 
   new MutationObserver((changes) => {
