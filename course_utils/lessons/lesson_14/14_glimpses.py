@@ -375,7 +375,7 @@ print("our model:", sum(logits_stay(model, field) for field in fields[:100]))
 print("Peeking:  ", sum(logits_stay(peeking, field) for field in fields[:100]))
 
 # %% [markdown]
-# For our model, the logits stay the same in all 100 fields, so in these fields it sees nothing but its glimpses. For `Peeking`, they change in every field.
+# For our model, the logits stay the same in all 100 fields, so there it sees nothing but its glimpses. For `Peeking`, they change in every field.
 #
 # ## Does the reward teach it where to look?
 #
@@ -422,13 +422,13 @@ show_following(models, fields, corners)
 #
 # ## Does it need the reward and the coarse patches?
 #
-# So far we have trained one model of each kind, and one may be luck. Also, the blind copy was trained with both patches. The next figure shows models from five seeds each, and some were trained with patch 0 alone. The others have three patches, and all fields have 32×32 pixels. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it shows how often the last look hits. Which change costs most?
+# So far we have trained one model of each kind, and one may be luck. Also, the blind copy was trained with both patches, so it never learned to do without patch 1. The next figure shows models from five seeds each, and some were trained with patch 0 alone. The others have three patches, and all fields have 32×32 pixels. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it shows how often the last look hits. Which change costs most?
 
 # %%
 show_changes()
 
 # %% [markdown]
-# Patch 0 alone costs most, and leaving out the reward costs more than 0.2 with every seed, too. In both cases, the second look misses most digits. So the model needs both. Four looks give more right answers than two with every seed, although the last of them hits somewhat less often.
+# Patch 0 alone costs most, and leaving out the reward costs more than 0.2 with every seed, too. In both cases, the second look misses most digits. So the model needs both. Four looks give more right answers than two with every seed, although on average the last of them hits somewhat less often.
 #
 # ## What if one look is not enough?
 #

@@ -348,8 +348,8 @@ for seed, network in enumerate(late):
     copied = deepcopy(network)
     for ages in copied.ages:
         ages.data[10:] = ages.data[9]
-    answered = [score(network, new), score(network, longer), score(copied, longer)]
-    rows[f"network {seed}"] = [one.right for one in answered]
+    scores = [score(network, new), score(network, longer), score(copied, longer)]
+    rows[f"network {seed}"] = [one.right for one in scores]
 columns = ["2 to 10 facts", "12 to 20 facts", "12 to 20, ages up to 9"]
 table(rows, columns, corner="right answers", digits=2)
 
@@ -427,7 +427,7 @@ table(rows, ["right answers"], corner="readout after one hop", digits=2)
 #
 # Yes, in most stories like those of its training. There it follows a chain of facts: hop 1 finds the last take or drop of the thing, and with this, hop 2 finds where that person was. Two hops nearly always say where a thing is, and one hop less than half the time.
 #
-# Three things limit this answer. The network may learn a shortcut, and a good score hides it. In longer stories, many more answers are wrong. And the readout needs a ReLU to compare what was asked with what was read.
+# Three things limit this answer. The network may learn a shortcut, and a good score hides it. In longer stories, many more answers are wrong, and ages that were never trained are one reason. And without a ReLU in its readout, it cannot compare what was asked with what was read.
 #
 # ## Questions
 
