@@ -379,7 +379,7 @@ def _(numbers):
     return whole > 0.8 and max(others) < 0.5
 
 
-@claim("14", "in about half of the fields the first two looks miss, and in half of these the third one hits.")
+@claim("14", "In about half of the fields the first two looks miss, and in half of these the third one hits.")
 def _(numbers):
     first, second, third, _ = numbers("share of fields  ")
     return 0.42 < 1 - first - second < 0.55 and 0.43 < third / (1 - first - second) < 0.57
@@ -446,18 +446,13 @@ def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the kitchen”. The network says kitchen")
 
 
-@claim("16", "After the second training, the networks seldom name the person's last place")
+@claim("16", "After the second training, few do, and most answers are right.")
 def _(numbers):
     early, late = (
-        [
-            numbers(f"{which} training, {name}")
-            for name in ("right answers", "the person's last place", "weight of hop 1 on the drop")
-        ]
+        [numbers(f"{which} training, {name}") for name in ("right answers", "the person's last place")]
         for which in ("first", "second")
     )
-    right, last_place, drop = late
-    turned = min(right) > 0.5 and max(last_place) < 0.4 and min(drop) > 0.6
-    return turned and max(early[0]) < 0.4 and min(early[1]) > 0.6 and max(early[2]) < 0.4
+    return min(late[0]) > 0.5 and max(late[1]) < 0.4 and max(early[0]) < 0.4 and min(early[1]) > 0.9
 
 
 @claim("16", "With the ReLU, nearly all answers are right.")
@@ -465,10 +460,12 @@ def _(numbers):
     return numbers("one matrix  ")[0] < 0.8 < 0.93 < numbers("two layers with a ReLU  ")[0]
 
 
-@claim("16", "in longer stories, far fewer answers are right, with each of the three networks.")
+@claim(
+    "16", "In longer stories, far fewer answers are right, with each of the three networks. The vector of age 9 helps"
+)
 def _(numbers):
     rows = [numbers(f"\nnetwork {seed}  ") for seed in range(3)]
-    return all(long < short - 0.1 for short, long in rows)
+    return all(long + 0.05 < without_old < short - 0.1 for short, long, without_old in rows)
 
 
 @claim("16", "nearly all answers are right with it alone.")

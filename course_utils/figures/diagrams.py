@@ -408,8 +408,8 @@ def recurrent_attention(new=()) -> Diagram:
 def memory_hops(new=()) -> Diagram:
     """A memory network: each hop compares the question with a memory of the facts, and adds what it reads."""
     draw = Sketch("A memory network", new)
-    facts = draw.data("facts", "facts: a vector of each, by every embedding", INSIDE, 40)
-    question, readout = draw.data("question", "question: *u*₀", 92), draw.step("readout", "readout", 110)
+    facts = draw.data("facts", "facts: each embedding makes one vector of every fact", INSIDE, 40)
+    question, readout = draw.data("question", "question: *u*", 92), draw.step("readout", "readout", 110)
     hops = [draw.step("hop", f"hop {i}: attend, add", 171) for i in (1, 2)]
     first, last = draw.data("memories", "*M*⁰: keys of hop 1", 112), draw.data("memories", "*M*²: values of hop 2", 112)
     between = draw.data("memories", "*M*¹: values of hop 1, keys of hop 2", 204)
@@ -419,10 +419,9 @@ def memory_hops(new=()) -> Diagram:
     draw.arrow(first, hops[0], at=first.centre)
     draw.chain(between, hops)
     draw.arrow(last, hops[1], at=last.centre)
-    draw.chain(question, *hops, readout, words=["", "*u*₁", "*u*₂"])
-    return draw.diagram("""There are 3 memories of the facts (a vector of each, by every embedding): M⁰ (keys of hop 1),
-        M¹ (values of hop 1, keys of hop 2), M² (values of hop 2). The question becomes u₀. In each of 2 hops (attend,
-        add), the question so far is compared with one memory, the keys; what is read from the next memory, the values,
+    draw.chain(question, *hops, readout, words=["", "*u*′", "*u*″"])
+    return draw.diagram("""The facts: each embedding makes one vector of every fact, M⁰ (keys of hop 1), M¹ (values of hop 1,
+        keys of hop 2) or M² (values of hop 2). The question becomes u. In each of 2 hops (attend, add), the question so far is compared with one memory, the keys; what is read from the next memory, the values,
         is added to it. The readout turns the last sum into an answer.""")
 
 

@@ -33,6 +33,12 @@ def memory_hop(question: Tensor, memory: Tensor, output: Tensor, mask: Tensor) -
     return question + (weights[:, None] @ output)[:, 0], weights
 
 
+def linear_hop(question: Tensor, memory: Tensor, output: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Ask as `memory_hop` does, with the scores themselves as weights (section 4.2, linear start)."""
+    weights = (memory @ question[..., None])[..., 0] * mask  # B M
+    return question + (weights[:, None] @ output)[:, 0], weights
+
+
 class Answered(NamedTuple):
     """The scores of the answers, B×V, and how much each hop attends to each fact, B×hops×M."""
 
@@ -66,7 +72,7 @@ class MemoryNetwork(nn.Module):
         self.readout = nn.Linear(hidden or width, answers, bias=False)
         if hidden:
             self.readout = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), self.readout)
-        self.order, self.age = order, age
+        self.order, self.age, self.hop = order, age, memory_hop
         for embedding in self.embeddings:
             nn.init.normal_(embedding.weight, std=0.1)  # section 4.2
             nn.init.zeros_(embedding.weight[0])
@@ -83,19 +89,12 @@ class MemoryNetwork(nn.Module):
         ago = (mask.flip(1).cumsum(1).flip(1) - 1).clamp(min=0)  # B M, 0 for the last fact
         return self.encode(facts, self.embeddings[k]) + (self.ages[k][ago] if self.age else 0.0)
 
-    def forward(self, facts: Tensor, mask: Tensor, question: Tensor, linear=False) -> Answered:
-        """Answer B questions: facts B×M×J and question B×J, ids with 0 for padding; mask B×M, True at facts.
-
-        With `linear` the weights are the scores themselves, as at the beginning of training (section 4.2, linear start).
-        """
+    def forward(self, facts: Tensor, mask: Tensor, question: Tensor) -> Answered:
+        """Answer B questions: facts B×M×J and question B×J, ids with 0 for padding; mask B×M, True at facts."""
         memories = [self.memories(facts, mask, k) * mask[..., None] for k in range(len(self.ages))]
         state, seen = self.encode(question, self.embeddings[0]), []
         for memory, output in zip(memories, memories[1:], strict=False):
-            if linear:
-                weights = (memory @ state[..., None])[..., 0] * mask
-                state = state + (weights[:, None] @ output)[:, 0]
-            else:
-                state, weights = memory_hop(state, memory, output, mask)
+            state, weights = self.hop(state, memory, output, mask)
             seen.append(weights)
         return Answered(self.readout(state), torch.stack(seen, 1))
 
@@ -110,15 +109,16 @@ def with_empty_memories(facts: Tensor, mask: Tensor, share: float, draw: torch.G
 def fit(
     model: nn.Module, stories: Stories, seed=0, steps=2000, batch=32, rate=1e-2, linear_steps=0, noise=0.0
 ) -> list[float]:
-    """Train a network on stories; return the loss of each step. For the first `linear_steps` there is no softmax."""
+    """Train a network on stories; return the loss of each step. In the first `linear_steps`, `model.hop` is `linear_hop`."""
     step = iter(range(steps))
 
     def loss_of_batch(draw):
+        model.hop = linear_hop if next(step) < linear_steps else memory_hop
         rows = torch.randint(len(stories.answer), (batch,), generator=draw)
         facts, mask = stories.facts[rows], stories.mask[rows]
         if noise:
             facts, mask = with_empty_memories(facts, mask, noise, draw)
-        output = model(facts, mask, stories.question[rows], next(step) < linear_steps)
+        output = model(facts, mask, stories.question[rows])
         return F.cross_entropy(output.logits, stories.answer[rows])
 
     return train_model(model, loss_of_batch, seed, steps, rate)

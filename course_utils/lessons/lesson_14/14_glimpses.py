@@ -23,7 +23,7 @@ from course_utils.models import glimpses as ram  # the recurrent attention model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In this lesson, a network sees only a small part of a picture at a time. After each look it has to decide: where should it look next? To find an answer, we build such a network, train it with rewards, and remove its parts one at a time.
+# In this lesson, a network sees only a small part of a picture at a time. After each look it has to decide: where should it look next? We build such a network, train it with rewards, and remove its parts one at a time.
 #
 # ## A digit somewhere on a field
 #
@@ -120,7 +120,7 @@ first_glimpse
 # In the drawing, B is the number of fields, P the number of cells in a glimpse, D the width of the state, and V the number of digits. Why does the glimpse network need the location, too?
 
 # %%
-diagrams.recurrent_attention(new=["sensor", "location", "aim"])
+diagrams.recurrent_attention(new=["sensor", "glimpse", "location", "aim"])
 
 # %% [markdown]
 # The glimpse network needs the location because the patches do not say where they were cut out. It has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` bring the two together:
@@ -162,7 +162,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? For this, a gradient must flow through the sensor to the location. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it. For comparison, we also ask about the pixels.
+# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? A gradient can reach the location through `where`, but that layer only reads the two numbers. To learn what lies there, the gradient must flow through the sensor. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it. For comparison, we also ask about the pixels.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2
@@ -173,9 +173,9 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 # %% [markdown]
 # There is no gradient for the location. The sensor rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
 #
-# So the model has to try places, and needs a reward that says how good they were. Our reward is the probability that the model gives to the right digit. In the paper it is 1 for a right answer and 0 for a wrong one.
+# So the model has to try places, and needs a reward that says how good they were. Our reward is the probability that the model gives to the right digit.
 #
-# This is REINFORCE (lesson 08): what was drawn becomes more probable if its reward is higher than expected, and otherwise less probable. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. The formulas show the log of the density, and how it changes with μ. Only the squared distance depends on μ:
+# This is REINFORCE (lesson 08): what was drawn becomes more probable if its reward is higher than expected, and otherwise less probable. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. These are the log of the density, and its gradient for μ. Only the squared distance depends on μ:
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
@@ -195,10 +195,9 @@ mu = torch.tensor([[0.1, 0.0]], requires_grad=True)  # B 2
 l = torch.tensor([[0.3, 0.0]])  # B 2
 log_density(l, mu, sigma=0.2).sum().backward()
 gradient = mu.grad[0, 0].item()  # for x
-print("For x:")
-print(f"gradient by hand:      {(0.3 - 0.1) / 0.2**2:.1f}")
-print(f"gradient by PyTorch:   {gradient:.1f}")
-print(f"direction of the mean: {(0.2 - 0.6) * gradient:.1f}")
+print(f"gradient for x, by hand: {(0.3 - 0.1) / 0.2**2:.1f}")
+print(f"by PyTorch:              {gradient:.1f}")
+print(f"direction of the mean:   {(0.2 - 0.6) * gradient:.1f}")
 reveal("14.mean", "left")
 
 # %% [markdown]
@@ -206,7 +205,7 @@ reveal("14.mean", "left")
 #
 # ## The whole model
 #
-# Now we can put the parts together. The model looks `looks` times. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ.
+# Now we can put the parts together. The argument `looks` says how often the model looks. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ.
 #
 # A reward may also be high because the digit is easy to read. So, as in lesson 08, we compare it with the reward that was expected, the **baseline**. Here it is learned: the layer `value` predicts the reward from the state before each draw. In the line of `value`, `h.detach()` keeps this prediction from training the other layers.
 #
@@ -254,11 +253,11 @@ print(f"second look at field 0: ({second[0]:.2f}, {second[1]:.2f})")
 #
 # ## What to say, where to look, what to expect
 #
-# The loss of a field has three terms, and is called the **hybrid loss** (section 3.2 of the paper). In it, $R$ is the reward, $t$ counts the locations that were drawn, and $b_t$ is the baseline before each draw:
+# The loss of a field has three terms, and is called the **hybrid loss** (section 3.2 of the paper). In it, $R$ is the reward, and $b_t$ is the baseline before look $t$. The first location is not drawn, so the sum begins with the second look:
 #
-# $$\text{cross-entropy} \;-\; \sum_t (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
+# $$\text{cross-entropy} \;-\; \sum_{t=2}^{T} (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ counts as a plain number. The package has this loss as `ram.hybrid_loss`.
+# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it. The package has this loss as `ram.hybrid_loss`.
 #
 # The function `ram.terms` gives the three terms by name: "cross-entropy", "log density" and "squares". A term moves a layer if its gradient for the layer is not 0. We look at the gradient for the bias. Which term moves `location`, and which ones move `core`?
 
@@ -307,7 +306,6 @@ predict("14.found", ...)
 
 # %% tags=["reveals"]
 def train(model, loss):
-    # sigma: at first, and from two thirds of the steps on
     ram.fit(model, side=24, looks=2, steps=2000, loss=loss, sigma=(0.5, 0.1))
 
 
@@ -337,54 +335,11 @@ with torch.no_grad():
     show_looks(fields, labels, corners, model(fields, looks=2))
 
 # %% [markdown]
-# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, and yet the model reads a 0. In field 4 it misses the 6, and the model reads it. So a hit does not decide the answer.
-#
-# ## Does the reward teach it where to look?
-#
-# Would the model look in the right place without the reward, too? We train the same model again, with the same seed, and leave the log density out of the loss. The cross-entropy still trains all networks but the location network. In how many of 100 fields will the second look hit?
-
-
-# %% tags=["nbval-check-output"]
-def loss_without_looking(logits, label, log_p, reward, b):
-    log_p = torch.zeros_like(log_p)  # the second term of the loss is 0
-    return ram.hybrid_loss(logits, label, log_p, reward, b)
-
-
-predict("14.without", ...)
-
-# %% tags=["reveals"]
-print("Without the reward for looking, after the same training:")
-torch.manual_seed(0)
-other = Looker()
-train(other, loss_without_looking)
-without = results(other)
-reveal("14.without", round(100 * without[1]))
-rows = {"whole model": whole, "without reward for looking": without}
-table(rows, columns, digits=2)
-
-# %% [markdown]
-# Without the reward for looking, the second look misses most digits, and fewer answers are right.
-#
-# So what has the reward taught? A useful second look depends on the place of the digit. In the next picture, each dot is one of the 1,000 fields. If a second look has the same x as the digit, its dot lies on the grey line. We show the whole model, the one without the reward, and a copy of the whole model that gets no information from patch 1. In which of the three will the dots lie along the line?
-
-# %%
-blind = deepcopy(model)
-blind.what.weight.data[:, 64:] = 0  # these columns read patch 1
-models = {
-    "whole model": model,
-    "without reward for looking": other,
-    "blind to patch 1": blind,
-}
-show_following(models, fields, corners)
-
-# %% [markdown]
-# Only the second looks of the whole model follow the digit from left to right, and the titles show the same for y. Without the reward for looking, they stay in one region. The copy that is blind to patch 1 follows the digit near the centre at best. If the digit is at the left or the right edge, patch 0 shows nothing of it, and the second look always has the same x.
-#
-# So with the reward, this model has learned to look where patch 1 shows a spot.
+# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, but patch 0 covers only about half of it, and the model reads a 0. In field 4 it misses the 6, and the model reads it. So a hit does not decide the answer.
 #
 # ## Has it seen more than its glimpses?
 #
-# All this holds only if the model has no other information about the field, and it is easy to give it some by mistake. The model `Peeking` below has the same weights, but it subtracts the mean of the whole field first. So each of its glimpses depends on all pixels.
+# Could it find the digits because it gets more information about the field than its glimpses show? That is an easy mistake to make. The model `Peeking` below makes it: it subtracts the mean of the whole field first, so each of its glimpses depends on all pixels.
 #
 # The test is like the leak test for masks (lesson 09): we change all pixels outside the glimpses, and see whether the logits stay the same. In how many of 100 fields do they stay the same for our model, and for `Peeking`?
 
@@ -420,33 +375,74 @@ print("our model:", sum(logits_stay(model, field) for field in fields[:100]))
 print("Peeking:  ", sum(logits_stay(peeking, field) for field in fields[:100]))
 
 # %% [markdown]
-# For our model, the logits stay the same in all 100 fields, so its glimpses are all that it sees. For `Peeking`, they change in every field.
+# For our model, the logits stay the same in all 100 fields, so there it sees nothing but its glimpses. For `Peeking`, they change in every field.
 #
-# ## Which parts matter in larger fields?
+# ## Does the reward teach it where to look?
 #
-# So far we have trained one model of each kind, and one may be luck. The next figure shows larger models, from five seeds each. Their fields have 32×32 pixels, a glimpse has three patches, and the training takes 5,000 steps. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it shows how often the last look hits.
+# Would the model look in the right place without the reward, too? We train the same model again, with the same seed, and leave the log density out of the loss. The cross-entropy still trains all networks but the location network. In how many of 100 fields will the second look hit?
+
+
+# %% tags=["nbval-check-output"]
+def loss_without_looking(logits, label, log_p, reward, b):
+    log_p = torch.zeros_like(log_p)  # the second term of the loss is 0
+    return ram.hybrid_loss(logits, label, log_p, reward, b)
+
+
+predict("14.without", ...)
+
+# %% tags=["reveals"]
+print("Without the reward for looking, after the same training:")
+torch.manual_seed(0)
+other = Looker()
+train(other, loss_without_looking)
+without = results(other)
+reveal("14.without", round(100 * without[1]))
+rows = {"whole model": whole, "without reward for looking": without}
+table(rows, columns, digits=2)
+
+# %% [markdown]
+# Without the reward for looking, the second look misses most digits, and fewer answers are right. So the reward teaches it where to look.
 #
-# In one kind of model, the second location is drawn at random from the whole field. Which change costs most?
+# But how does the model know where the digit is? In the next picture, each dot is one of the 1,000 fields. If a second look has the same x as the digit, its dot lies on the grey line. We show the whole model, the one without the reward, and a copy of the whole model that gets no information from patch 1. In which of the three will the dots lie along the line?
+
+# %%
+blind = deepcopy(model)
+blind.what.weight.data[:, 64:] = 0  # these columns read patch 1
+models = {
+    "whole model": model,
+    "without reward for looking": other,
+    "blind to patch 1": blind,
+}
+show_following(models, fields, corners)
+
+# %% [markdown]
+# Only the second looks of the whole model follow the digit from left to right. For y, the titles show the same: a correlation near 1 means that the look moves with the digit. Without the reward for looking, the second looks stay in one region. The blind copy follows the digit near the centre at best. If the digit is at the left or the right edge, patch 0 shows nothing of it, and the second look always has the same x.
+#
+# So this model has learned to look where patch 1 shows a spot.
+#
+# ## Does it need the reward and the coarse patches?
+#
+# So far we have trained one model of each kind, and one may be luck. Also, the blind copy was trained with both patches, so it never learned to do without patch 1. The next figure shows models from five seeds each, and some were trained with patch 0 alone. The others have three patches, and all fields have 32×32 pixels. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it shows how often the last look hits. Which change costs most?
 
 # %%
 show_changes()
 
 # %% [markdown]
-# Patch 0 alone costs most, with every seed. Yet such a model hits more often than one without the reward. So the coarse patches do more than show where to look: perhaps they help to read, too. One look, a random second look and no reward for looking each cost more than 0.2 with every seed. The baseline helps with every seed, too, but less. Four looks are better than two with every seed.
+# Patch 0 alone costs most, and leaving out the reward costs more than 0.2 with every seed, too. In both cases, the second look misses most digits. So the model needs both. Four looks give more right answers than two with every seed, although on average the last of them hits somewhat less often.
 #
 # ## What if one look is not enough?
 #
-# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next model was trained among clutter, and it looks four times. The table counts in 1,000 fields which look is the first to hit. The picture shows one field, with patch 0 and patch 1 of each look. Does another look help when the first ones have missed?
+# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next model is like the last ones with four looks, but it was trained among clutter. The table counts in 1,000 fields which look is the first to hit. The picture shows one field, with patch 0 and patch 1 of each look. How often does a later look find the digit?
 
 # %%
 show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# Yes, often: in about half of the fields the first two looks miss, and in half of these the third one hits. In field 4, for example, the third look hits.
+# In about half of the fields the first two looks miss, and in half of these the third one hits. In field 4, for example, the third look hits.
 #
 # ## So: where should it look next?
 #
-# It should look where, after glimpses like these, looking was rewarded most in training. In our fields, that is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. Without coarse patches the models missed most digits with all five seeds, and so did the models without the reward. Among clutter, a further look often finds the digit when the first ones have missed it.
+# It should look where looking was rewarded most after similar glimpses in training. In our fields, that is at a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. Without the reward or without the coarse patches, the models missed most digits with all five seeds. Among clutter, a later look often finds the digit when the first ones have missed it.
 #
 # ## Questions
 
@@ -468,9 +464,8 @@ check("14.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Where should it look next? Where, after glimpses like these, looking was rewarded most: in our fields, at a bright spot in a coarse patch.
 # - A glimpse has a few patches around one location, sharp in the middle and coarse around it. It has as many numbers in a large picture as in a small one.
-# - No gradient flows through the sensor to the location. So a location is drawn from a Gaussian, and REINFORCE moves the mean: towards the place that was drawn if the reward is higher than expected, and otherwise away from it.
+# - No gradient flows through the sensor to the location. So a location is drawn from a Gaussian, and REINFORCE moves the mean: towards the drawn place if the reward is higher than expected, and otherwise away from it.
 # - The hybrid loss has three terms: what to say, where to look, what to expect. Only the second one moves the location network.
 # - Whether a model sees only its glimpses can be tested: change all other pixels, and its logits must stay the same.
 #

@@ -14,10 +14,7 @@ NOWHERE = torch.zeros(0, 2)  # no location: only the digit is marked
 CHANGES = {  # what the figure calls it, and what the table of measurements calls it
     "two looks, nothing changed": "learned, 2 glimpses",
     "no reward for looking": "no reward for looking",
-    "no baseline": "no baseline",
-    "random second look": "looks anywhere",
     "patch 0 alone": "one patch",
-    "one look": "learned, 1 glimpse",
     "four looks": "learned, 4 glimpses",
 }
 
@@ -73,7 +70,7 @@ def show_changes():
     for name, setup in CHANGES.items():
         gained[name] = {"seeds": by_seed("glimpses", "right", setup=setup) - whole}
         found[name] = {"seeds": by_seed("glimpses", "in_box", setup=setup)}
-    left, right = plots.axes(2, width=5.2, height=3.8)
+    left, right = plots.axes(2, width=5.2, height=2.6)
     plots.dots(gained, "right answers, minus those with nothing changed", "", left, (-0.5, 0.2))
     plots.dots(found, "last look in the digit's box", "", right)
     left.axvline(0, color="0.6")

@@ -116,7 +116,7 @@ predictions = (
     Prediction(
         "14.found",
         "In how many of 100 fields does the second look hit the digit's box?",
-        why="Nobody has told the model where the digits are. The next section tests what has taught it.",
+        why="Nobody has told the model where the digits are. We test below what has taught it.",
     ),
     Prediction(
         "14.without",

@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # A network reads a story, and then it is asked a question. No single sentence is enough to answer it: the network has to find one fact, and with its help another one. That is what we mean by *reasoning* in this lesson. Can attention do it?
 #
-# We build a network that asks its story several times, and watch which facts it looks at. Then we try to prove it wrong: we leave one step out, we change the story, and we ask other kinds of questions.
+# We build a network that asks its story several times, and watch which facts it looks at. Then we look for its limits: we leave one step out, we change the story, and we ask other kinds of questions.
 #
 # ## A story and a question
 #
@@ -48,7 +48,7 @@ print(example.question)
 #
 # ## A sentence becomes a vector
 #
-# A **memory network** stores each fact as one vector, called a **memory** (Weston et al. 2014). We build the version of Sukhbaatar et al. 2015. The simplest memory is the sum of the word vectors, as in a bag of words.
+# A **memory network** turns each fact into a vector, called a **memory** (Weston et al. 2014). We build the version of Sukhbaatar et al. 2015. The simplest memory is the sum of the word vectors, as in a bag of words.
 #
 # Does a sum keep enough? Questions are read in the same way. Here are two questions with the same words and different answers. How far apart are the sums of their word vectors?
 
@@ -84,18 +84,18 @@ encoding = position_encoding(6, 8)  # J D
 draw_position_encoding(encoding, one)
 
 # %% [markdown]
-# The first word counts most in the first features, and the last word in the last features. Are the two questions different vectors now?
+# The first word counts most in the first features, and the last word in the last features. Do the two questions now get different vectors?
 
 # %% tags=["nbval-check-output"]
 distance = ((encoding * x).sum(0) - (encoding * y).sum(0)).norm()
 print(f"the two weighted sums are {distance:.2f} apart")
 
 # %% [markdown]
-# Now the two questions are different vectors, because a word adds something different at another position.
+# Now they do, because a word adds something different at another position.
 #
 # ## One hop
 #
-# The question becomes a vector in the same way, and is called $u$. Each fact $i$ has two memories, a key $m_i$ and a value $c_i$. One look at all facts is called a **hop**. It is the attention of lesson 03, with the letters of the paper: $p_i$ is the weight of fact i, and $o$ is what is read. At the end, $o$ is added to the question:
+# The question becomes a vector in the same way, and is called $u$. One look at all facts is called a **hop**. A hop needs two memories of each fact $i$, made with different word vectors: a key $m_i$ and a value $c_i$. It is the attention of lesson 03, with the letters of the paper: $p_i$ is the weight of fact i, and $o$ is what is read. At the end, $o$ is added to the question:
 #
 # $$p = \text{softmax}(u^\top m_1,\, u^\top m_2,\, \dots) \qquad o = \sum_i p_i\, c_i \qquad u' = u + o$$
 #
@@ -132,7 +132,7 @@ print("swapped ", swapped)
 #
 # ## Several hops
 #
-# Our question needs two facts, and one of them leads to the other. After one hop, $u'$ holds the question and also what was read. So it can ask the facts again, and that is the second hop. In the drawing, $M^0$, $M^1$ and $M^2$ each hold the memories of all facts. They are made by three different embeddings, and the question by the first of them. Which of the three is used twice?
+# Our question needs two facts, and one of them leads to the other. After one hop, $u'$ holds the question and also what was read. So it can ask the facts again, and that is the second hop. In the drawing, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made by three different embeddings, and the question by the first of them. Which of the three is used twice?
 
 # %%
 diagrams.memory_hops()
@@ -142,7 +142,7 @@ diagrams.memory_hops()
 #
 # For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. The next question therefore holds the vector of "daniel". The keys of hop 2 are $M^1$, too, made with the same embedding. The facts about Daniel match this question, and their ages can tell which is the latest. So hop 2 can find "daniel went to the bathroom".
 #
-# Now we can write the network. Its first half turns sentences into memories. Words are numbers, and the number 0 is padding, whose vector is zero.
+# Now we can write the network. Its first half turns sentences into memories. Words are numbers. Shorter sentences are filled up with the number 0, whose vector is zero, so J is the same for all sentences.
 
 
 # %%
@@ -167,7 +167,7 @@ class SentenceReader(nn.Module):
 
 
 # %% [markdown]
-# The second half asks. Its **readout** is one matrix, which turns the last $u$ into a logit for each possible answer. The network returns these logits, and the weights of its K hops. If `linear` is True, the hops are those of `linear_hop`, which we write below.
+# The second half asks. Its **readout** is one matrix, which turns the last $u$ into a logit for each possible answer. The network returns these logits, and the weights of its K hops.
 
 
 # %%
@@ -178,16 +178,15 @@ class MemoryNetwork(SentenceReader):
         for embedding in self.embeddings:
             nn.init.normal_(embedding.weight.data[1:], std=0.1)  # all but padding
         self.hops = hops
-        self.hop = hop  # kept here, so that we can try another one
+        self.hop = hop  # kept here, so that another one can take its place
 
-    def forward(self, facts, mask, question, linear=False):  # B M J, B M, B J
+    def forward(self, facts, mask, question):  # B M J, B M, B J
         u = self.encode(question, 0)  # B D
         weights = []
         for k in range(self.hops):  # 0 for hop 1
             keys = self.as_memories(facts, mask, k)  # B M D
             values = self.as_memories(facts, mask, k + 1)  # B M D
-            look = linear_hop if linear else self.hop
-            u, p = look(u, keys, values, mask)  # B D, B M
+            u, p = self.hop(u, keys, values, mask)  # B D, B M
             weights.append(p)
         return Answered(self.readout(u), torch.stack(weights, 1))  # B V, B K M
 
@@ -197,17 +196,8 @@ class MemoryNetwork(SentenceReader):
 #
 # We train a network with two hops, for 600 steps. The training loop `fit` is that of lesson 05, and the loss sees only the answers. Nobody tells the network which facts are the supporting ones.
 #
-# At the beginning of training, a softmax over many facts gives nearly equal weights, and little is learned. So the paper begins with a **linear start**, here of 300 steps: the hops leave out the softmax and use the scores themselves as weights. You can try below whether this is needed.
-
-
-# %%
-def linear_hop(u, m, c, mask):  # B D, B M D, B M D, B M
-    p = (m * u[:, None]).sum(-1) * mask  # B M: the scores, and 0 at padding
-    o = (p[:, :, None] * c).sum(1)  # B D
-    return u + o, p  # B D, B M
-
-
-# %% [markdown]
+# At the beginning of training, a softmax over many facts gives nearly equal weights, and little is learned. So the paper begins with a **linear start**, here of 300 steps. In these steps, `fit` puts another hop into `network.hop`: it has no softmax, and the scores themselves are the weights.
+#
 # After the training, we ask the network about our story, which is new to it. The picture shows the weights of both hops, and red frames mark the supporting facts. Does each hop look at the fact that it needs?
 
 
@@ -225,19 +215,19 @@ print(draw_hops(two_hops, example.facts, example.question, support=(4, 7)))
 # %% [markdown]
 # In our story, each hop looks at the fact that it needs. Hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom".
 #
-# One story may be luck. So we take all 4,000 new stories, and the mean weight of each hop on the two supporting facts. With equal weights, each fact of a story would get the same. Is a hop's weight on its fact far above that?
+# One story may be luck. So we take all 4,000 new stories, and the mean weight of each hop on the two supporting facts. One of them is the last take or drop of the thing, and the other one says where that person was. With equal weights, each fact of a story would get the same. Is a hop's weight on its fact far above that?
 
 # %%
 mean_weights(two_hops, new)
 
 # %% [markdown]
-# The weights are far above equal weights, more than five times as large: hop 1 looks at who had the thing last, and hop 2 at where that person was. Nearly all answers are right.
+# The weights are far above equal weights, more than five times as large: hop 1 looks at the last take or drop, and hop 2 at where that person was. Nearly all answers are right.
 #
 # **Your turn**: in a new cell, run `mean_weights(train(hops=2, linear_steps=0), new)`. Does the network need the linear start?
 #
 # <details><summary>Answer</summary>
 #
-# Yes, if it has only 600 steps. Without the linear start, fewer than half of the answers are right, and hop 1 hardly looks at who had the thing. With 1,500 steps, two hops learn their facts without a linear start, too ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# Yes, if it has only 600 steps. Without the linear start, fewer than half of the answers are right, and hop 1 hardly looks at the last take or drop. With 1,500 steps, two hops learn their facts without a linear start, too ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # </details>
 #
@@ -256,9 +246,7 @@ reveal("16.one_hop", round(score(one_hop, new).right, 2))
 # %% [markdown]
 # With one hop, fewer than half of the answers are right. The question holds "milk", and not "Daniel", so nothing in it says whose moves count.
 #
-# But there are six places, and the network is right far more often than one time in six. How does it do that without knowing the person?
-#
-# There is a simple rule for someone who does not know. Each move is a vote for its place, and the place with the most votes wins. The next table compares the network with this rule. Do they agree?
+# But there are six places, and the network is right far more often than one time in six. Perhaps it follows a simple rule: each move is a vote for its place, and the place with the most votes wins. Do the network and the rule agree?
 
 # %%
 compare_with_votes(one_hop, new_texts, new)
@@ -279,7 +267,7 @@ print(draw_hops(two_hops, goes_on, "where is the milk", support=(9, 7)))
 #
 # This rule is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing and then goes on. That is rare in our stories, so the good score hides the shortcut.
 #
-# Can further training help? We train two more networks with other seeds. Then copies of all three are trained a second time, for another 600 steps. In the stories in which the shortcut fails, do they still name the person's last place?
+# Can a second training help? We train two more networks with other seeds, and then copies of all three for another 600 steps. The second training has no linear start, and it begins again with the full learning rate. In the stories in which the shortcut fails, do the copies still name the person's last place?
 
 # %%
 early = [two_hops, train(hops=2, seed=1), train(hops=2, seed=2)]
@@ -292,21 +280,19 @@ trainings = {"first training": early, "second training": late}
 draw_what_is_followed(trainings, new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 122 of the 4,000 new stories. After the second training, the networks seldom name the person's last place there. Most answers are right, and hop 1 gives most of its weight to the drop. After the first training, it was the other way round. So these networks learned the shortcut first, and the right rule later.
-#
-# But more steps are not all that has changed: the second training has no linear start, and begins again with the full learning rate. With 1,200 steps in one training, all three networks still follow the shortcut ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 122 of the 4,000 new stories. After the first training, nearly all answers name the person's last place there. After the second training, few do, and most answers are right. So the shortcut can be unlearned. Both changes were needed: with a linear start again, or with a tenth of the learning rate, all three networks kept the shortcut ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, in the same words. Can you still fool this network?
 #
 # <details><summary>Answer</summary>
 #
-# Our story no longer fools it: now it says "bathroom". But hop 2 still gives about a third of its weight to the move to the kitchen. Try several people who take and drop the milk, or a story of more than ten facts.
+# Our story no longer fools it: now it says "bathroom", and hop 1 looks at the drop. But hop 2 still gives about a third of its weight to the move to the kitchen. Try several people who take and drop the milk, or a story of more than ten facts.
 #
 # </details>
 #
 # ## Do the answers depend on the facts with large weights?
 #
-# A picture of weights does not show that an answer depends on the facts with large weights. So we take facts away. The fact with the largest score is the **top fact** of a hop. The next functions are hops that read only their top fact, or all facts but this one.
+# A picture of weights does not show this. So we take facts away. The fact with the largest score is the **top fact** of a hop. The next functions are hops that read only their top fact, or all facts but this one.
 
 
 # %%
@@ -351,23 +337,28 @@ table(rows, ["right answers of three networks"], corner="what each hop reads", d
 # %% [markdown]
 # The top fact is enough: nearly all answers are right with it alone. Without it, only about a quarter of the answers are right. So the answers do depend on the facts that the hops look at.
 #
-# ## Longer stories
+# ## Are longer stories harder?
 #
-# So far, the test stories were as short as those of the training, with at most 10 facts. Does the chain hold in longer stories, too? We ask the same three networks about stories of 12 to 20 facts.
+# So far, the test stories were as short as those of the training, with at most 10 facts. We ask the same three networks about stories of 12 to 20 facts. There, facts can have an age of 10 to 19. No story of the training had such ages, so their vectors are still random. In the last column, these facts get the vector of age 9 instead. Does that help?
 
 # %%
 _, longer = stories("two facts", 1000, seed=2, shortest=12, longest=20)
 rows = {}
 for seed, network in enumerate(late):
-    rows[f"network {seed}"] = [score(network, new).right, score(network, longer).right]
-table(rows, ["2 to 10 facts", "12 to 20 facts"], corner="right answers", digits=2)
+    copied = deepcopy(network)
+    for ages in copied.ages:
+        ages.data[10:] = ages.data[9]
+    scores = [score(network, new), score(network, longer), score(copied, longer)]
+    rows[f"network {seed}"] = [one.right for one in scores]
+columns = ["2 to 10 facts", "12 to 20 facts", "12 to 20, ages up to 9"]
+table(rows, columns, corner="right answers", digits=2)
 
 # %% [markdown]
-# No: in longer stories, far fewer answers are right, with each of the three networks.
+# In longer stories, far fewer answers are right, with each of the three networks. The vector of age 9 helps, so the random vectors are one reason. They are not the only one, because many answers are still wrong without them.
 #
 # ## Which questions does it fail at?
 #
-# Our program asks other kinds of questions, too. They are like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops. Here is an example of each kind. Which one gets the fewest right answers with two hops?
+# All questions so far were of one kind. Our program asks other kinds, too, like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops. Here is an example of each kind. Which one gets the fewest right answers with two hops?
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -384,9 +375,7 @@ reveal("16.hardest", min(means, key=means.get))
 draw_by_kind(right)
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. Even with three hops, many answers are wrong.
-#
-# For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. Three facts would seem to need three hops, but two are enough here, and we have not tested why. At "two facts", two of the five networks with three hops even fail.
+# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. But at "yes or no", many answers are wrong even with three hops.
 #
 # ## Why is "yes or no" so hard?
 #
@@ -407,9 +396,7 @@ rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], digits=0)
 
 # %% [markdown]
-# Nobody can do it. Whatever numbers you choose, the two leads for the same place add up to as much as the two others, because each pair adds all four of your numbers. So the first two cannot be above 0 while the others are below. This is the problem of XOR, the exclusive "or".
-#
-# Two layers with a ReLU between them can solve XOR. If the readout is the fault, such a readout should help, even with one hop. We train one network with each readout, in the same way. What share of the yes-or-no questions will be answered correctly?
+# Nobody can do it. Whatever numbers you choose, the two leads for the same place add up to as much as the two others, because each pair adds all four of your numbers. So the first two cannot be above 0 while the others are below. This is the problem of XOR, the exclusive "or", and two layers with a ReLU between them can solve it. If the readout is the fault, such a readout should help, even with one hop. We train one network with each readout, in the same way. What share of the yes-or-no questions will be answered correctly?
 
 # %%
 predict("16.hidden", ...)
@@ -432,15 +419,15 @@ reveal("16.hidden", round(rows["two layers with a ReLU"][0], 2))
 table(rows, ["right answers"], corner="readout after one hop", digits=2)
 
 # %% [markdown]
-# With the ReLU, nearly all answers are right. The second layer alone would not help: without the ReLU, its matrix and the first one make one matrix again. So the fault was in the readout, which cannot compare two places without the ReLU. With five networks of each kind, it is the same.
+# With the ReLU, nearly all answers are right. The second layer alone would not help: without the ReLU, its matrix and the first one make one matrix again. So the fault was in the readout, which cannot compare two places without the ReLU.
 #
-# One matrix still does better than guessing, because the hop can compare, too: it gives the last move more weight if that leads to the place asked for. Where the hop could read only that move, one matrix was hardly better than guessing ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# One matrix still does better than guessing. But when the hop could read only the last move, it was hardly better. So the hop, too, does some of the comparing: it gives the last move more weight if that leads to the place asked for ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # ## So: can it reason over what it read?
 #
-# Yes, in most stories like those of its training. There it follows a chain of facts: hop 1 finds who has the thing, and with this hop 2 finds where that person is. Two hops nearly always say where a thing is, and one hop less than half the time.
+# Yes, in most stories like those of its training. There it follows a chain of facts: hop 1 finds the last take or drop of the thing, and with this, hop 2 finds where that person was. Two hops nearly always say where a thing is, and one hop less than half the time.
 #
-# Three things limit this answer. The network may learn a shortcut, and a good score hides it. A linear readout cannot compare what was asked with what was read. And in longer stories, many more answers are wrong.
+# Three things limit this answer. The network may learn a shortcut, and a good score hides it. In longer stories, many more answers are wrong, and ages that were never trained are one reason. And without a ReLU in its readout, it cannot compare what was asked with what was read.
 #
 # ## Questions
 
@@ -462,11 +449,9 @@ check("16.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A memory network follows a chain of facts, with one hop for who has the thing and one for where that person is. So it can reason over stories like those of its training.
 # - A memory is a sum of word vectors, weighted by position. A vector for the age of the fact is added.
-# - A hop attends to all facts, reads, and adds what it has read to the question, which then asks again.
+# - A hop attends to all facts, and adds what it has read to the question. The next hop asks with this sum.
 # - A good score can hide a shortcut. We find it by looking at the weights, and by changing the story.
-# - Longer stories bring many more mistakes. A linear readout cannot compare two places, and a readout of two layers with a ReLU between them can.
 #
 # **Exercises**: [open them](../exercises/16_memory_networks_exercises.ipynb)
 #

@@ -220,7 +220,7 @@ predict("16.own", ...)
 
 # %% tags=["own-machine"]
 class TwoHops(MemoryNetwork):
-    def forward(self, facts, mask, question, linear=False):
+    def forward(self, facts, mask, question):
         A, B, C = (self.memories(facts, mask, k) for k in range(3))  # B M D each
         u, W = self.encode(question, self.embeddings[0]), self.readout.weight  # B D, V D
         pairs = [[A, B], [B, C]] if self.side_by_side else [[A, B, C]]

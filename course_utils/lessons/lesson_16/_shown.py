@@ -13,7 +13,7 @@ from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.models.memory import score
 
-FACTS = ("who had it last", "where that person was")
+FACTS = ("last take or drop", "where that person was")
 GUESSING = "the most frequent answer"
 
 
@@ -59,25 +59,18 @@ def compare_with_votes(network, texts, asked):
 
 @torch.no_grad()
 def _following(network, asked, trail):
-    """What a network does where the taker has dropped the thing and gone on, three numbers."""
-    answered, some = network(asked.facts, asked.mask, asked.question), trail.went_on
-    answers, first = answered.logits.argmax(-1), answered.weights[:, 0]  # N, N M
-    drop = first.gather(1, asked.support[:, :1])[:, 0]  # N
-    found = answers == asked.answer, answers == trail.person_at, drop
-    return [one[some].float().mean().item() for one in found]
+    """What a network says where the taker has dropped the thing and gone on: two shares of its answers."""
+    answers = network(asked.facts, asked.mask, asked.question).logits.argmax(-1)  # N
+    return [(answers == place)[trail.went_on].float().mean().item() for place in (asked.answer, trail.person_at)]
 
 
 def draw_what_is_followed(networks, texts, asked):
     """Draw what networks do in the stories in which the taker has dropped the thing and gone on: `networks` maps a row to a list."""
     trail, marks = trails(texts), {}
     for row, some in networks.items():
-        right, last_place, drop = zip(*(_following(network, asked, trail) for network in some), strict=True)
-        marks[row] = {
-            "right answers": right,
-            "the person's last place": last_place,
-            "weight of hop 1 on the drop": drop,
-        }
-    plots.dots(marks, f"share of answers, or weight; {trail.went_on.sum()} stories, three networks")
+        right, last_place = zip(*(_following(network, asked, trail) for network in some), strict=True)
+        marks[row] = {"right answers": right, "the person's last place": last_place}
+    plots.dots(marks, f"share of answers; {trail.went_on.sum()} stories, three networks")
 
 
 def _stored(setup, kind, hops, value="right"):
