@@ -30,7 +30,7 @@ example = copy(torch.Generator().manual_seed(0), batch=1, shortest=5, longest=5)
 pictures.draw_copy(example)
 
 # %% [markdown]
-# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state, as the GRU of lesson 05 does. To keep more, it needs a larger state, and so more parameters.
+# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state. To keep more, it needs a larger state, and so more parameters.
 #
 # A **neural Turing machine** (Graves et al. 2014) has a second place for them: a **memory** $M$ of $N$ positions. Each position holds a vector of width $W$, and $M(i)$ is the vector at position $i$. The network reads this memory by attention, and it also writes to it.
 #
@@ -87,7 +87,7 @@ print("gradient:", w.grad)
 # %% [markdown]
 # The derivative is -4 + 2 = -2: more weight would make this number smaller. The weights of the other positions have no influence on it, so their gradients are 0. `write` also gives the same result as the loop.
 #
-# So weights can write, and gradients reach them, as they do when attention reads. This answers the first question. The second question is harder: how does a head come to the right position?
+# So weights can write, and gradients reach them. This answers the first question. The second question is harder: how does a head come to the right position?
 #
 # ## How a head chooses its position
 #
@@ -196,9 +196,9 @@ def address(M, before, k, beta, g, s, gamma):
 address(M, before, k, beta, torch.tensor([[0.5]]), s, torch.tensor([[2.0]]))
 
 # %% [markdown]
-# Position 3 has 0.63 of the weight now, where it had 0.45. The function `address` does all four steps.
+# Position 3 has 0.63 of the weight now, where it had 0.45.
 #
-# Below you can try other numbers. The sliders start close to ours. The slider for the shift sets the kernel: 0.8 means that 0.8 of the weight goes one position forward, and the rest stays. Which gate sends the head to position 3, one after its old position, whatever the memory holds? And which one sends it to position 1, one after the position that resembles the key?
+# Below you can try other numbers. The slider for the shift sets the kernel: 0.8 means that 0.8 of the weight goes one position forward, and the rest stays. Which gate sends the head to position 3, one after its old position, whatever the memory holds? And which one sends it to position 1, one after the position that resembles the key?
 
 # %%
 head_explorer = explore(
@@ -213,11 +213,11 @@ head_explorer
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# A gate of 0 sends the head to position 3, and then the key does not matter. A gate of 1 sends it to position 1. A greater strength makes this clearer.
+# A gate of 0 sends the head to position 3, and then the key does not matter. A gate of 1 sends it to position 1.
 #
 # </details>
 #
-# We say that a head **walks** when it goes on from its old position.
+# We say that a head **walks** when it goes on from its old position, as with a gate of 0.
 #
 # ## The machine
 #
@@ -303,7 +303,7 @@ class OneStep(nn.Module):
 # %% [markdown]
 # In the two lines with `weights_of_head`, the old weights `w_read` and `w_write` go in, and the new ones come out.
 #
-# The loop over all steps is still missing. At the beginning both heads are at position 0. All positions hold the same small number, because the cosine of a zero vector is not defined. The loop collects the outputs, and the weights of both heads for our pictures.
+# The loop over all steps is still missing. At the beginning both heads are at position 0. All positions hold the same small number. It is not 0, because the cosine of a zero vector is not defined. The loop collects the outputs, and the weights of both heads for our pictures.
 
 
 # %%
@@ -358,9 +358,8 @@ def wrong_share(machine, length):
 
 
 with_shift = trained(address, seed=1)
-for length in (3, 5, 10, 15):
-    share = wrong_share(with_shift, length)
-    print(f"{length:2} vectors, share of wrong bits: {share:.2f}")
+for n in (3, 5, 10, 15):
+    print(f"{n:2} vectors: {wrong_share(with_shift, n):.2f} of the bits wrong")
 
 # %% [markdown]
 # The machine copies three times as many vectors as in training almost without mistakes. How does it do that? We think that it walks: one position for each vector, always in the same direction.
@@ -385,16 +384,15 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 pictures.five_seeds()
 
 # %% [markdown]
-# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five.
+# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five. It is still better than guessing. Perhaps the state of the LSTM keeps some of the bits.
 #
-# But does the machine really walk? And what does it do without the shift? We look at the weights of both heads while the machines copy 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. Where do you see a walk?
+# But does the machine really walk, and what does it do without the shift? We look at the weights of both heads while the machines copy 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. Where do you see a walk?
 
 # %%
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
 written_to = with_shift(eight.given).writes[0, :8].argmax(-1)  # T: where w is largest
 print("with the shift, the vectors are written to", written_to.tolist())
-machines = {"with shift": with_shift, "without shift": without_shift}
-pictures.draw_heads(machines, eight)
+pictures.draw_heads({"with shift": with_shift, "without shift": without_shift}, eight)
 
 # %% [markdown]
 # With the shift, both heads walk. The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, because the positions form a circle, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and so it finds all vectors in their order.
@@ -412,8 +410,7 @@ lengths = (10, 20, 40, 80)
 rows = {}
 for N in (16, 32, 64, 128):  # the machine makes a memory of N positions
     rows[f"{N} positions"] = [wrong_share(with_shift, length) for length in lengths]
-columns = [f"{length} vectors" for length in lengths]
-table(rows, columns, "share of wrong bits", digits=2)
+table(rows, [f"{n} vectors" for n in lengths], "share of wrong bits", digits=2)
 
 # %% [markdown]
 # As long as there are more positions than vectors, this machine makes almost no mistakes, although it has learned with five vectors at most. When all positions are full, it writes over what it still needs.

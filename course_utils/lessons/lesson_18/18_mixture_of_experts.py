@@ -87,7 +87,7 @@ _shown.draw_mixture()
 #
 # ## Work together, or compete?
 #
-# What should the loss ask for? It can ask that the weighted sum comes near the target $t$, or that one of the experts does:
+# Now the mixture has to learn. What should its loss ask for? It can ask that the weighted sum comes near the target $t$, or that one of the experts does:
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
@@ -360,7 +360,7 @@ right = test("with mine", train(mine))
 #
 # </details>
 #
-# There is another way, too. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? The table also has a **fixed gate**, which stays as it was at the beginning. Must the gate learn at all?
+# There is another way. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? The table also has a **fixed gate**, which stays as it was at the beginning. Must the gate learn at all?
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
@@ -399,7 +399,7 @@ diagrams.switch_layer(new=["gate", "experts"])
 # %% [markdown]
 # The drawing shows a layer of lesson 12 with a switch. We have trained a translator with one such layer ([our measurements](../docs/measurements.md#what-experts-know)), for 32 languages and 64 words. It reads a language and six words, and translates each word. Its experts are feed-forward networks, and *8 experts* are trained with the balance loss. We compare them with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units.
 #
-# A token has 32 numbers and an expert 32 hidden units. So an expert multiplies 2 · 32 · 32 = 2,048 times for a token, and the gate 8 · 32 = 256 times more. Which layer gets more words right, and at what cost?
+# A token has 32 numbers and an expert 32 hidden units. So an expert needs 2 · 32 · 32 = 2,048 multiplications for a token, and the gate 8 · 32 = 256 more. Do the eight experts or the wide network get more words right, and at what cost?
 
 # %% tags=["nbval-check-output"]
 predict("18.translators", ...)
@@ -446,7 +446,7 @@ check("18.q5", ...)
 #
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
 # - If experts compete, the one with the largest weight can answer alone. If they work together, its error is much larger on average.
-# - An expert with a weight of exactly 0 gets no gradient. So without a balance loss or offsets, two of our eight linear experts did all the work.
+# - An expert with a weight of exactly 0 gets no gradient. Without a balance loss or offsets, two of our eight linear experts did nearly all the work.
 # - At nearly equal work per token, a layer of experts knows more than one network. At nearly equal parameters, it knows less.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
