@@ -384,7 +384,7 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 pictures.five_seeds()
 
 # %% [markdown]
-# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five. It is still better than guessing. Perhaps the state of the LSTM keeps some of the bits.
+# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five. Yet every seed is better than guessing. Perhaps the state of the LSTM keeps some of the bits.
 #
 # But does the machine really walk, and what does it do without the shift? We look at the weights of both heads while the machines copy 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. Where do you see a walk?
 
