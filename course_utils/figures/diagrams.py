@@ -498,15 +498,15 @@ def addressing(new=()) -> Diagram:
         gives the weights w of the head.""")
 
 
-def best_experts(scores, gates, new=()) -> Diagram:
-    """How an input asks its best experts: scores and gates, N each; an expert with a gate of 0 is not asked."""
+def best_experts(scores, weights, new=()) -> Diagram:
+    """How an input asks its best experts: scores and weights, N each; an expert with a weight of 0 is not asked."""
     draw, points, shares, experts, sentences = Sketch("Asking the best experts", new), [], [], [], []
-    for i, (score, gate) in enumerate(zip(scores, gates, strict=True), 1):
+    for i, (score, weight) in enumerate(zip(scores, weights, strict=True), 1):
         points.append(draw.data("scores", f"score {i}: {score:.1f}".replace("-", "−"), 98, 46))
-        shares.append(draw.data("gates", f"gate {i}: {gate:.2f}", 78, 46))
-        text, kind = (f"expert {i}", "step") if gate > 0 else (f"expert {i}: not asked", "frame")
+        shares.append(draw.data("weights", f"weight {i}: {weight:.2f}", 88, 46))
+        text, kind = (f"expert {i}", "step") if weight > 0 else (f"expert {i}: not asked", "frame")
         experts.append(draw.step("experts", text, 98, 46, kind))
-        verb = "is asked" if gate > 0 else "is not asked, and learns nothing"
+        verb = "is asked" if weight > 0 else "is not asked, and learns nothing"
         sentences.append(f"{plain(points[-1].text)} gives {plain(shares[-1].text)}, so expert {i} {verb}")
     used = [i for i, expert in enumerate(experts) if expert.kind == "step"]
     tall, empty = 60 * len(experts) - 14, [None] * len(experts)
@@ -518,7 +518,7 @@ def best_experts(scores, gates, new=()) -> Diagram:
         draw.chain(read, experts[i], total)
         draw.arrow(shares[i], total)
     return draw.diagram(f"""The gate reads the {plain(read.text)} and gives each expert a score. The {plain(keep.text)}
-        scores makes gates of them: {"; ".join(sentences)}. The experts that are asked read the input, too. The answer
+        scores makes weights of them: {"; ".join(sentences)}. The experts that are asked read the input, too. The answer
         is the weighted sum of what they give.""")
 
 

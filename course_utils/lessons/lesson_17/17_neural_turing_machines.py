@@ -30,7 +30,7 @@ example = copy(torch.Generator().manual_seed(0), batch=1, shortest=5, longest=5)
 pictures.draw_copy(example)
 
 # %% [markdown]
-# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state, as the GRU of lesson 05 does. To keep more, it needs a larger state, and so more parameters.
+# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state. To keep more, it needs a larger state, and so more parameters.
 #
 # A **neural Turing machine** (Graves et al. 2014) has a second place for them: a **memory** $M$ of $N$ positions. Each position holds a vector of width $W$, and $M(i)$ is the vector at position $i$. The network reads this memory by attention, and it also writes to it.
 #
@@ -61,9 +61,11 @@ for i in range(3):
 # Position 0 now holds (3, 9). Half of the 4 is erased and nothing of the 8, and then half of 2 is added to both. Position 2 stays as it was, because its weight is 0.
 #
 # Now we write `read` and `write` as products of tensors, for a batch of B memories at once. `None` gives a tensor a new axis of size 1. With it, `read` is a product of two matrices for each memory, and in `write` every weight meets every number of $e$ and $a$.
+#
+# A network learns by gradients. So we need to know whether a gradient reaches the weights of a write. The first number of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. What is its derivative with respect to the weight $w$?
 
 
-# %%
+# %% tags=["nbval-check-output"]
 def read(M, w):  # B N W, B N
     w = w[:, None, :]  # B 1 N
     return (w @ M)[:, 0]  # B W
@@ -76,10 +78,6 @@ def write(M, w, e, a):  # B N W, B N, B W, B W
     return M * (1 - w * e) + w * a  # B N W
 
 
-# %% [markdown]
-# A network learns by gradients. So we need to know whether a gradient reaches the weights of a write. The first number of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. What is its derivative with respect to the weight $w$?
-
-# %% tags=["nbval-check-output"]
 w.requires_grad_(True)  # from here on, gradients reach w
 written = write(M[None], w[None], e[None], a[None])  # B N W, with B = 1
 print("written:", written[0].detach())
@@ -87,9 +85,9 @@ written[0, 0, 0].backward()
 print("gradient:", w.grad)
 
 # %% [markdown]
-# The derivative is -4 + 2 = -2: more weight would make this number smaller. The weights of the other positions have no influence on it, so their gradients are 0. `write` also gives the same three positions as the loop.
+# The derivative is -4 + 2 = -2: more weight would make this number smaller. The weights of the other positions have no influence on it, so their gradients are 0. `write` also gives the same result as the loop.
 #
-# So weights can write, and gradients reach them, as they do when attention reads. This answers the first question. The second question is harder: how does a head come to the right position?
+# So weights can write, and gradients reach them. This answers the first question. The second question is harder: how does a head come to the right position?
 #
 # ## How a head chooses its position
 #
@@ -175,7 +173,7 @@ shifted
 #
 # ### Step 4: sharpen
 #
-# The gate and the shift have spread the weights over more positions than before. So the last step raises each weight to a power $\gamma$ of 1 or more, and divides by the sum (equation 9). A power below 1 would bring small and large weights closer together.
+# The gate and the shift have spread the weights over more positions than before. So the last step raises each weight to a power $\gamma$ of 1 or more, and divides by the sum (equation 9):
 #
 # $$w(i) = \frac{\tilde w(i)^\gamma}{\sum_j \tilde w(j)^\gamma}$$
 #
@@ -198,9 +196,9 @@ def address(M, before, k, beta, g, s, gamma):
 address(M, before, k, beta, torch.tensor([[0.5]]), s, torch.tensor([[2.0]]))
 
 # %% [markdown]
-# Position 3 has 0.63 of the weight now, where it had 0.45. The function `address` does all four steps.
+# Position 3 has 0.63 of the weight now, where it had 0.45.
 #
-# Below you can try other numbers. The sliders start close to ours. The slider for the shift sets the kernel: 0.8 means that 0.8 of the weight goes one position forward, and the rest stays. Which gate sends the head to position 3, one after its old position, whatever the memory holds? And which one sends it to position 1, one after the position that resembles the key?
+# Below you can try other numbers. The slider for the shift sets the kernel: 0.8 means that 0.8 of the weight goes one position forward, and the rest stays. Which gate sends the head to position 3, one after its old position, whatever the memory holds? And which one sends it to position 1, one after the position that resembles the key?
 
 # %%
 head_explorer = explore(
@@ -215,11 +213,11 @@ head_explorer
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# A gate of 0 sends the head to position 3, and then the key does not matter. A gate of 1 sends it to position 1. A greater strength makes this clearer.
+# A gate of 0 sends the head to position 3, and then the key does not matter. A gate of 1 sends it to position 1.
 #
 # </details>
 #
-# We say that a head **walks** when it goes on from its old position. It **jumps** when it finds what resembles the key, and goes on from there.
+# We say that a head **walks** when it goes on from its old position, as with a gate of 0.
 #
 # ## The machine
 #
@@ -268,7 +266,14 @@ def weights_of_head(address, numbers, M, before):  # B W+6, B N W, B N
 #
 # `GIVEN` is 8, the number of inputs: six bits, the delimiter, and one that only other tasks need. `WANTED` is 6, the number of bits in the output.
 #
-# The function `step` does what the drawing shows. In which lines does a head get its old weights, so that it can walk?
+# The function `step` does what the drawing shows, in this order:
+#
+# 1. The controller gets the input and what was read before.
+# 2. Both heads get their weights. They look at the memory as it is before the write.
+# 3. The write head writes.
+# 4. The read head reads the new memory, and the output is computed.
+#
+# In which lines does a head get its old weights, so that it can walk?
 
 
 # %%
@@ -296,9 +301,9 @@ class OneStep(nn.Module):
 
 
 # %% [markdown]
-# In the two lines with `weights_of_head`, the old weights `w_read` and `w_write` go in, and the new ones come out. No layer has a size that depends on $N$. So a larger memory needs no more parameters.
+# In the two lines with `weights_of_head`, the old weights `w_read` and `w_write` go in, and the new ones come out.
 #
-# The loop over all steps is still missing. At the beginning all positions hold the same small number, since a cosine needs a vector of some length, and both heads are at position 0. The loop collects the outputs, and the weights of both heads for our pictures.
+# The loop over all steps is still missing. At the beginning both heads are at position 0. All positions hold the same small number. It is not 0, because the cosine of a zero vector is not defined. The loop collects the outputs, and the weights of both heads for our pictures.
 
 
 # %%
@@ -330,7 +335,7 @@ class Machine(OneStep):
 # %% [markdown]
 # ## Does it learn where to write?
 #
-# We train the machine to copy sequences of 1 to 5 vectors. The loss is the cross-entropy of the bits that it should repeat. Then we test it with new sequences, some of them longer than any in the training, and look at the share of wrong bits. A guess has half of them wrong.
+# We train the machine to copy sequences of 1 to 5 vectors. The loss is the cross-entropy of the bits that it should repeat. Then we test it with new sequences, some of them longer than any in the training, and look at the share of wrong bits. Guessing gets half of them wrong.
 
 
 # %%
@@ -346,30 +351,22 @@ def trained(address, seed):
     return machine.requires_grad_(False)  # no more training
 
 
-lengths = (3, 5, 10, 15)
+def wrong_share(machine, length):
+    draw = torch.Generator().manual_seed(1)
+    test = copy(draw, batch=50, shortest=length, longest=length)
+    return turing.wrong_bits(machine, test)
 
 
-def wrong_shares(machine):
-    shares = []
-    for length in lengths:
-        draw = torch.Generator().manual_seed(1)
-        test = copy(draw, batch=50, shortest=length, longest=length)
-        shares.append(turing.wrong_bits(machine, test))
-    return shares
-
-
-# %%
 with_shift = trained(address, seed=1)
-columns = [f"{length} vectors" for length in lengths]
-rows = {"our machine": wrong_shares(with_shift)}
-table(rows, columns, corner="share of wrong bits", digits=2)
+for n in (3, 5, 10, 15):
+    print(f"{n:2} vectors: {wrong_share(with_shift, n):.2f} of the bits wrong")
 
 # %% [markdown]
 # The machine copies three times as many vectors as in training almost without mistakes. How does it do that? We think that it walks: one position for each vector, always in the same direction.
 #
-# If this is so, then a machine that cannot shift should fail. We take the shift out: the kernel is always (0, 1, 0), so all weight stays where it is. The rest is as before, also the seed.
+# If this is so, then a machine that cannot shift should fail. We take the shift out: the kernel is always (0, 1, 0), so all weight stays where it is. Everything else stays the same, including the seed.
 #
-# One seed may be an exception, so a table then shows five seeds with the shift and without. It also shows what happens if the gate is always 0 or always 1, or if $\gamma$ is always 1, which does not sharpen.
+# One seed may be an exception. So the table below the result shows five seeds of each kind, tested with other sequences.
 
 
 # %%
@@ -383,41 +380,56 @@ predict("17.no_shift", ...)
 # %% tags=["reveals"]
 print("The share of wrong bits without the shift, then more seeds:")
 without_shift = trained(address_without_shift, seed=1)
-reveal("17.no_shift", round(wrong_shares(without_shift)[2], 2))
-pictures.steps_fixed()
+reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
+pictures.five_seeds()
 
 # %% [markdown]
-# With all four steps, four of the five seeds learn to copy. Without the shift, no seed does, so the machine needs its shift. With a gate of always 1, no head can walk, and no seed learns either. With a gate of always 0, the heads could walk, but still no seed learns it. Without sharpening, three still do.
+# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five. Yet every seed is better than guessing. Perhaps the state of the LSTM keeps some of the bits.
 #
-# But does the machine really walk? We look at the weights of both heads while the machines copy 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. Where do you see a walk?
+# But does the machine really walk, and what does it do without the shift? We look at the weights of both heads while the machines copy 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. Where do you see a walk?
 
 # %%
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
 written_to = with_shift(eight.given).writes[0, :8].argmax(-1)  # T: where w is largest
 print("with the shift, the vectors are written to", written_to.tolist())
-machines = {"with shift": with_shift, "without shift": without_shift}
-pictures.draw_heads(machines, eight)
+pictures.draw_heads({"with shift": with_shift, "without shift": without_shift}, eight)
 
 # %% [markdown]
 # With the shift, both heads walk. The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, because the positions form a circle, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and so it finds all vectors in their order.
 #
-# Each step is like the one before, so the heads can go on after the five vectors of the training. Without the shift, neither head walks.
+# Without the shift, positions 1 to 31 always get the same weight. They hold the same at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two.
 #
 # ## Is it better than a larger state?
 #
-# An LSTM can copy, too: it keeps the vectors in its state. So what is gained by a memory? We compare machines with LSTMs that have a larger state and no memory. Both learned to copy 1 to 10 vectors, and the machines have 64 positions here. The table says what else differs. Which of the two goes further beyond ten vectors?
+# To keep more vectors, a recurrent network needs a larger state, and so more parameters. Our machine only needs more positions. No size of a layer depends on $N$, so we can change it after the training.
+#
+# **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then put in numbers of your own.
+
+# %%
+lengths = (10, 20, 40, 80)
+rows = {}
+for N in (16, 32, 64, 128):  # the machine makes a memory of N positions
+    rows[f"{N} positions"] = [wrong_share(with_shift, length) for length in lengths]
+table(rows, [f"{n} vectors" for n in lengths], "share of wrong bits", digits=2)
+
+# %% [markdown]
+# As long as there are more positions than vectors, this machine makes almost no mistakes, although it has learned with five vectors at most. When all positions are full, it writes over what it still needs.
+#
+# Is this so with other seeds, too? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three such LSTMs. All of them were trained to copy 1 to 10 vectors. The table says what else differs.
 
 # %%
 pictures.draw_machine_and_lstm()
 
 # %% [markdown]
-# The machines go further. At 10 vectors, both make few mistakes or none, so the LSTMs have learned to copy. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. The machines have about a tenth of the parameters, and were trained for fewer steps. Yet they can keep more numbers.
+# At 10 vectors, machines and LSTMs make few mistakes or none. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. So the machines go further there, with about a tenth of the parameters and fewer training steps.
 #
-# At 40 vectors, it depends on the seed. Two of the five machines make almost no mistakes, and another one is hardly better than a guess.
+# At 40 vectors, it depends on the seed. Two of the five machines make almost no mistakes, and one is worse than the LSTMs.
 #
 # ## So: can attention write?
 #
-# Yes. With a weight for each position, a head erases and adds, and gradients reach the weights. A network can also learn where to write: the machine that we looked at writes to one position after the other. Its read head later goes the same way, and so it finds everything again. Each step is like the one before, so the machine can go further than in its training. Whether a machine learns this in so few steps, and how far it then goes, depends on the seed.
+# Yes. With a weight for each position, a head erases and adds, and gradients reach the weights.
+#
+# A network can also learn where to write. Our machine writes each vector one position after the last one, and its read head later goes the same way, so it finds everything again. Each step is like the one before, so the machine can go on where its training ended.
 #
 # ## Questions
 #
@@ -441,10 +453,10 @@ check("17.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention can write. It erases and adds at each position as much as its weight says, and gradients reach the weights.
-# - A head gets its weights in four steps: content, gate, shift and sharpening. So it can jump to what resembles a key, and walk from where it was.
-# - A network can learn where to write. Ours learned to walk, and copied three times as many vectors as in its training. Without the shift, no seed learned to copy.
-# - How far such machines go beyond their training depends on the seed, so one run shows only what is possible.
+# - To write, a head erases and adds at each position as much as its weight says.
+# - A head gets its weights in four steps: content, gate, shift and sharpening. So it can go to what resembles a key, or walk from where it was.
+# - A larger memory needs no more parameters.
+# - How far a machine goes beyond its training depends on the seed, so one run shows only what is possible.
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #

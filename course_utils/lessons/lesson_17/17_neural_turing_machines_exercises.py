@@ -362,7 +362,7 @@ check("17.catch_wrong_write", catch_wrong_write)
 #
 # Two machines of the lesson's size learn to copy 1 to 5 vectors. One of them has your `write`. The other one has the two lines that you mended. Here these two lines leave the old memory as it is, so that training raises no error.
 #
-# What share of the bits will be wrong when the second machine copies ten vectors? A guess has half of them wrong.
+# What share of the bits will be wrong when the second machine copies ten vectors? Guessing gets half of them wrong.
 
 # %%
 predict("17.own", ...)

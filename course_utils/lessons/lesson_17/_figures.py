@@ -6,7 +6,7 @@ Not here: the machine, which stands on the lesson's page and in `models/turing.p
 import torch
 import torch.nn.functional as F
 
-from course_utils.data.measured import by_seed, measured_at
+from course_utils.data.measured import by_seed
 from course_utils.data.sequences import BITS, GIVEN, WANTED
 from course_utils.figures import plots
 from course_utils.figures.tables import table
@@ -50,38 +50,27 @@ def draw_heads(machines, sequence):
     plots.heads(heads, line=sequence.wanted.shape[1])
 
 
-def _wrong(task, lengths, setups):
-    """For each length, the shares of wrong bits of each setup, one for each seed; `setups` maps a name to one in the table."""
-    return {
-        f"{n} vectors": {
-            name: measured_at("turing", "wrong", "length", [n], setup=setup, task=task)[0]
-            for name, setup in setups.items()
-        }
-        for n in lengths
-    }
-
-
-def steps_fixed():
-    """Return a table of the share of wrong bits at ten vectors: a row for each setup, a column for each seed."""
-    setups = {
-        "all four steps": "machine",
-        "gate always 0": "no content",
-        "gate always 1": "no old weights",
-        "no shift": "no shifts",
-        "γ always 1": "no sharpening",
-    }
+def five_seeds():
+    """Return a table of the share of wrong bits at five and ten vectors, with and without the shift: a column for each seed."""
     rows = {
-        name: by_seed("turing", "wrong", setup=setup, task="parts", length=10).tolist()
-        for name, setup in setups.items()
+        f"{name}, {length} vectors": by_seed("turing", "wrong", setup=setup, task="parts", length=length).tolist()
+        for name, setup in (("with the shift", "machine"), ("without the shift", "no shifts"))
+        for length in (5, 10)
     }
-    caption = "Share of wrong bits with 10 vectors, after 450 steps of training"
-    return table(rows, [f"seed {seed}" for seed in range(5)], digits=2, caption=caption)
+    return table(rows, [f"seed {seed}" for seed in range(5)], digits=2, caption="Share of wrong bits")
 
 
 def draw_machine_and_lstm():
     """Draw how many bits machines and LSTMs have wrong, by length; return a table of what else differs."""
-    label = "share of wrong bits; a mark for each seed; a guess has half of them wrong"
-    plots.dots(_wrong("copy", (10, 20, 40), {"machine": "machine", "LSTM": "LSTM, longer"}), label, xlim=(-0.03, 0.55))
+    label = "share of wrong bits; a mark for each seed; guessing gets half of them wrong"
+    wrong = {
+        f"{n} vectors": {
+            name: by_seed("turing", "wrong", setup=setup, task="copy", length=n).tolist()
+            for name, setup in (("machine", "machine"), ("LSTM", "LSTM, longer"))
+        }
+        for n in (10, 20, 40)
+    }
+    plots.dots(wrong, label, xlim=(-0.03, 0.55))
     machine, lstm = turing.Machine(GIVEN, WANTED), turing.Recurrent(GIVEN, WANTED)
     rows = {
         "machine": [_parameters(machine), "128 + 1024", 1200, 5],

@@ -75,12 +75,12 @@ questions = (
         ),
         wrong=(
             (
-                "Jump: find the position that resembles the key.",
+                "Find the position that resembles the key.",
                 "That is what a gate of 1 asks for: only the weights by content count.",
             ),
             (
                 "Shift: give weight to the position after the one that resembles the key.",
-                "The shift comes after the gate, and it moves any weights. A head can still jump and go one position on.",
+                "The shift comes after the gate, and it moves any weights. A head can still go to what resembles its key, and then one position on.",
             ),
             (
                 "Write: their weights would only serve to read.",
@@ -117,7 +117,7 @@ predictions = (
     Prediction(
         "17.no_shift",
         "Without the shift, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
-        why="A guess has half of the bits wrong.",
+        why="Guessing gets half of the bits wrong.",
     ),
     Prediction(
         "17.own",

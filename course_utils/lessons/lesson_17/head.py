@@ -148,7 +148,7 @@ task.changed_each(
     ("previous_as_they_are", "The previous weights come in as they are. They get the share 1 - g, where g is the gate.", {"the share of previous": lambda one, gate: torch.ones_like(gate)}),
     ("multiplied", "You multiply the part by content with that of the previous weights. Add them.", {"the interpolated weights": mul}),
     ("gate_turned_round", "Your gate is the wrong way round: a gate of 1 should give the weights by content, and a gate of 0 the previous ones.", {"gate": lambda gate: 1 - gate}),
-    ("content_only", "You leave the gate and the previous weights out, so the head can only jump. Add gate times content and 1 minus gate times previous.", {"gate": lambda gate: 1 + 0 * gate}),
+    ("content_only", "You leave the gate and the previous weights out, so the head cannot walk. Add gate times content and 1 minus gate times previous.", {"gate": lambda gate: 1 + 0 * gate}),
     # The shift
     ("direction_reversed", "You move the weights the wrong way, as conv1d does, which does not turn the kernel round. The last number of the kernel moves weight forward, from position i to i + K // 2.", {"the shifted weights": lambda mixed, kernel: _moves(mixed, kernel.flip(1))}),
     ("no_shift", "The kernel has no effect: nothing is moved. Each of its numbers moves the weights by a shift of its own, and what comes of these is added up.", {"the shifted weights": left_out}),

@@ -1,7 +1,7 @@
 # %% [markdown]
 # First you decide what may be forgotten when experts learn something new. Then you write three parts of a mixture: the loss that lets experts compete, a step of balancing without a loss, and the capacity. For those who want more, the last task is a test that tells right layers from wrong ones.
 #
-# The letters: B is the number of rows of the batch, which are inputs or tokens. N is the number of experts, and D the width of an expert's output. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
+# The letters: B is the number of rows of the batch, which are inputs or tokens. N is the number of experts, and D the width of an expert's output. The weights that a gate gives to the experts are called **gates** here, as in most papers. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
 
 # %%
 import torch
@@ -12,6 +12,28 @@ from course_utils.figures import plots
 from course_utils.learner.own import train_own
 from course_utils.models import experts
 from course_utils.models.train_model import train_model
+
+# %% [markdown]
+# ## Gates that are tiny
+#
+# Three outputs, 2, 6 and 4, are numbers that are learned. They make one step, so that their weighted sum comes nearer to the target 5. Their gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which takes the plain gradient, and which change with Adam (lesson 13)?
+
+# %%
+gates = torch.tensor([0.0, 0.9999, 0.0001])  # N
+for optimizer in (torch.optim.SGD, torch.optim.Adam):
+    outputs = torch.tensor([2.0, 6.0, 4.0], requires_grad=True)  # N
+    stepper = optimizer([outputs], lr=0.1)
+    loss = (gates @ outputs - 5).square() / 2
+    loss.backward()
+    stepper.step()
+    print(f"{optimizer.__name__:5}", outputs.detach())
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# With SGD, only the second output changes visibly. With Adam, the third output moves as far as the second, although its gate is 10,000 times smaller. Adam divides a gradient by its usual size, so even a tiny gradient makes a full step. Only a gate of exactly 0 gives no gradient.
+#
+# </details>
 
 # %% [markdown]
 # ## 18.at_risk

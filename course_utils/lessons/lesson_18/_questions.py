@@ -6,7 +6,7 @@ questions = (
     Question(
         "18.q1",
         "gates as attention",
-        "Read a mixture of experts as attention. What are its values, and what does an expert learn from an input for which its gate is exactly 0?",
+        "Read a mixture of experts as attention. What are its values, and what does an expert learn from an input for which its weight is exactly 0?",
         right=(
             "The experts' outputs. It learns nothing: its gradient is exactly 0.",
             "An output that is multiplied by 0 can change without any effect. That is why experts that get no attention keep what they know.",
@@ -14,7 +14,7 @@ questions = (
         wrong=(
             (
                 "The experts' outputs. It learns a little: a softmax never gives exactly 0.",
-                "A softmax over all experts does not, but here the gate is exactly 0: only the best k were kept.",
+                "A softmax over all experts does not, but here the weight is exactly 0: only the best k were kept.",
             ),
             (
                 "The rows of W. It learns to give 0 for such inputs: that is its share.",
@@ -41,28 +41,20 @@ questions = (
         },
         otherwise="Multiply each expert's share of the tokens by its mean probability, add up, and multiply by the number of experts.",
     ),
-    Question(
+    NumberQuestion(
         "18.q3",
-        "what is forgotten",
-        "A mixture knows two kinds of inputs. Its two best experts answer, and its gate is kept as it is. Now it learns new answers for the second kind alone, with Adam. For these inputs, the experts of the first kind have tiny gates, but not 0. Afterwards the mixture has forgotten much about the first kind. Why?",
-        right=(
-            "Adam makes a full step even from a very small gradient.",
-            "Adam divides each gradient by its usual size. With gates of exactly 0, these experts would have stayed as they were.",
-        ),
-        wrong=(
-            (
-                "The mixture has too few parameters to remember both kinds of inputs.",
-                "It knew both kinds before, so it has parameters enough.",
-            ),
-            (
-                "Experts that are hardly asked forget by themselves, step by step.",
-                "Nothing fades by itself: an expert changes only if it gets a gradient.",
-            ),
-            (
-                "The gate no longer sends the first kind to its experts.",
-                "The gate is kept as it is. It is the experts that have changed.",
-            ),
-        ),
+        "the best two",
+        "Three experts have the scores ln 6, 0 and ln 2. Only the best two may answer. Which weight does the third expert get?",
+        answer=0.25,
+        tolerance=0.002,
+        why="The second expert is left out. The exponentials of the other two scores are 6 and 2, and 2 / (6 + 2) = 0.25.",
+        wrong={
+            0.222: "You have taken the softmax over all three scores. The second expert may not answer.",
+            0.75: "That is the weight of the first expert.",
+            0.0: "The third expert is one of the best two: ln 2 is larger than 0.",
+            0.279: "You have divided the scores themselves. A softmax divides their exponentials.",
+        },
+        otherwise="Leave the second expert out, and take the softmax over the other two scores. The exponential of ln 6 is 6.",
     ),
     Question(
         "18.q4",
@@ -120,14 +112,9 @@ predictions = (
     ),
     Prediction(
         "18.translators",
-        "What share of the words, from 0 to 1, does *one network* of the size of an expert get right?",
-        why="All 64 · 32 = 2,048 translations have to share the parameters of one small network. Eight experts have eight times as many parameters.",
-    ),
-    Prediction(
-        "18.specialists",
-        "What does each of the eight experts answer, once it is trained?",
-        why="Nobody told the gate how to divide the tokens. Is it training that divided them?",
-        choices=("some of the languages, with all words", "some of the words, in all languages", "a bit of everything"),
+        "Which layer gets more words right?",
+        why="In the wide network, each token uses all hidden units. With 8 experts, it uses an eighth of them.",
+        choices=("8 experts", "one wide network"),
     ),
     Prediction(
         "18.own",

@@ -10,7 +10,7 @@ from course_utils.data.measured import by_seed
 from course_utils.data.regimes import LANGUAGES, WORDS
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.models.experts import Translator, mix, sent
+from course_utils.models.experts import Translator, mix
 
 BALANCED = ("nothing", "balance loss", "offsets", "fixed gate")
 LAYERS = {  # the stored runs of a translator, and what its layer is made with
@@ -47,12 +47,12 @@ def draw_lines(mixtures, points):
 
 
 def errors_on_lines():
-    """Return a table of errors over 20 seeds: of the weighted sum, and of the expert with the largest gate alone."""
+    """Return a table of errors over 20 seeds: of the weighted sum, and of the expert with the largest weight alone."""
     rows = {
         name: torch.stack([by_seed("lines", "error", setup=name), by_seed("lines", "best_error", setup=name)], 1)
         for name in ("work together", "compete")
     }
-    columns = ["weighted sum", "largest gate alone"]
+    columns = ["weighted sum", "largest weight alone"]
     return table(rows, columns, digits=2, caption="Squared error on new points: mean of 20 seeds [lowest to highest]")
 
 
@@ -87,11 +87,6 @@ def _right(name):
     return by_seed("translators", "right", setup=setup)
 
 
-def right_words(name):
-    """Return the mean share of right words, with two digits."""
-    return round(_right(name).mean().item(), 2)
-
-
 def compare_layers():
     """Return a table of what each layer costs, and of the words that a translator with it gets right."""
     rows = {}
@@ -103,12 +98,3 @@ def compare_layers():
     columns = ["parameters", "multiplications per token", "right words", "right words, minus those of 8 experts"]
     caption = "Mean of five seeds [lowest to highest] after 1,200 steps, differences by seed"
     return table(rows, columns, digits=2, caption=caption)
-
-
-def draw_translators(models):
-    """Draw which expert computes 24 words in eight languages; print how often a word meets its most frequent expert."""
-    for ax, (name, model) in zip(plots.axes(len(models), width=6, height=3.2), models.items(), strict=True):
-        chosen = sent(model, LANGUAGES, WORDS)  # languages, words
-        shares = F.one_hot(chosen, 8).float().mean(0)  # words, N
-        print(f"{name}: a word goes to its most frequent expert in {shares.amax(-1).mean():.2f} of the languages")
-        plots.choices(chosen[:8, :24], name, ax, "word", "language")
