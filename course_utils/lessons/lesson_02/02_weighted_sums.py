@@ -76,7 +76,7 @@ print("by PyTorch    ", higher.softmax(-1))
 #
 # ## What if all scores are divided by a number?
 #
-# Then their differences change, and the weights with them. This number is called the **temperature**. Above 1 it makes the weights more equal, and below 1 more unequal. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Put your guess in place of the dots.
+# Now we divide all scores by a number. This number is called the **temperature**. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Put your guess in place of the dots.
 
 # %% tags=["nbval-check-output"]
 predict("02.cold", ...)
@@ -88,7 +88,7 @@ for temperature in (0.4, 1.0, 100.0):
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]
-# At temperature 0.4, "great" has nearly all the weight. At temperature 100 the three weights are nearly equal.
+# At temperature 0.4, "great" has nearly all the weight. At temperature 100 the three weights are nearly equal. So a temperature below 1 makes the weights more unequal, and one above 1 makes them more equal.
 #
 # ## Where do scores come from?
 #
@@ -106,7 +106,7 @@ plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
 _ = ax.set(xlabel="first number: praise", ylabel="second number: negation")
 
 # %% [markdown]
-# "not" will, because it reaches furthest in the direction of θ₁. "really" reaches less far, and "great" not at all: it is at a right angle to θ₁. The next cell computes the scores, the weights and the context for θ₁, for θ₂ = (1, 0), which looks for praise, and for a θ₂ five times as long. What does the length change?
+# "not" gets the highest score, because it reaches furthest in the direction of θ₁. "really" reaches less far, and "great" not at all: it is at a right angle to θ₁. The next cell computes the scores, the weights and the context for θ₁, for θ₂ = (1, 0), which looks for praise, and for a θ₂ five times as long. What does the length change?
 
 
 # %% tags=["nbval-check-output"]
@@ -198,7 +198,7 @@ for case in cases:
     print(f"{output:+.2f} {weights[-1]:.2f}  {case}")
 
 # %% [markdown]
-# Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion, which falls from 0.25 to 0.09. So the context moves towards the vector of "not", which is (0, 2). There $w^\top c$ is 0, and the output is $b$, which is positive.
+# Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion: its weight falls from 0.25 to 0.09. So the context moves towards the vector of "not", which is (0, 2). There $w^\top c$ is 0, and the output is $b$, which is positive.
 #
 # Other numbers do not help. Whatever the word vectors, $g$, $w$ and $b$ are, one of the four cases is wrong. Here is the proof. The weights sum to 1, so $b = \sum_s a_s b$:
 #
@@ -339,11 +339,10 @@ rows = {}
 for row, sentence in enumerate(test.sentences[:4]):
     opinion = weights[row, len(sentence) - 2]  # the last word but one
     rows[" ".join(sentence)] = [by_sum[row], by_attention[row], opinion]
-headings = ["output: sum", "output: attention", "weight of the opinion"]
-table(rows, headings, digits=2)
+table(rows, ["output: sum", "output: attention", "weight of the opinion"], digits=2)
 
 # %% [markdown]
-# In the attention, "not" takes the weight away from the opinion. So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two. Whatever the sign of this output, it is right for one of the two.
+# By our proof, the output of one attention has the sign of a sum. But its size is another, because it is divided by a total. Here "not" makes this total so large that the opinion loses its weight. So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two. Whatever the sign of this output, it is right for one of the two.
 #
 # In the sum, "not" adds the same number to both reviews. To turn "funny" into a bad review, it would have to outweigh "funny". Then "not lifeless" would be a confident mistake, which training avoids, as in lesson 01. So "not" adds next to nothing, and all that is left is a guess.
 #
