@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # ## The same words in another order
 #
-# The course comes with a translator that is made of self-attention, a Transformer, which lesson 12 explains. To each word it adds a vector that depends on where the word stands, its **position**. We let it translate two sentences with the same words. Then we set the vectors of all positions to zero. What will the two translations be without positions?
+# The course comes with a translator that is made of self-attention, a Transformer, which lesson 12 explains. To each word it adds a vector that depends on the word's **position**, the place where it stands. We let it translate two sentences with the same words. Then we set the vectors of all positions to zero. What will the two translations be without positions?
 
 # %% tags=["nbval-check-output"]
 model, subwords = load_pretrained("transformer-en-de")
@@ -341,7 +341,7 @@ _ = ax.axvline(12, color="0.6", linestyle=":")
 #
 # Why fewer than half? In training, no answer stood after position 11. In a text of 24 words, 12 of the 23 possible positions come later. Are these the answers that are lost?
 #
-# And are the sinusoidal positions themselves at fault? $M$ moves every position back by one, so our head by hand should work in longer texts, too. We put its weights in place of those of layer 0, and change nothing else. How many of the late answers will then be right?
+# And are the sinusoidal positions themselves at fault? $M$ moves every position back by one, so our head by hand should work in longer texts, too. We put its attention weights in place of those of layer 0, and change nothing else. How many of the late answers will then be right?
 
 
 # %%
@@ -372,7 +372,7 @@ table(rows, columns, corner="share right", digits=2)
 #
 # ## So: where does the order come from?
 #
-# It comes from positions. Without them, the translator gave both sentences the same translation, and our model could only guess. Adding one number for each position was not enough. Adding a vector for each, learned or sinusoidal, was enough, and so was turning the queries and keys. Beyond the trained lengths, turning lost the fewest answers.
+# The order comes from positions. Without them, the translator gave both sentences the same translation, and our model could only guess. Adding one number for each position was not enough. Adding a vector for each, learned or sinusoidal, was enough. So were rotary positions, which turn the queries and keys. Beyond the trained lengths, they lost the fewest answers.
 #
 # ## Questions
 #
