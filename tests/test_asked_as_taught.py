@@ -226,7 +226,7 @@ def gradient(sums, labels, weight, bias):
 
 
 def weights_at(scores, temperature=1.0):
-    return done("02", "weights = (z / temperature).softmax(-1)", z=scores, temperature=temperature)["weights"]
+    return value("02", "(z / temperature).softmax(-1)", z=scores, temperature=temperature)
 
 
 def dot_scores(words, theta):

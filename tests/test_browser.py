@@ -47,7 +47,7 @@ plots.weights(torch.eye(3))
 plt.show()
 plots.colours(torch.eye(3), ["red", "green", "blue"])
 plt.show()
-display(diagrams.fixed_attention())
+display(diagrams.attention())
 explore(lambda x: (plots.weights(torch.eye(x)), "It is drawn.")[1], x=ipywidgets.IntSlider(3, min=2, max=5))"""
 
 
@@ -204,9 +204,9 @@ def test_pictures_have_a_dark_ground_in_the_dark_unless_their_colours_are_what_t
 
 @pytest.mark.thorough
 def test_a_slider_changes_the_picture(page, lab):
-    open_notebook(page, lab, f"notebooks/{LESSON}.ipynb")
+    open_notebook(page, lab, f"notebooks/{FIRST}.ipynb")
     run_all(page)
-    cell = code_cell(page, "temperature=slider")
+    cell = code_cell(page, "red=red_slider")
     handle = cell.locator(".noUi-handle")  # a stored output holds no slider: a kernel has drawn this one
     handle.wait_for()
     wait_until_all_ran(page)  # the kernel now hears the slider
@@ -217,14 +217,12 @@ def test_a_slider_changes_the_picture(page, lab):
     handle.focus()
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
-    moved_to = float(cell.locator(".widget-readout").text_content())
-    playwright.expect(sentence).to_contain_text(
-        f"At temperature {moved_to:.2f} "
-    )  # the last of the five moves is drawn
+    moved_to = cell.locator(".widget-readout").text_content()
+    playwright.expect(sentence).to_contain_text(f"red {moved_to}, ")  # the last of the five moves is drawn
     assert sentence.text_content() != before
     playwright.expect(picture).to_have_attribute("alt", sentence.text_content())
-    playwright.expect(handle).to_have_attribute("aria-label", "temperature")
-    playwright.expect(handle).to_have_attribute("aria-valuetext", cell.locator(".widget-readout").text_content())
+    playwright.expect(handle).to_have_attribute("aria-label", "red")
+    playwright.expect(handle).to_have_attribute("aria-valuetext", moved_to)
     playwright.expect(picture).not_to_have_attribute("src", source)
     assert picture.screenshot() != pixels
     assert page.locator('[data-mime-type="application/vnd.jupyter.stderr"]').count() == 0

@@ -41,6 +41,21 @@ def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("attentions 0:"))
 
 
+FOUR_CASES = ("was funny", "was lifeless", "not funny", "not lifeless")
+
+
+@claim("02", 'So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two.')
+def _(numbers):
+    good, bad, *negated = (numbers(f" {opinion} tonight  ")[1:] for opinion in FOUR_CASES)
+    return good[0] > 3 and bad[0] < -3 and all(abs(output) < 0.2 and weight < 0.05 for output, weight in negated)
+
+
+@claim("02", 'So "not" adds next to nothing, and all that is left is a guess.')
+def _(numbers):
+    good, bad, not_good, not_bad = (numbers(f" {opinion} tonight  ")[0] for opinion in FOUR_CASES)
+    return max(abs(not_good - good), abs(not_bad - bad)) < 0.1
+
+
 def pairs(numbers):
     """Return (x, y) for each point of a curve, whose words are "y at x, y at x"."""
     return zip(numbers[1::2], numbers[::2], strict=True)
@@ -276,7 +291,7 @@ def _(numbers):
     return min(numbers("sinusoidal positions  ")) > 0.95
 
 
-@claim("11", "Yes, with rotary positions all or nearly all texts are right.")
+@claim("11", "Yes, with rotary positions nearly all texts are right.")
 def _(numbers):
     return min(numbers("rotary positions  ")) > 0.95
 

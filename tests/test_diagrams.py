@@ -19,7 +19,6 @@ from course_utils.figures.layout import BETWEEN, Sketch, columns_of, row
 HIDDEN = "hidden states: *h*₁ … *h*_S"
 SHOWN = {
     "bag of words": diagrams.bag_of_words,
-    "fixed attention": diagrams.fixed_attention,
     "two attentions": diagrams.several_attentions,
     "three inputs": diagrams.attention,
     "self-attention": diagrams.self_attention,
@@ -119,7 +118,7 @@ def test_inputs_with_the_same_text_are_one_box():
         return [box.name for box in shown.boxes if box.kind == "data" and box.x == 20]
 
     assert inputs(diagrams.attention()) == ["queries", "keys", "values"]
-    assert inputs(diagrams.fixed_attention()) == ["queries", "keys values"]
+    assert inputs(ALL["a decoder"]) == ["queries", "keys values"]
     assert inputs(diagrams.self_attention()) == ["queries keys values"]
 
 
@@ -129,9 +128,9 @@ def test_diagrams_on_one_page_share_no_id():
 
 
 def test_a_notebook_gets_a_picture_with_words():
-    shown = diagrams.fixed_attention()
+    shown = diagrams.attention()
     bundle = shown._repr_mimebundle_()
-    assert bundle["text/plain"] == f"Fixed attention. {shown.description}"
+    assert bundle["text/plain"] == f"Attention. {shown.description}"
     (alt,) = re.findall(r'alt="([^"]*)"', bundle["text/html"])
     assert unescape(alt) == bundle["text/plain"]
     (data,) = re.findall(r'base64,([^"]*)"', bundle["text/html"])

@@ -188,8 +188,6 @@ def ends(control):
         return [option[1] if isinstance(option, tuple) else option for option in control.options]
     if isinstance(control, ipywidgets.Text):
         return ["", "dogs"]
-    if isinstance(control, ipywidgets.FloatLogSlider):
-        return [control.base**control.min, control.base**control.max]
     return [control.min, control.max]
 
 

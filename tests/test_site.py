@@ -363,7 +363,7 @@ def test_what_a_finger_presses_is_large_enough(browser, site):
 def test_the_search_quotes_from_a_lessons_text_and_code(open_page):
     for word, sentence in (
         ("temperature", "This number is called the temperature."),  # a term, which the page links to the glossary
-        ("FloatLogSlider", "slider = ipywidgets.FloatLogSlider("),
+        ("masked_fill", "scores.masked_fill(~mask, -torch.inf)"),
     ):
         page = open_page(f"search.html?q={word}")
         found = page.locator("#search-results li", has=page.locator('a[href*="notebooks/02_weighted_sums"]'))

@@ -14,8 +14,7 @@ from course_utils.figures.layout import INSIDE, Sketch, columns_of, row
 
 ROLES = ("queries", "keys", "values")
 SHAPES = {"queries": "B T D", "keys": "B S D", "values": "B S E", "scores": "B T S", "context": "B T E"}
-ONE_QUERY = {"queries": "D", "keys": "B S D", "values": "B S D", "scores": "B S", "context": "B D"}
-AMONG_WORDS = ONE_QUERY | {"queries": "B S D", "scores": "B S S", "context": "B S D"}
+AMONG_WORDS = SHAPES | {"queries": "B S D", "values": "B S D", "scores": "B S S", "context": "B S D"}
 WORDS, NARROW_WORDS = "word vectors: *x*₁ *x*₂ *x*₃", "word\nvectors: *x*₁ *x*₂ *x*₃"
 CAUSAL, CROSS = "causal\nself-attention", "attention\nto the source"
 Q, K, V, DOT = "queries: *Q*", "keys: *K*", "values: *V*", "*q* · *k*"
@@ -38,24 +37,19 @@ def bag_of_words(new=()) -> Diagram:
         probability p.""")
 
 
-def fixed_attention(new=()) -> Diagram:
-    """Attention whose query is one learned vector θ, up to the output layer."""
-    texts, after, title = ("*θ*: learned", WORDS, WORDS, "*x* · *θ*"), "output\nlayer", "Fixed attention"
-    return attention(*texts, then=after, title=title, shapes=ONE_QUERY, new=new)
-
-
 def several_attentions(new=()) -> Diagram:
     """Two fixed attentions over the same words: their contexts are joined end to end for one linear layer."""
     draw = Sketch("Several attentions", new)
     words, join = draw.data("words", WORDS, 112, 126), draw.step("concatenate", "concatenate", 108, 126)
     both = [draw.step("attentions", f"attention {i}: *θ*{'₁₂'[i - 1]}, learned", 136) for i in (1, 2)]
-    linear, sigmoid = draw.step("linear", "linear\nlayer"), draw.step("sigmoid", "*σ*", 50)
-    row(words, both, join, linear, sigmoid, gap=[46, 94, 62, 48])
-    contexts, shapes = ["context *c*₁", "context *c*₂"], ["B S D", "B D", "B 2D", "B"]
-    draw.chain(words, both, join, linear, sigmoid, words=["", contexts], shapes=shapes)
+    linear, output = draw.step("linear", "linear\nlayer"), draw.data("output", "output")
+    row(words, both, join, linear, output, gap=[46, 90, 56, 44])
+    draw.chain(
+        words, both, join, linear, output, words=["", ["context *c*₁", "context *c*₂"]], shapes=["S D", "D", "2D"]
+    )
     return draw.diagram("""Each of 2 attentions reads the same word vectors (x₁ x₂ x₃): attention 1 (θ₁, learned) gives
         the context c₁, attention 2 (θ₂, learned) gives the context c₂. We concatenate these contexts into one vector. A
-        linear layer turns it into a score, and σ turns the score into a probability.""")
+        linear layer turns it into the output.""")
 
 
 def several_heads(words, asking, query, weights, contexts, output, new=()) -> Diagram:

@@ -1,11 +1,10 @@
 # %%
-import ipywidgets
 import torch
 
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots
-from course_utils.figures.widgets import explore
+from course_utils.figures.tables import table
 from course_utils.models.sentiment import (
     FOR_FOUR_CASES,
     FixedAttention,
@@ -73,11 +72,11 @@ print("by PyTorch    ", higher.softmax(-1))
 # %% [markdown]
 # The weights do not change, as PyTorch shows. Every exponential becomes $e^{100}$ times as large, and so does the total. So only the differences between scores matter.
 #
-# Our formula fails here. $e^{101}$ is too large for the computer and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From here on we use its `softmax(-1)`. The -1 says that the numbers along the last axis share the weight.
+# Our formula fails here. $e^{101}$ is too large for a number of 32 bits and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From here on we use its `softmax(-1)`. The -1 says that the numbers along the last axis share the weight.
 #
-# ## How sharply should softmax choose?
+# ## What if all scores are divided by a number?
 #
-# If we divide all scores by a number, the weights do change. This number is called the **temperature**. Above 1 it makes the weights more equal, and below 1 more unequal. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Put your guess in place of the dots.
+# Now we divide all scores by a number. This number is called the **temperature**. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Put your guess in place of the dots.
 
 # %% tags=["nbval-check-output"]
 predict("02.cold", ...)
@@ -89,33 +88,7 @@ for temperature in (0.4, 1.0, 100.0):
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]
-# At temperature 0.4, "great" has nearly all the weight. At temperature 100 the three weights are nearly equal. Now move the slider. Which temperature gives "great" more than half of the weight and "really" more than a quarter?
-
-
-# %%
-def weights_at(temperature):  # draws the weights, and returns the line below them
-    weights = (z / temperature).softmax(-1)  # S
-    title = f"temperature {temperature:.2f}"
-    row = weights[None]  # 1 S: a picture with one row
-    plots.weights(row, words, [""], title, xlabel="words", ylabel="")
-    largest = weights.max()
-    smallest = weights.min()
-    return f"The largest weight is {largest:.3f}, the smallest {smallest:.3f}."
-
-
-# from 0.1 to 100: the slider counts in powers of 10
-slider = ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=2, step=0.05)
-temperature_explorer = explore(weights_at, temperature=slider)
-temperature_explorer
-
-# %% [markdown]
-# <details><summary>Answer</summary>
-#
-# Temperatures from 2.35 to 3.55 do that.
-#
-# </details>
-#
-# As the temperature falls towards 0, the largest score gets all the weight. As it grows, the weights become equal, and the context becomes the mean of the vectors.
+# At temperature 0.4, "great" has nearly all the weight. At temperature 100 the three weights are nearly equal. So a temperature below 1 makes the weights more unequal, and one above 1 makes them more equal.
 #
 # ## Where do scores come from?
 #
@@ -133,7 +106,7 @@ plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
 _ = ax.set(xlabel="first number: praise", ylabel="second number: negation")
 
 # %% [markdown]
-# "not" will, because it points in the direction of θ₁. "great" is at a right angle to θ₁. The next cell computes the scores, the weights and the context for θ₁, for θ₂ = (1, 0), which looks for praise, and for a θ₂ five times as long. What does the length change?
+# "not" gets the highest score, because it reaches furthest in the direction of θ₁. "really" reaches less far, and "great" not at all: it is at a right angle to θ₁. The next cell computes the scores, the weights and the context for θ₁, for θ₂ = (1, 0), which looks for praise, and for a θ₂ five times as long. What does the length change?
 
 
 # %% tags=["nbval-check-output"]
@@ -148,15 +121,7 @@ for theta in (theta_1, theta_2, 5 * theta_2):
     print("scores", x @ theta, " weights", weights, " context", context)
 
 # %% [markdown]
-# With the longer θ₂, "great" has nearly all the weight. All scores are five times as large, as with a temperature of 1/5. The shorter θ₂ gives the scores 0, 1 and 3, and so the same weights as the scores 1, 2 and 4 above: their differences are the same.
-#
-# The drawing shows the whole way from the words to an output. At which two places do the word vectors go in?
-
-# %%
-diagrams.fixed_attention()
-
-# %% [markdown]
-# The word vectors go into the scores and into the weighted sum. B is the number of sentences in a batch. Ignore the box "mask" for now; we need it when we train.
+# With the longer θ₂, "great" has nearly all the weight. All scores are five times as large, as with a temperature of 1/5.
 #
 # ## Can a word's weight depend on the other words?
 #
@@ -196,15 +161,15 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # But this dependence is weak. "not" divides the weights of *all* other words by the same number, here 2.987: that of "really" falls as well, from 0.731 to 0.245. So "not" cannot take weight from one of these words and give it to the other.
 #
-# **Your turn**: change `theta_1` where it is set, in the cell of the first picture with arrows, and run the cells from there on. Can you find a θ with which "not" *raises* the weight of "great"?
+# **Your turn**: put another vector in place of `theta_1`, such as `-theta_1`, in the two cells that print these weights. Can you find one with which "not" *raises* the weight of "great"?
 #
 # <details><summary>Answer</summary>
 #
-# There is none. $e^{z}$ of "great" stays the same, and every further word makes the total larger. So the weight of "great" can only fall.
+# No, there is none. $e^{z}$ of "great" stays the same, and every further word makes the total larger. So the weight of "great" can only fall.
 #
 # </details>
 #
-# The score need not be a dot product. In **MLP attention**, which you write in the exercises, a small network computes it. But every function $g(x_s)$ computes the score of a word from this word alone, so our answer stays the same.
+# The score need not be a dot product. In **MLP attention**, which you write in the exercises, a small network computes it. But every function $g(x_s)$ sees this word alone, so our answer stays the same.
 #
 # ## Is one attention enough for "not"?
 #
@@ -226,15 +191,16 @@ cases = [
 ]
 w = torch.tensor([1.0, 0.0])  # D
 b = 0.5
+print("output, weight of the opinion")
 for case in cases:
-    context, _ = fixed_attention(vectors_of(case), theta_1)
+    context, weights = fixed_attention(vectors_of(case), theta_1)
     output = context @ w + b
-    print(f"{output:+.2f}  {case}")
+    print(f"{output:+.2f} {weights[-1]:.2f}  {case}")
 
 # %% [markdown]
-# Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion. So the context moves towards the vector of "not", which is (0, 2). There $w^\top c$ is 0, and the output is $b$, which is positive.
+# Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion: its weight falls from 0.25 to 0.09. So the context moves towards the vector of "not", which is (0, 2). There $w^\top c$ is 0, and the output is $b$, which is positive.
 #
-# No choice of $g$, $w$ and $b$ gets all four right. Here is the proof. The weights sum to 1, so $b = \sum_s a_s b$:
+# Other numbers do not help. Whatever the word vectors, $g$, $w$ and $b$ are, one of the four cases is wrong. Here is the proof. The weights sum to 1, so $b = \sum_s a_s b$:
 #
 # $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
 #
@@ -264,7 +230,7 @@ for case in cases:
 diagrams.several_attentions()
 
 # %% [markdown]
-# The two contexts are **concatenated**, which means laid end to end. Then one linear layer weighs all their numbers.
+# The two contexts are **concatenated**, which means laid end to end. Then a linear layer takes a weighted sum of all their numbers.
 #
 # We take θ₁ and θ₂, both five times as long, so that the scores differ more. We have chosen the four numbers `u` of the linear layer by hand, and explain them below. Are all four signs right?
 
@@ -295,9 +261,11 @@ for case in cases:
 #
 # ## Does training find such numbers?
 #
-# We chose θ₁, θ₂ and `u` by hand. Now training looks for such numbers. It takes many sentences at once, in a batch, and fills up the shorter ones with padding. Padding should get no weight. But a score of 0 would give it some, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0. A **mask** says where there is padding.
+# We chose θ₁, θ₂ and `u` by hand. Now training looks for such numbers. It takes B sentences at once, in a batch. The shorter ones are filled up with padding.
 #
-# Here are the scores of "not great", 2 and 0, and one position of padding. In the mask, True means "may attend", and `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
+# Padding should get no weight. But a score of 0 would give it some, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0. A **mask** says which positions are words: there it is True, which means "may attend", and at padding it is False.
+#
+# Here are the scores of "not great", 2 and 0, and one position of padding. `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([2.0, 0.0, 0.0])  # S: not, great, padding
@@ -320,35 +288,38 @@ for row in range(4):
     print(test.labels[row].item(), " ".join(test.sentences[row]))
 
 # %% [markdown]
-# Each group has one review of each case, and 1 means good. We train the sum of lesson 01, and models with one, two and three attentions, each from five seeds. The word vectors, the θs and the linear layer are learned. What share of the test reviews will *one* attention get right?
+# Each group has one review of each case, and 1 means good. We train the sum of lesson 01, and models with one, two and three attentions, each with five seeds. The word vectors, the θs and the linear layer are learned. What share of the test reviews will *one* attention get right?
 
 # %% tags=["nbval-check-output"]
 predict("02.one_attention", ...)
 
 
 # %% tags=["reveals"]
-def share_right(model, seed):
-    settings = FOR_FOUR_CASES  # how many epochs, at which rate
-    train(model, learn_ids, learn_mask, learn.labels, seed, **settings)
+def untrained(attentions):
+    if attentions == 0:
+        return SumOfWords(len(vocabulary))
+    return FixedAttention(len(vocabulary), attentions=attentions)
+
+
+def trained(attentions, seed):
+    torch.manual_seed(seed)
+    model = untrained(attentions)
+    # the last argument says how many epochs, and at which rate
+    train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
+    return model
+
+
+def share_right(model):
     right = correct(model, test_ids, test_mask, test.labels)  # B
     return right.float().mean().item()
 
 
-def five_runs(attentions):
-    shares = []
-    for seed in range(5):
-        torch.manual_seed(seed)
-        if attentions == 0:
-            model = SumOfWords(len(vocabulary))
-        else:
-            model = FixedAttention(len(vocabulary), attentions=attentions)
-        shares.append(share_right(model, seed))
-    return shares
-
-
-shares = [five_runs(attentions) for attentions in (0, 1, 2, 3)]
+models = {}  # for each number of attentions, a model for each seed
+shares = {}
 print("The share of new reviews right, five runs with different seeds:")
 for attentions in (0, 1, 2, 3):
+    models[attentions] = [trained(attentions, seed) for seed in range(5)]
+    shares[attentions] = [share_right(model) for model in models[attentions]]
     runs = " ".join(f"{share:.3f}" for share in shares[attentions])
     print(f"attentions {attentions}: {runs}")
 reveal("02.one_attention", sum(shares[1]) / 5)
@@ -356,17 +327,28 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 # %% [markdown]
 # One attention gets three of the four cases right, in all five runs. That is the most that the proof allows. Two attentions get all four in most runs, and three attentions in every run. So training can find such numbers.
 #
-# The sum, in the row with no attention, is no better than a guess, with each of the five seeds. Yet a sum could get three cases right: if "great" adds 1, "awful" -1 and "not" -2, only "not awful" is wrong.
+# The sum, in the row with no attention, is no better than a guess, with each of the five seeds. Yet a sum can get three cases right, too. Why does training find this with an attention, but not with a sum? We look at what the models of the first seed do with our group.
+
+# %%
+ids = test_ids[:4]  # B S
+mask = test_mask[:4]  # B S
+by_sum = models[0][0](ids, mask)  # B
+by_attention = models[1][0](ids, mask)  # B
+weights = models[1][0].weights(ids, mask)[:, 0]  # B S
+rows = {}
+for row, sentence in enumerate(test.sentences[:4]):
+    opinion = weights[row, len(sentence) - 2]  # the last word but one
+    rows[" ".join(sentence)] = [by_sum[row], by_attention[row], opinion]
+table(rows, ["output: sum", "output: attention", "weight of the opinion"], digits=2)
+
+# %% [markdown]
+# By our proof, the output of one attention has the sign of a sum. But its size is another, because it is divided by a total. Here "not" makes this total so large that the opinion loses its weight. So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two. Whatever the sign of this output, it is right for one of the two.
 #
-# <details><summary>Why does training not find this sum?</summary>
-#
-# Let "not" add some number $m$ to each review. Half of the reviews with "not" are good and half are bad. In lesson 01, we saw for such words that the smallest loss has $m = 0$. Then "great" and "not great" get the same output, and a guess is the best that is left.
-#
-# </details>
+# In the sum, "not" adds the same number to both reviews. To turn "funny" into a bad review, it would have to outweigh "funny". Then "not lifeless" would be a confident mistake, which training avoids, as in lesson 01. So "not" adds next to nothing, and all that is left is a guess.
 #
 # ## So: can a word's weight depend on the other words?
 #
-# Yes. Its score cannot, but its weight can, through the total that all words share. In one attention, this dependence is too weak for the four cases. Several attentions are enough.
+# Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. So "not" can take weight away from an opinion. With one attention, that is enough for three of the four cases, and with two it can be enough for all four.
 #
 # One thing is still missing. θ is the same for every sentence. So "not" cannot look for the word that it negates: it divides the weights of all other words alike.
 #
@@ -392,9 +374,9 @@ check("02.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A context is a weighted sum. A softmax turns scores into weights that are positive and sum to 1. A temperature sets how unequal they are, and a mask gives padding the score $-\infty$.
-# - Can a word's weight depend on the other words? In fixed attention its score cannot, but its weight can, through the total that all words share.
-# - One attention has the same limit as a sum: at most three of the four cases. Two attentions, concatenated and weighed by a linear layer, can get all four.
+# - A softmax turns scores into positive weights that sum to 1. A temperature sets how unequal they are, and a mask gives padding the score $-\infty$.
+# - In a fixed attention, "not" changes no score of another word, but it lowers the weights of all other words.
+# - One attention gets at most three of the four cases right, as does a sum. Two attentions, whose contexts are concatenated, can get all four.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
 #

@@ -8,7 +8,7 @@ lesson = Lesson(
     question="Can a word's weight depend on the other words?",
     goals=(
         "turn scores into weights with softmax, temperature and a mask",
-        "say how a fixed attention scores words by their direction",
+        "compute the scores, weights and context of a fixed attention",
         "say whether a word's score or its weight depends on the other words",
         "show what one attention cannot do and two can",
     ),

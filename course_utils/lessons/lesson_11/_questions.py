@@ -113,6 +113,6 @@ predictions = (
     Prediction(
         "11.beyond",
         "What share of the texts of 24 words does the model with sinusoidal positions get right, from 0 to 1?",
-        why="Positions after 12 never occurred in training. What goes wrong comes next.",
+        why="Positions after 12 never occurred in training. We look for the reason next.",
     ),
 )
