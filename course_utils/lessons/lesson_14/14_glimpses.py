@@ -195,9 +195,10 @@ mu = torch.tensor([[0.1, 0.0]], requires_grad=True)  # B 2
 l = torch.tensor([[0.3, 0.0]])  # B 2
 log_density(l, mu, sigma=0.2).sum().backward()
 gradient = mu.grad[0, 0].item()  # for x
-print(f"gradient for x, by hand: {(0.3 - 0.1) / 0.2**2:.1f}")
-print(f"by PyTorch:              {gradient:.1f}")
-print(f"direction of the mean:   {(0.2 - 0.6) * gradient:.1f}")
+print("The gradient for x, and the direction of the mean:")
+print(f"by hand:    {(0.3 - 0.1) / 0.2**2:.1f}")
+print(f"by PyTorch: {gradient:.1f}")
+print(f"direction:  {(0.2 - 0.6) * gradient:.1f}")
 reveal("14.mean", "left")
 
 # %% [markdown]
