@@ -201,7 +201,8 @@ def holds_elsewhere(task, mutant, expected):
         return mutant(*args)
 
     other, guess = exact(task), explain.find(expected, outcomes(task, mutant, expected.cases, 10))
-    elsewhere = outcomes(task, in_float64, other.cases, 10)
+    # A class gets its weights as they are given, in float64.
+    elsewhere = outcomes(task, mutant if task.module else in_float64, other.cases, 10)
     ordinary = [place for place, case in enumerate(other.cases) if not case.edge]
     known = explain.known_of(other)
     wrong = [i for i in ordinary if not explain._same(guess.at(known, i), explain._came(elsewhere[i]))]

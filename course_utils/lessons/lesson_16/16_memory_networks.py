@@ -25,13 +25,13 @@ from course_utils.models.memory import memory_hop as hop
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A network reads a story, and then it is asked a question. No single sentence is enough to answer it: the network has to find one fact, and with its help another one. That is what we mean by *reasoning* in this lesson. Can attention do it?
+# A network reads a story, and then it is asked a question. No single sentence is enough to answer it. The network has to find one fact, and with its help another one, or it has to compare a fact with the question. That is what we mean by *reasoning* in this lesson. Can attention do it?
 #
 # We build a network that asks its story several times, and watch which facts it looks at. Then we look for its limits: we leave one step out, we change the story, and we ask other kinds of questions.
 #
 # ## A story and a question
 #
-# A small program makes our stories. People go to places, and they take things and drop them. We make 4,000 stories for training and 4,000 others for the tests. One of the test stories goes with us through the lesson. Which of its facts do you need for the answer?
+# A small program makes our stories. People go to places, and they take things and drop them. We make 4,000 stories for training and 4,000 others for the tests. One of the test stories stays with us through the lesson. Which of its facts do you need for the answer?
 
 # %% tags=["nbval-check-output"]
 _, training = stories("two facts", 4000, seed=0)  # texts, and their words as numbers
@@ -142,7 +142,7 @@ diagrams.memory_hops()
 #
 # For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. The next question therefore holds the vector of "daniel". The keys of hop 2 are $M^1$, too, made with the same embedding. The facts about Daniel match this question, and their ages can tell which is the latest. So hop 2 can find "daniel went to the bathroom".
 #
-# Now we can write the network. Its first half turns sentences into memories. Words are numbers. Shorter sentences are filled up with the number 0, whose vector is zero, so J is the same for all sentences.
+# Now we can write the network. Its first half turns sentences into memories. Each word is given as a number. Shorter sentences are filled up with the number 0, whose vector is zero, so J is the same for all sentences.
 
 
 # %%
@@ -280,7 +280,7 @@ trainings = {"first training": early, "second training": late}
 draw_what_is_followed(trainings, new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 122 of the 4,000 new stories. After the first training, nearly all answers name the person's last place there. After the second training, few do, and most answers are right. So the shortcut can be unlearned. Both changes were needed: with a linear start again, or with a tenth of the learning rate, all three networks kept the shortcut ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 122 of the 4,000 new stories. After the first training, nearly all answers name the person's last place there. After the second training, about a fifth do, and most answers are right. So the shortcut can be unlearned. For this, the second training needed both: no linear start, and the full learning rate. Where one of the two was missing, all three networks kept the shortcut ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, in the same words. Can you still fool this network?
 #
@@ -292,7 +292,7 @@ draw_what_is_followed(trainings, new_texts, new)
 #
 # ## Do the answers depend on the facts with large weights?
 #
-# A picture of weights does not show this. So we take facts away. The fact with the largest score is the **top fact** of a hop. The next functions are hops that read only their top fact, or all facts but this one.
+# A picture of weights shows where a hop looks, but not whether the answer depends on it. So we take facts away. The fact with the largest score is the **top fact** of a hop. The next functions are hops that read only their top fact, or all facts but this one.
 
 
 # %%
@@ -354,11 +354,11 @@ columns = ["2 to 10 facts", "12 to 20 facts", "12 to 20, ages up to 9"]
 table(rows, columns, corner="right answers", digits=2)
 
 # %% [markdown]
-# In longer stories, far fewer answers are right, with each of the three networks. The vector of age 9 helps, so the random vectors are one reason. They are not the only one, because many answers are still wrong without them.
+# In longer stories, far fewer answers are right, with each of the three networks. The vector of age 9 helps, so the random vectors are one reason. Many answers are still wrong. But now the network cannot tell which of the old facts came later, so we do not know whether there are other reasons.
 #
 # ## Which questions does it fail at?
 #
-# All questions so far were of one kind. Our program asks other kinds, too, like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops. Here is an example of each kind. Which one gets the fewest right answers with two hops?
+# All questions so far were of one kind. Our program asks other kinds, too, like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops, now for 1,500 steps. Here is an example of each kind. Which one gets the fewest right answers with two hops?
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -375,7 +375,7 @@ reveal("16.hardest", min(means, key=means.get))
 draw_by_kind(right)
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. But at "yes or no", many answers are wrong even with three hops.
+# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. For "three facts", a third hop adds hardly anything, and for "two facts", it made two of five networks much worse. We have not looked for the reasons. We look at "yes or no", where many answers are wrong even with three hops.
 #
 # ## Why is "yes or no" so hard?
 #
@@ -391,7 +391,7 @@ read = torch.tensor([1.0, 4.0])  # kitchen, garden: change them
 lead = asked[:, None] + read  # 2 2: a row for each place asked
 same = lead[0, 0] + lead[1, 1]
 different = lead[0, 1] + lead[1, 0]
-print(f"both leads for the same place: {same:.0f}, both others: {different:.0f}")
+print(f"sum of the two leads for the same place: {same:.0f}, of the two others: {different:.0f}")
 rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], digits=0)
 
@@ -421,7 +421,7 @@ table(rows, ["right answers"], corner="readout after one hop", digits=2)
 # %% [markdown]
 # With the ReLU, nearly all answers are right. The second layer alone would not help: without the ReLU, its matrix and the first one make one matrix again. So the fault was in the readout, which cannot compare two places without the ReLU.
 #
-# One matrix still does better than guessing. But when the hop could read only the last move, it was hardly better. So the hop, too, does some of the comparing: it gives the last move more weight if that leads to the place asked for ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# One matrix still does better than guessing. But when we let the hop read only the last move, the network was hardly better than guessing. So the hop, too, does some of the comparing: it gives the last move more weight if that leads to the place asked for ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # ## So: can it reason over what it read?
 #

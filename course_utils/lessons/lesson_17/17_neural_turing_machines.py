@@ -21,7 +21,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## A task that needs a memory
 #
-# The network hears several vectors of six random bits, one at each step. Then comes a **delimiter**, an input that marks the end. After it, the network hears nothing, and should repeat all vectors in their order.
+# The network gets several vectors of six random bits, one at each step. Then comes a **delimiter**, an input that marks the end. After it, the network gets zeros, and should repeat all vectors in their order.
 #
 # In the picture, there are five vectors, and a dot is a 1. How many bits does the network have to keep when the delimiter comes?
 
@@ -30,7 +30,7 @@ example = copy(torch.Generator().manual_seed(0), batch=1, shortest=5, longest=5)
 pictures.draw_copy(example)
 
 # %% [markdown]
-# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state. To keep more, it needs a larger state, and so more parameters.
+# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state. To keep more, it usually needs a larger state, and a larger state needs more parameters.
 #
 # A **neural Turing machine** (Graves et al. 2014) has a second place for them: a **memory** $M$ of $N$ positions. Each position holds a vector of width $W$, and $M(i)$ is the vector at position $i$. The network reads this memory by attention, and it also writes to it.
 #
@@ -401,7 +401,7 @@ pictures.draw_heads({"with shift": with_shift, "without shift": without_shift}, 
 #
 # ## Is it better than a larger state?
 #
-# To keep more vectors, a recurrent network needs a larger state, and so more parameters. Our machine only needs more positions. No size of a layer depends on $N$, so we can change it after the training.
+# A larger state needs more parameters. Our machine only needs more positions: no size of a layer depends on $N$, so we can change it after the training.
 #
 # **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then put in numbers of your own.
 
@@ -413,15 +413,15 @@ for N in (16, 32, 64, 128):  # the machine makes a memory of N positions
 table(rows, [f"{n} vectors" for n in lengths], "share of wrong bits", digits=2)
 
 # %% [markdown]
-# As long as there are more positions than vectors, this machine makes almost no mistakes, although it has learned with five vectors at most. When all positions are full, it writes over what it still needs.
+# As long as there are more positions than vectors, this machine makes almost no mistakes, although it has learned with five vectors at most. When all positions are full, it probably writes over what it still needs.
 #
-# Is this so with other seeds, too? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three such LSTMs. All of them were trained to copy 1 to 10 vectors. The table says what else differs.
+# How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three such LSTMs. All of them were trained to copy 1 to 10 vectors. The table says what else differs.
 
 # %%
 pictures.draw_machine_and_lstm()
 
 # %% [markdown]
-# At 10 vectors, machines and LSTMs make few mistakes or none. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. So the machines go further there, with about a tenth of the parameters and fewer training steps.
+# At 10 vectors, machines and LSTMs make few mistakes or none. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. So the machines go further there, with about a tenth of the parameters and fewer training steps. They do hold more numbers than the LSTMs, 1,152 against 512, but a position of the memory costs no parameters.
 #
 # At 40 vectors, it depends on the seed. Two of the five machines make almost no mistakes, and one is worse than the LSTMs.
 #
@@ -429,7 +429,7 @@ pictures.draw_machine_and_lstm()
 #
 # Yes. With a weight for each position, a head erases and adds, and gradients reach the weights.
 #
-# A network can also learn where to write. Our machine writes each vector one position after the last one, and its read head later goes the same way, so it finds everything again. Each step is like the one before, so the machine can go on where its training ended.
+# A network can also learn where to write, though not with every seed: four of our five did. Our machine writes each vector one position after the last one, and its read head later goes the same way, so it finds everything again. Each step is like the one before, so the machine can go on where its training ended.
 #
 # ## Questions
 #

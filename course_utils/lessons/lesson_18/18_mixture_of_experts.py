@@ -21,7 +21,7 @@ def generator(seed):
 # %% [markdown]
 # So far, one network has answered all inputs. Now we have several networks, and one of them should answer each input. Who should it be, and how does a model learn to choose? We begin with points in a plane, where we can see the answers. At the end, we put several networks into a Transformer.
 #
-# ## Three rules, and nobody says where each holds
+# ## Some rules, and nobody says where each holds
 #
 # Here are our points. We want to predict y from x, with networks that can each draw one straight line. How many of them would you use?
 
@@ -40,7 +40,7 @@ plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 #
 # $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
-# Each row of $W$ belongs to an expert, and its dot product with $x$ is the score of this expert. Each expert also has a number in $b$, which is added to its score for every input.
+# Each row of $W$ belongs to an expert, and its dot product with $x$ is the score of this expert. To the score of each expert, the gate adds a number from $b$, the same for every input.
 #
 # Take two experts with the outputs 2 and 6, and the scores ln 3 and 0. Calculate on paper: what is the answer? The exponential of ln 3 is 3.
 
@@ -196,7 +196,7 @@ for name, factor in factors.items():
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
-# A switch needs no loss that makes its experts compete. Only one expert answers, so it cannot lean on the others.
+# Competing was a way to get experts that can answer alone, although all of them were asked. A switch needs no such loss: it asks only one expert, which cannot lean on the others.
 #
 # In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on. In the code, each expert gets only those tokens of the batch that chose it.
 
@@ -243,7 +243,7 @@ print("1s of the first token:", places.tolist())
 # %% [markdown]
 # They are at 6 and at 8 + 13 = 21, as in the first token of this batch.
 #
-# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language. Suppose that a word is translated by symbol 31 in one language and by symbol 45 in another. Then the word gives a high score to both symbols, and a language can only raise a symbol for all words at once. So one expert can hold one language completely, and more languages only in part. Eight experts would be enough.
+# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language. Suppose that a word is translated by symbol 31 in one language and by symbol 45 in another. If one expert held both languages, the first language would have to raise 31 above 45, and it would do so for all words. But in that language, another word may need 45 above 31. The more languages share an expert, the more such words there are. With eight experts, each language could have one of its own.
 
 
 # %%
@@ -326,7 +326,7 @@ print("gradient for the first token", gradient[0])
 #
 # The gradient comes through P alone, because f is a count. It is largest at the expert that gets the most tokens. So a step lowers the probability of that expert, and another one can win.
 #
-# We train the switch again, and add a tenth of the balance loss. The picture shows the first 16 words, and each number with its colour names the expert that is chosen. Will each language now go to one expert of its own?
+# We train the switch again, and add a tenth of the balance loss. The picture shows the first 16 words, and the number and the colour of each cell say which expert is chosen. Will each language now go to one expert of its own?
 
 
 # %%
@@ -356,11 +356,11 @@ right = test("with mine", train(mine))
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# One line to try is `8 * p.mean(0).square().sum()`. It is smallest if all experts have the same mean probability.
+# One line to try is `8 * p.mean(0).square().sum()`. It is smallest if all experts have the same mean probability. With it, all eight experts have work, and more than nine words in ten are right.
 #
 # </details>
 #
-# There is another way. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? The table also has a **fixed gate**, which stays as it was at the beginning. Must the gate learn at all?
+# There is another way. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? And must the gate learn at all? To find out, the table also has a **fixed gate**, which stays as it was at the beginning.
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
@@ -370,9 +370,9 @@ _shown.ways_to_balance()
 #
 # The fixed gate gets 0.62 of the words right. With every seed, this is better than a gate that learns and collapses, and worse than one that learns and is balanced. So it pays to let the gate learn, if all experts stay at work.
 #
-# ## Is the right expert asked?
+# ## What has each expert learned?
 #
-# So all experts can be kept at work. But does the gate ask the right one? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the others' tokens?
+# So all experts can be kept at work. Can each of them answer any token, or only those that the gate sends to it? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the others' tokens?
 
 # %%
 x, translation = batch(generator(1), size=4000)  # B D, B
@@ -387,7 +387,7 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others' tokens. So gate and experts fit each other: hardly any other expert could answer these tokens. Each has learned only from the tokens that were sent to it.
+# Each expert gets most of its own tokens right, and almost none of the others' tokens. Each has learned only from the tokens that were sent to it. So the right expert is the one that was asked in training.
 #
 # ## Experts in a Transformer
 #
@@ -397,7 +397,7 @@ table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 diagrams.switch_layer(new=["gate", "experts"])
 
 # %% [markdown]
-# The drawing shows a layer of lesson 12 with a switch. We have trained a translator with one such layer ([our measurements](../docs/measurements.md#what-experts-know)), for 32 languages and 64 words. It reads a language and six words, and translates each word. Its experts are feed-forward networks, and *8 experts* are trained with the balance loss. We compare them with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units.
+# The drawing shows a layer of lesson 12 with a switch. We have trained a translator with one such layer ([our measurements](../docs/measurements.md#what-experts-know)), for 32 languages and 64 words. It reads a language and six words, and translates each word. Its experts are feed-forward networks, and *8 experts* are trained with the balance loss, and once more without it. We compare them with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units.
 #
 # A token has 32 numbers and an expert 32 hidden units. So an expert needs 2 · 32 · 32 = 2,048 multiplications for a token, and the gate 8 · 32 = 256 more. Do the eight experts or the wide network get more words right, and at what cost?
 
@@ -414,7 +414,7 @@ _shown.compare_layers()
 #
 # At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*.
 #
-# Without the balance loss, the eight experts get hardly fewer words right. So not every layer of experts needs one.
+# Without the balance loss, the eight experts get hardly fewer words right. So not every layer of experts needs one. We have not tested why.
 #
 # ## So: who should answer?
 #
@@ -447,7 +447,7 @@ check("18.q5", ...)
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
 # - If experts compete, the one with the largest weight can answer alone. If they work together, its error is much larger on average.
 # - An expert with a weight of exactly 0 gets no gradient. Without a balance loss or offsets, two of our eight linear experts did nearly all the work.
-# - At nearly equal work per token, a layer of experts knows more than one network. At nearly equal parameters, it knows less.
+# - At nearly equal work per token, our layer of experts knew more than one network. At nearly equal parameters, it knew less.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #

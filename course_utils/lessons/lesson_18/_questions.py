@@ -113,7 +113,7 @@ predictions = (
     Prediction(
         "18.translators",
         "Which layer gets more words right?",
-        why="In the wide network, each token uses all hidden units. With 8 experts, it uses an eighth of them.",
+        why="One likely reason: in the wide network, each token uses all hidden units. With 8 experts, it uses an eighth of them.",
         choices=("8 experts", "one wide network"),
     ),
     Prediction(
