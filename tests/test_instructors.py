@@ -28,6 +28,7 @@ from test_packaging import build_wheel
 from test_tasks import as_answer
 
 from course_utils import commands
+from course_utils.authoring.composing import is_placeholder
 from course_utils.base import trees
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
@@ -114,6 +115,7 @@ def test_a_released_exercise_tells_its_lesson_and_no_answer(tmp_path, in_the_cou
         rows = re.findall(r"^\| (\d\d\.\w+) \| .* \| ([\d.]+) \|$", readme, re.MULTILINE)
         assert rows == [(task.id, f"{task.points:g}") for task in tasks.by_lesson()[lesson[:2]]]
         assert len(rows) == number and f"{lesson}.ipynb" in readme
+        assert ("Colab" in readme) != is_placeholder(release.address_in(file))
 
 
 def test_work_is_not_written_over_unless_forced(tmp_path, in_the_course):
