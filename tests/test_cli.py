@@ -97,7 +97,7 @@ def test_without_a_command_the_help_is_shown(tmp_path):
         (["lab", "--port", "many"], "not 'many'"),
         (["lab", "02", "03"], "`course lab` does not know 03: `course lab --help` shows how it is used."),
         (["translate", "--shwo"], '`course translate` does not know --shwo (did you mean "--show"?): `course'),
-        (["lab", "weigthed_sums"], "no lesson 'weigthed_sums' (did you mean \"02_weighted_sums\"?): the lessons are"),
+        (["lab", "stert_here"], "no lesson 'stert_here' (did you mean \"00_start_here\"?): the lessons are"),
         (["lab", "77"], "no lesson '77': the lessons are 00_start_here"),
         (["lab", "../pyproject.toml"], "no lesson '../pyproject.toml'"),
         (["lab", ""], "no lesson ''"),

@@ -63,6 +63,10 @@ def run(options) -> int:
         "--LabApp.log_level=ERROR",
         "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
     ]
+    import zmq  # JupyterLab brings it
+
+    if zmq.has("curve"):
+        arguments.append("--KernelManager.transport_encryption=auto")  # without it, each kernel warns that it has none
     alone = not options.no_browser and _has_display()
     if not alone:
         arguments.append("--no-browser")
