@@ -346,7 +346,7 @@ def test_the_readmes_table_is_written_from_the_facts(course, no_kernel):
     assert (
         "| [01 Sums](notebooks/01_sums.ipynb) | Do words add up? | 5 minutes | [1 task, 7 minutes](exercises/" in text
     )
-    assert "<summary>2 lessons: about 0 hours to read, and up to 0 hours of exercises</summary>\n\n| lesson |" in text
+    assert "\nReading the 2 lessons takes about 0 hours, and the exercises take up to 0 hours.\n\n| lesson |" in text
     assert text.startswith("# Sums\n") and text.endswith("The end.\n")
     assert build(course, check=True) == []
 

@@ -28,6 +28,7 @@ from test_packaging import build_wheel
 from test_tasks import as_answer
 
 from course_utils import commands
+from course_utils.authoring.composing import is_placeholder
 from course_utils.base import trees
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
@@ -114,6 +115,7 @@ def test_a_released_exercise_tells_its_lesson_and_no_answer(tmp_path, in_the_cou
         rows = re.findall(r"^\| (\d\d\.\w+) \| .* \| ([\d.]+) \|$", readme, re.MULTILINE)
         assert rows == [(task.id, f"{task.points:g}") for task in tasks.by_lesson()[lesson[:2]]]
         assert len(rows) == number and f"{lesson}.ipynb" in readme
+        assert ("Colab" in readme) != is_placeholder(release.address_in(file))
 
 
 def test_work_is_not_written_over_unless_forced(tmp_path, in_the_course):
@@ -185,7 +187,7 @@ def test_outside_the_course_is_said_so(tmp_path, monkeypatch):
 
 def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course):
     settings = tmp_path / "class.toml"
-    settings.write_text(dict(block[1:] for block in blocks("Collect"))["class.toml"], encoding="utf-8")
+    settings.write_text(dict(block[1:] for block in blocks("Set points and deadlines"))["class.toml"], encoding="utf-8")
     command("release", "03", "--out", tmp_path, "--settings", settings)
     readme = (tmp_path / QUERIES / "README.md").read_text(encoding="utf-8")
     assert "holds 5 tasks, 8 points in all" in readme
@@ -462,7 +464,7 @@ def attention(query, key, value, mask=None):
 
 def class_folder(folder, blank):
     """A folder with the page's roster and settings, one right and one wrong submission."""
-    for _, name, text in blocks("Collect"):
+    for _, name, text in blocks("Collect") + blocks("Set points and deadlines"):
         (folder / name).write_text(text, encoding="utf-8")
     hand_in(blank, folder / "submissions" / "ada.ipynb")
     hand_in(blank, folder / "submissions" / "emmy" / "anything.ipynb", **WRONG)
@@ -557,7 +559,7 @@ def test_from_handing_out_to_feedback(copy_of_the_course, monkeypatch):
     assert tomllib.loads(in_words)["written"]["03.why_three"]["points"] == 2
     assert tomllib.loads(withheld)["solutions"]["from"].tzinfo is not None
     (_, _, grade), (_, program, text) = blocks("Grade")
-    ((_, _, shortest),) = blocks("The shortest way")
+    ((_, _, shortest),) = blocks("A first class")
     _, release_all, grade_all = shortest.replace(".venv/bin/", "").splitlines()
     assert release_all.startswith(hand_out.strip())
     shell(folder, release_all, PYTHONPATH=str(ROOT))

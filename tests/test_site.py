@@ -29,7 +29,7 @@ from course_utils.lessons import tasks
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
 from course_utils.translation.search import translate_all
-from course_utils.translation.unread import warnings_of
+from course_utils.translation.unread import MANY, in_small_letters, warnings_of
 
 ROOT = Path(__file__).resolve().parent.parent
 if sys.version_info < (3, 11):
@@ -435,6 +435,7 @@ def test_another_word_is_followed_and_a_head_can_be_switched_off(open_page):
 
 def test_the_steps_of_a_head_add_up(open_page):
     page = translating(open_page)
+    page.get_by_text("How its weights are computed").click()
     page.locator("[data-part=words]").get_by_role("button").nth(2).press("Enter")
     rows = page.locator("[data-part=steps] tr").all()
     numbers = [[float(cell.replace("−", "-")) for cell in row.locator("td").all_inner_texts()] for row in rows]
@@ -550,22 +551,24 @@ def test_what_the_translator_can_not_read_gets_a_sentence(open_page):
         ("  ", "Type an English sentence"),
         ("dog " * 101, "That is 101 subwords."),
         ("Two dogs 🙂 play.", "has hardly ever read: 🙂."),
-        ("dog " * 41, "These are 41 words."),
     ):
         playwright.expect(put_in(page, text)).to_contain_text(said)
 
 
 WARNED = (
     ("Two snowboarders are playing with a dog.", None),
-    ("dog " * 40, None),
+    ("dog " * MANY, None),
+    ("dog " * (MANY + 1), f"These are {MANY + 1} words."),
+    ("treaty", "has hardly ever read: treaty."),
     ("The asdf ends a treaty.", "has hardly ever read: asdf, treaty."),
     ("A boy didn't limpiando it.", "has hardly ever read: didn't, limpiando."),
     ("TWO DOGS on a BMX bike", "these words with capital letters: TWO, DOGS."),
     ("A Dog Runs In The Park", "these words with capital letters: Dog, Runs, In, The, Park."),
+    ("A Dog Runs In The Big Park", "capital letters: Dog, Runs, In, The, Big and 1 more. Write them in small letters."),
     ("The Boston Terrier of Mr. Potato Head near the U.S. flag plays with a dog.", None),
     ("A dog runs. a cat sleeps.", "This is more than one sentence."),
     ("The treaty was signed yesterday.", "has hardly ever read: treaty, signed, yesterday."),
-    ("asdf qwer", "Is this English?"),
+    ("asdf qwer", "has hardly ever read: asdf, qwer."),
     *(
         (text, "Is this English?")
         for text in (
@@ -586,6 +589,18 @@ def test_words_that_no_caption_holds_are_named_in_the_page_as_on_the_command_lin
         playwright.expect(page.locator(".translation.doubtful")).to_have_count(0 if said is None else 1)
         if said:
             playwright.expect(page.locator(".warning")).to_contain_text(said)
+
+
+def test_a_text_in_capitals_is_put_into_small_letters_by_a_click(open_page):
+    page = translating(open_page)
+    smaller = page.get_by_role("button", name="Translate it in small letters")
+    playwright.expect(smaller).to_have_count(0)
+    text, small = "TWO DOGS READ A TREATY NEAR A DVD.", "Two dogs read a treaty near a DVD."
+    put_in(page, text)
+    smaller.press("Enter")
+    playwright.expect(page.get_by_role("textbox")).to_have_value(small)
+    playwright.expect(smaller).to_have_count(0)
+    assert in_small_letters(text) == small
 
 
 @pytest.mark.parametrize("scheme", extent.usually(["light", "dark"], 1))

@@ -305,7 +305,7 @@ def test_an_error_in_a_tasks_file_is_shown(monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(ModuleNotFoundError, match="nowhere"):
         patch.setattr(tasks, "import_module", broken)
         tasks.load("02.softmax")
-    with pytest.raises(CourseError, match='There is no task "02.sofmax". Lesson 02 has 02.softmax, '):
+    with pytest.raises(CourseError, match=r'"02.sofmax" \(did you mean "02.softmax"\?\). Lesson 02 has 02.softmax, '):
         tasks.load("02.sofmax")
 
 

@@ -87,7 +87,7 @@ def demands(task: Task) -> str:
 
 
 def with_table(root: Path, readme: str, names: list[str]) -> str:
-    """Return the README's text with its table of lessons, folded, as the facts have it.
+    """Return the README's text with its table of lessons as the facts have it.
 
     Args:
         root: the folder of the course.
@@ -103,6 +103,6 @@ def with_table(root: Path, readme: str, names: list[str]) -> str:
         title = f"[{lesson.number} {lesson.title}]({file_of('notebooks', name)})"
         rows.append(f"| {title} | {lesson.question} | {lesson.reading} minutes | {exercises} |")
     table = "\n".join(rows)
-    hours = f"about {count(round(reading / 60), 'hour')} to read, and up to {count(round(solving / 60), 'hour')} of exercises"
-    text = f"<details>\n<summary>{count(len(names), 'lesson')}: {hours}</summary>\n\n{table}\n\n</details>"
+    read, solve = (count(round(minutes / 60), "hour") for minutes in (reading, solving))
+    text = f"Reading the {count(len(names), 'lesson')} takes about {read}, and the exercises take up to {solve}.\n\n{table}\n"
     return TABLE.sub(lambda match: f"{match[1]}{text}\n{match[2]}", readme)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from course_utils.base.environment import DISTRIBUTION
 from course_utils.base.errors import CourseError
+from course_utils.base.texts import did_you_mean
 
 FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
 ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
@@ -64,7 +65,7 @@ def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> lis
         if match is None:
             there = known if len(known) < 6 else [known[0], "…", known[-1]]
             raise CourseError(
-                f"there is no lesson {text!r}{having}: the lessons are {', '.join(there) or 'not here yet'}."
+                f"there is no lesson {text!r}{having}{did_you_mean(text, known)}: the lessons are {', '.join(there) or 'not here yet'}."
             )
         found.add(match)
     return [lesson for lesson in known if lesson in found]

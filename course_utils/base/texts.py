@@ -1,6 +1,11 @@
-"""Texts of unknown origin, a stranger's file's or an exception's: without what hides, reorders or breaks what is shown, and cut to a length."""
+"""Texts of unknown origin, a stranger's file's or an exception's: without what hides, reorders or breaks what is shown, and cut to a length.
+
+And what somebody perhaps meant by a name that is not known.
+"""
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Control characters but for tab and newline, halves of surrogate pairs, what turns the direction of writing, no characters.
@@ -20,3 +25,9 @@ def one_line(text: str) -> str:
 def cut(text: str, at_most: int) -> str:
     """Return the text, or its beginning and "…" where it is longer."""
     return text if len(text) <= at_most else text[: at_most - 1] + "…"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is most like one, as a question in brackets; "" where none is like it."""
+    close = get_close_matches(name, known, 1)
+    return f' (did you mean "{close[0]}"?)' if close else ""

@@ -10,14 +10,13 @@ from __future__ import annotations  # so that an older Python gets a sentence, n
 import argparse
 import os
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 
 from course_utils.base.environment import PYTHONS, right_python
 from course_utils.base.errors import CourseError
 from course_utils.base.signs import use_plain_signs
-from course_utils.base.texts import clean, cut
+from course_utils.base.texts import clean, cut, did_you_mean
 
 AT_MOST = 2000  # characters of a sentence
 GROUPS = {  # as the help lists them; commands named nowhere here come last, for authors
@@ -67,8 +66,10 @@ def _run(arguments):
     command = vars(options).pop("parser", parser)
     if unknown:
         names = [name for action in command._actions for name in action.option_strings]
-        help = _meant(unknown[0].partition("=")[0], names, "", f"`{command.prog} --help` shows how it is used.")
-        raise CourseError(f"`{command.prog}` does not know {' '.join(unknown)}: {help}")
+        meant = did_you_mean(unknown[0].partition("=")[0], names)
+        raise CourseError(
+            f"`{command.prog}` does not know {' '.join(unknown)}{meant}: `{command.prog} --help` shows how it is used."
+        )
     return options.command(options)
 
 
@@ -77,14 +78,8 @@ def _must_be_known(word):
     names = _names()
     if word.startswith("-") or word in names:
         return
-    help = _meant(word, names, "course ", "`course --help` lists the commands there are.")
-    raise CourseError(f"there is no command `course {word}`: {help}")
-
-
-def _meant(word, names, before, otherwise):
-    """Return a question that names what a word is close to, or what else helps."""
-    near = get_close_matches(word, names, 1)
-    return f"did you mean `{before}{near[0]}`?" if near else otherwise
+    meant = did_you_mean(word, names)
+    raise CourseError(f"there is no command `course {word}`{meant}: `course --help` lists the commands there are.")
 
 
 def _names():

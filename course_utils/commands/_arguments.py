@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+PRETRAINED = Path(__file__).parents[1] / "models" / "pretrained"  # as in `models/files.py`, which imports PyTorch
+
 
 def at_least(least: float, kind: type) -> Callable[[str], float]:
     """Return what reads a number of a kind, int or float, of at least `least`."""
@@ -37,7 +39,9 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 def add_search(parser: argparse.ArgumentParser) -> None:
     """Add what decides on a translation: --model, --width, --alpha."""
-    parser.add_argument("--model", metavar="NAME", help="a run's folder or a model of the course")
+    shipped = sorted(path.parent.name for path in PRETRAINED.glob("*/subwords.json"))
+    words = f"a run's folder, or a model of the course: {', '.join(shipped)}; transformer-en-de if left out"
+    parser.add_argument("--model", metavar="NAME", help=words)
     parser.add_argument("--width", type=at_least(1, int), default=5, help="of the beam; 5 if left out, 1 is greedy")
     words = "exponent of the length penalty; 1.2 if left out"
     parser.add_argument("--alpha", type=at_least(0, float), default=1.2, help=words)

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from course_utils.base.errors import CourseError
+from course_utils.base.texts import did_you_mean
 from course_utils.commands._arguments import how_to_resume
 from course_utils.commands.train import RUNS
 from course_utils.models import files
@@ -48,7 +49,10 @@ def model_folder(name: str | None) -> Path:
         path.parent.as_posix() for path in RUNS.glob("*/model.json")
     )
     advice = f"name one of {', '.join(known)} with --model" if known else "train one with `course train transformer`"
-    problem = f"there is no model {name!r}, neither a folder nor one of the course" if name else "no model was named"
+    meant = did_you_mean(name or "", known)
+    problem = (
+        f"there is no model {name!r}{meant}, neither a folder nor one of the course" if name else "no model was named"
+    )
     raise CourseError(f"{problem}: {advice}")
 
 

@@ -63,6 +63,10 @@ def run(options) -> int:
         "--LabApp.log_level=ERROR",
         "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
     ]
+    import zmq  # JupyterLab brings it
+
+    if zmq.has("curve"):
+        arguments.append("--KernelManager.transport_encryption=auto")  # without it, each kernel warns that it has none
     alone = not options.no_browser and _has_display()
     if not alone:
         arguments.append("--no-browser")
@@ -86,11 +90,11 @@ def _complete():
 
 def _notebook(root, lesson):
     """Return the learner's copy of a lesson such as 02, as a path in the folder of copies, once it can be read."""
-    from course_utils.desk import copies
-
     course = course_of(root)
     known = sorted({*sources_in(course, "notebooks"), *names_in(course, "notebooks")})
     (name,) = chosen([lesson], known)
+    from course_utils.desk import copies  # reads the tasks, and PyTorch with them: a wrong name is refused before that
+
     copies.rename_old(root)
     for place in copies.make_missing(root):
         print(f"{place.built} held changes of yours: your copy, {place.own}, begins with them.")

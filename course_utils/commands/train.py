@@ -8,7 +8,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import sys
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
@@ -85,8 +84,7 @@ def _train_here(options) -> int:
     try:
         if first:
             print(*announcement, f"Run folder: {run.as_posix()}", sep="\n", flush=True)
-        bar = sys.stderr.isatty()
-        trainer = train(settings, run, device=options.device, resume=bool(options.resume), show=bar)
+        trainer = train(settings, run, device=options.device, resume=bool(options.resume))
     except KeyboardInterrupt:  # a second one, in the middle of a step
         if first and (run / "settings.json").exists():
             print(f"{how_to_resume(run)}.")

@@ -38,7 +38,7 @@ def run(options) -> int:
     from course_utils.commands._trained import lines as lines_of
     from course_utils.commands._trained import load
     from course_utils.translation.translate import align
-    from course_utils.translation.unread import warnings_of
+    from course_utils.translation.unread import in_small_letters, warnings_of
 
     model, subwords, settings = load(options)
     if (options.show or options.picture) and not _has_attention(model):
@@ -59,6 +59,8 @@ def run(options) -> int:
                 doubtful += 1
                 if one_by_one or doubtful <= WARNED:
                     print(*(f"line {number}: {warning}" for warning in warnings), sep="\n", file=sys.stderr)
+                    if (small := in_small_letters(text)) != text:
+                        print(f"Try: {small}", file=sys.stderr)
             if text and (options.show or picture):
                 alignment = align(model, subwords, text, **search)
                 if options.show:

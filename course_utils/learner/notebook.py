@@ -112,6 +112,8 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True
     _keep_failure(task, answer, report)
     if lost := history.lost_edit(answer):
         _show(Message(lost, f"<div style='margin:.3em 0'><strong>{with_code(lost)}</strong></div>"))
+        if report.state == "not attempted":
+            report.message = "The earlier version holds no answer yet."
     return _show(report)
 
 

@@ -14,6 +14,7 @@ from pkgutil import iter_modules
 from course_utils import lessons as folders
 from course_utils.base.errors import CourseError
 from course_utils.base.places import number_of
+from course_utils.base.texts import did_you_mean
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.task import Task
@@ -102,10 +103,12 @@ def load(task_id: str) -> Task | Question | NumberQuestion:
     """Return the task, or the question, of that id. Raises `CourseError`, which names the known ones."""
     number = number_of(str(task_id))
     if number not in by_lesson():
-        raise CourseError(f'There is no task "{task_id}". Lessons with tasks: {", ".join(by_lesson())}.')
+        meant = did_you_mean(str(task_id), answers())
+        raise CourseError(f'There is no task "{task_id}"{meant}. Lessons with tasks: {", ".join(by_lesson())}.')
     known = {each.id: each for each in asked(number, questions=True)}
     if task_id not in known:
-        raise CourseError(f'There is no task "{task_id}". Lesson {number} has {", ".join(known)}.')
+        meant = did_you_mean(task_id, known)
+        raise CourseError(f'There is no task "{task_id}"{meant}. Lesson {number} has {", ".join(known)}.')
     return known[task_id]
 
 
@@ -113,5 +116,6 @@ def load_prediction(prediction_id: str) -> Prediction:
     """Return the prediction of that id. Raises `CourseError`, which names the known ones."""
     known = {each.id: each for number in lessons() for each in predictions_of(number)}
     if prediction_id not in known:
-        raise CourseError(f'There is no prediction "{prediction_id}". There are {", ".join(known)}.')
+        meant = did_you_mean(prediction_id, known)
+        raise CourseError(f'There is no prediction "{prediction_id}"{meant}. There are {", ".join(known)}.')
     return known[prediction_id]

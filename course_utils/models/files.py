@@ -21,6 +21,7 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import replacing, write
+from course_utils.base.texts import did_you_mean
 from course_utils.data.subwords import Subwords
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -172,7 +173,9 @@ def load_pretrained(name: str) -> tuple[nn.Module, Subwords | str]:
     Raises `CourseError` for a name that is not there.
     """
     if name not in pretrained_names():
-        raise CourseError(f"no model {name!r} ships with the course: name one of {', '.join(pretrained_names())}")
+        raise CourseError(
+            f"no model {name!r} ships with the course{did_you_mean(name, pretrained_names())}: name one of {', '.join(pretrained_names())}"
+        )
     return load_model(PRETRAINED / name)
 
 

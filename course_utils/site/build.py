@@ -25,7 +25,7 @@ from course_utils.figures import every_head
 from course_utils.lessons import tasks
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
-from course_utils.translation.unread import MANY, SENTENCES, caption_words
+from course_utils.translation.unread import MANY, NAMED, SENTENCES, caption_words
 
 MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
@@ -87,8 +87,8 @@ def _sources(root, names, solutions, say):
         for cell_id, found in moves.items():
             frames = json.dumps(found["frames"], ensure_ascii=False)
             static[f"moving/{cell_id}.js"] = f"window.COURSE_MOVING[{cell_id!r}] = {frames};\n"
-    texts["translator.md"] = contents.translator()
     texts["glossary.md"] = contents.glossary(notebooks)
+    texts["translator.md"] = contents.translator(texts["glossary.md"])
     texts["papers.md"] = contents.papers(notebooks)
     texts |= {f"docs/{name}.md": (root / f"docs/{name}.md").read_text(encoding="utf-8") for name in contents.DOCUMENTS}
     notebooks |= {file_of("exercises", name): pages.exercises(root, name, solutions) for name in names}
@@ -103,7 +103,7 @@ def _sources(root, names, solutions, say):
     static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
     static["icon.svg"] = (contents.PAGE / "icon.svg").read_text(encoding="utf-8")
     static |= {f"models/{name}.js": _model(name) for name in MODELS}
-    captions = {"words": sorted(caption_words()), "sentences": SENTENCES, "many": MANY}
+    captions = {"words": sorted(caption_words()), "sentences": SENTENCES, "many": MANY, "named": NAMED}
     static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(captions, ensure_ascii=False)};\n"
     return {
         "conf.py": "",

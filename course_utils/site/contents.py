@@ -37,6 +37,7 @@ LEANS_BACK = re.compile(
 )
 ENOUGH = 80
 NO_TERM = re.compile(r"^(You |Your turn|Time|GPU|Exercises|Next|More$|To read on|.*[:.?]$)")
+GLOSSED = re.compile(r'<a href="glossary\.html#([^"]+)">([^<]+)</a>')
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -100,9 +101,10 @@ def _section(text, heading):
     return re.split(r"\n(?=## |<picture>)", text[start:])[0].strip()
 
 
-def translator() -> str:
-    """Return the page with the translator in it."""
+def translator(terms: str) -> str:
+    """Return the page with the translator in it, which leads to terms of the glossary, as far as the lessons of the site have them."""
     html = (PAGE / "translator.html").read_text(encoding="utf-8")
+    html = GLOSSED.sub(lambda link: link[0] if f'id="{link[1]}"' in terms else link[2], html)
     code = "\n".join((PAGE / f"{name}.js").read_text(encoding="utf-8") for name in ("transformer", "recurrent"))
     scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in TRANSLATING)
     beside = "".join(f'<script src="_static/models/{name}.js" async></script>' for name in BESIDE)

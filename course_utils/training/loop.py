@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from dataclasses import asdict
@@ -76,7 +77,7 @@ def train(settings: Settings | None, run: str | os.PathLike, corpus: Corpus | No
         device: "auto", "cpu", "cuda" or "cuda:N".
         resume: go on from the folder's checkpoint.
         checkpoint_seconds: the most seconds of work that a kill may cost.
-        show: whether to show a progress bar.
+        show: whether to say how far it has come: with a bar in a terminal, elsewhere with a line for each epoch and validation.
 
     Returns:
         The trainer, which holds model, subwords and curves. A first Ctrl-C ends the run after the step at hand with a
@@ -135,18 +136,18 @@ class Trainer:
         progress, validate_steps = self.progress, max(1, round(self.settings.validate * self.steps_an_epoch))
         began = saved = time.monotonic()
         before = progress.seconds
-        with (
-            _stop_signal() as stop,
-            tqdm(total=self.steps, initial=progress.step, disable=not show, unit="step") as bar,
-        ):
+        no_bar = not (show and sys.stderr.isatty())
+        with _stop_signal() as stop, tqdm(total=self.steps, initial=progress.step, disable=no_bar, unit="step") as bar:
             while not progress.finished:
                 self.step()
                 at_end = progress.step >= self.steps
-                if progress.step % validate_steps == 0 or at_end:
+                validates = progress.step % validate_steps == 0 or at_end
+                if validates:
                     self.validate()
                 progress.finished |= at_end
                 progress.seconds = before + time.monotonic() - began
-                show_progress(bar, progress, self.loss)
+                if show:
+                    self.show_progress(bar, progress.seconds - before, validates)
                 stopped = due = False
                 if devices.world() == 1 or progress.step % 16 == 0:  # several processes ask each other now and then
                     due = time.monotonic() - saved >= checkpoint_seconds
@@ -218,6 +219,29 @@ class Trainer:
         patient = settings.stop_on == "never" or progress.since_best < settings.patience
         (progress.finished,) = devices.agree([not patient], self.device)
 
+    def show_progress(self, bar: tqdm, seconds: float, validated: bool) -> None:
+        """Move the bar; where there is none, print a line after each epoch and each validation."""
+        step = self.progress.step
+        if not bar.disable:
+            bar.update()
+            if validated or step % 20 == 0:
+                bar.set_postfix_str(self.measured(self.curves[-1] if self.curves else None), refresh=False)
+        elif validated or step % self.steps_an_epoch == 0:
+            epoch = f"Epoch {round(step / self.steps_an_epoch, 2):g} of {self.settings.epochs:g}"
+            left = tqdm.format_interval(seconds / (step - bar.n) * (self.steps - step))  # bar.n: the first step here
+            print(
+                f"{epoch}: {self.measured(self.curves[-1] if validated else None)}; {left} left.",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def measured(self, row: dict | None) -> str:
+        """Say the loss since the last validation, for which a GPU has to wait, and the BLEU in a row of the curves."""
+        tokens = self.progress.loss_tokens
+        loss = self.loss.item() / tokens * devices.world() if tokens else row["loss"]
+        score = f", BLEU {row['val_bleu']:.1f}" if row else ""
+        return f"loss {loss:.3f}{score}"
+
     def measure(self) -> tuple[float, float]:
         """Return the validation set's loss a token, without smoothing, and the BLEU of greedy translations."""
         self.model.eval()
@@ -273,14 +297,6 @@ def finite(loss: float, step: int, rate: float) -> float:
             f"the loss is not a finite number any more at step {step}: start anew with a lower rate than {rate}"
         )
     return loss
-
-
-def show_progress(bar: tqdm, progress: Progress, loss: Tensor) -> None:
-    """Move the progress bar: loss and tokens a second now and then, because a GPU has to wait for them."""
-    bar.update(progress.step - bar.n)
-    if not bar.disable and progress.step % 20 == 0 and progress.loss_tokens:
-        mean = loss.item() / progress.loss_tokens * devices.world()
-        bar.set_postfix_str(f"loss {mean:.3f}, {progress.tokens / progress.seconds:,.0f} tokens/s", refresh=False)
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
+from course_utils.base.texts import did_you_mean
 from course_utils.data.world import generate_translations
 
 PRESETS = Path(__file__).parent / "presets"
@@ -59,8 +60,7 @@ class Settings:
     def __post_init__(self):
         for name, allowed in (("kind", KINDS), ("data", DATA), ("schedule", SCHEDULES), ("optimizer", OPTIMIZERS), ("batches", BATCHES),
                               ("precision", ("auto", "fp32", "bf16")), ("stop_on", ("never", "loss", "bleu"))):  # fmt: skip
-            if getattr(self, name) not in allowed:
-                raise CourseError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
+            _check_is_one_of(name, getattr(self, name), allowed)
         for name in ("batch_tokens", "accumulate", "epochs", "rate", "clip", "validate", "patience"):
             if not getattr(self, name) > 0:
                 raise CourseError(f"{name} must be more than 0, not {getattr(self, name)}")
@@ -89,9 +89,10 @@ def preset_names(kind: str) -> list[str]:
 
 def load_preset(kind: str, name: str) -> dict:
     """Return the settings of a preset, to be changed and given to `make_settings`. Raises `CourseError` for one that is not there."""
-    _check_kind(kind)
-    if name not in preset_names(kind):
-        raise CourseError(f"there is no preset {name!r} for {kind}: name one of {', '.join(preset_names(kind))}")
+    _check_is_one_of("kind", kind, KINDS)  # not a GPT
+    if name not in (known := preset_names(kind)):
+        meant = did_you_mean(name, known)
+        raise CourseError(f"there is no preset {name!r} for {kind}{meant}: name one of {', '.join(known)}")
     return tomllib.loads((PRESETS / f"{kind}-{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -111,7 +112,7 @@ def setting_defaults(kind: str) -> dict:
     """
     from course_utils.models.files import model_options
 
-    _check_kind(kind)
+    _check_is_one_of("kind", kind, KINDS)  # not a GPT
     world = inspect.signature(generate_translations).parameters.values()
     of_world = {"pairs": PAIRS} | {each.name: each.default for each in world if each.kind is each.KEYWORD_ONLY}
     tables = {"model": model_options(kind), "world": of_world}
@@ -119,10 +120,10 @@ def setting_defaults(kind: str) -> dict:
     return vars(Settings()) | own
 
 
-def _check_kind(kind):
-    """Refuse what `course train` does not train, a GPT too."""
-    if kind not in KINDS:
-        raise CourseError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+def _check_is_one_of(name, value, allowed):
+    if value not in allowed:
+        meant = did_you_mean(str(value), allowed)
+        raise CourseError(f"{name} must be one of {', '.join(allowed)}, not {value!r}{meant}")
 
 
 def _read(name, value, defaults):

@@ -10,7 +10,7 @@ import re
 from datetime import datetime, timezone
 from pathlib import Path
 
-from course_utils.authoring.composing import content_hash
+from course_utils.authoring.composing import content_hash, is_placeholder
 from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
@@ -28,8 +28,10 @@ QUESTIONS = """\
 Run a cell to see its question. Then put your answer in place of the dots, a letter in quotes or a number, and leave the rest of the
 cell as it is: the seed sets the order in which the answers appear."""
 
-INSTALLED = "Its first cell installs the course's package where it is missing."
-WITHHELD = f"Upload `{NAME}` beside it there: its first cell installs the course from that file where it is missing."
+OPEN = "Open the notebook in JupyterLab, or upload it to Colab."
+PUBLISHED = f"{OPEN} Its first cell installs the course's package where it is missing."
+WITHHELD = f"{OPEN} Upload `{NAME}` beside it there: its first cell installs the course from it where it is missing."
+NOT_PUBLISHED = "Open the notebook in JupyterLab, on a computer where the course is installed."
 
 README = """\
 # {title}
@@ -42,7 +44,7 @@ README = """\
 {left_out}{due}
 ## How to work
 
-1. Open the notebook in JupyterLab, or upload it to Colab. {install}
+1. {begin}
 2. Put your answers in place of `raise NotImplementedError`, in any style. The cell under each tells you at once what is
    right, what is wrong and why; `hint("{first}")` gives a hint.
 3. Keep the functions' names. Cells, imports and functions of your own are welcome.
@@ -120,9 +122,8 @@ def stamped(notebook: dict, lesson: str) -> dict:
         "version": course_version(),
         "source": notebook["metadata"]["course"]["source"],
     }
-    text = "\n".join(cell["source"] for cell in map(_joined, notebook["cells"]) if cell["cell_type"] == "code")
-    found = ADDRESS.search(text)
-    base = f"{found.group(1).removesuffix('.git')}/blob/main/" if found else None
+    address = _address(notebook)
+    base = f"{address.removesuffix('.git')}/blob/main/" if address else None
     cells = [_joined(cell) for cell in notebook["cells"]]
     for cell in cells:
         if cell["cell_type"] == "markdown" and base:
@@ -132,9 +133,12 @@ def stamped(notebook: dict, lesson: str) -> dict:
 
 def address_in(notebook: Path) -> str:
     """Return the address from which a notebook's first cell would install the course, "" for none."""
-    text = "".join("".join(cell["source"]) for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"])
-    found = ADDRESS.search(text)
-    return found.group(1) if found else ""
+    return _address(json.loads(notebook.read_text(encoding="utf-8")))
+
+
+def _address(notebook):
+    code = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return next((found[1] for found in map(ADDRESS.search, code) if found), "")
 
 
 def _joined(cell):
@@ -230,7 +234,7 @@ def _readme(notebook, lesson, settings, withheld=False):
         left_out=f"\nIt also holds what does not count: {', '.join(left_out)}.\n" if left_out else "",
         due=_due(settings),
         first=next((task.id for task in counted if task.hints), tasks.by_lesson()[number][0].id),
-        install=WITHHELD if withheld else INSTALLED,
+        begin=WITHHELD if withheld else NOT_PUBLISHED if is_placeholder(_address(notebook)) else PUBLISHED,
     )
 
 

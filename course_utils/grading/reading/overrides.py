@@ -13,9 +13,9 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.texts import cut
+from course_utils.base.texts import cut, did_you_mean
 from course_utils.grading.keeping.texts import fit, from_cell
-from course_utils.grading.reading.settings import MOST, NO_ZONE, Settings, did_you_mean, in_zone, known_ids
+from course_utils.grading.reading.settings import MOST, NO_ZONE, Settings, in_zone, known_ids
 from course_utils.grading.reading.table import records
 
 COLUMNS = ("student", "task", "points", "extension", "comment")

@@ -39,17 +39,16 @@ Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from difflib import get_close_matches
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import number_of
+from course_utils.base.texts import did_you_mean
 from course_utils.grading.reading.written import Written
 from course_utils.lessons import tasks
 
@@ -319,12 +318,6 @@ def _number(where, value, least, most, above=False):
             return number
     start = f"more than {least}" if above else f"from {least}"
     raise SettingsError(f"{where} must be a number {start} to {most}, not {_shown(value)}.")
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is most like one, as a question in brackets; "" where none is like it."""
-    close = get_close_matches(name, known, 1)
-    return f' (did you mean "{close[0]}"?)' if close else ""
 
 
 def _shown(value):

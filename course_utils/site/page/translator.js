@@ -18,7 +18,7 @@
   let sentence = "", ids = [], steps = [], chosen = 0; // the source, what the model did for each target position, the one that is shown
   let forced = []; // ids that the reader put in place of the model's
   const look = { kind: "source", layer: 1, head: 0, from: 0 }; // from: the place of the source word that looks, for the encoder
-  const { sentences, many } = window.COURSE_WORDS; // from `translation/unread.py`, which has the same rule
+  const { sentences, many, named } = window.COURSE_WORDS; // from `translation/unread.py`, which has the same rule
   const captionWords = new Set(window.COURSE_WORDS.words);
 
   const part = (name) => root.querySelector(`[data-part=${name}]`);
@@ -42,20 +42,26 @@
     return word.split(/['’]/).every((part) => captionWords.has(part) || captionWords.has(part.toLowerCase()));
   }
 
-  function warningsOf(text) {
-    const words = text.normalize("NFC").match(/\p{L}+(?:['’]\p{L}+)*|\p{So}/gu) ?? [];
-    const unread = words.filter((word) => !isRead(word));
+  const wordsOf = (text) => text.normalize("NFC").match(/\p{L}+(?:['’]\p{L}+)*|\p{So}/gu) ?? [];
+
+  // The words that captions hold, but not with these capitals.
+  function loudIn(words) {
     const isLoud = (word) => word.length > 1 && word !== word.toLowerCase() && word === word.toUpperCase();
     const isCapital = (word) => /^\p{Lu}/u.test(word);
     const isTitle = words.length > 2 && 2 * words.slice(1).filter(isCapital).length > words.length;
-    const loud = words.filter(
+    return words.filter(
       (word, place) => isRead(word) && ((isTitle && place && isCapital(word)) || (isLoud(word) && !captionWords.has(word))),
     );
+  }
+
+  function warningsOf(text) {
+    const words = wordsOf(text), loud = loudIn(words);
+    const unread = words.filter((word) => !isRead(word));
     const warnings = [];
     if (/(?=\p{L})\P{Script=Latin}/u.test(text)) {
       warnings.push(sentences.script);
     } else if (unread.length) {
-      const isOther = 3 * unread.length > 2 * words.length;
+      const isOther = unread.length > 2 && 3 * unread.length > 2 * words.length;
       warnings.push(sentences[isOther ? "language" : "words"].replace("{}", list(unread)));
     }
     if (loud.length) warnings.push(sentences.capitals.replace("{}", list(loud)));
@@ -64,15 +70,36 @@
     return warnings;
   }
 
-  // Words to name in a sentence: each once, and not more than five.
-  function list(words) {
-    const different = [...new Set(words)];
-    return [...different.slice(0, 5), ...(different.length > 5 ? ["…"] : [])].join(", ");
+  // The text in small letters if its capitals are warned of, and as it is if not; its first letter stays.
+  function inSmallLetters(text) {
+    if (!loudIn(wordsOf(text)).length) return text;
+    const hasOnlyCapitals = (word) => captionWords.has(word) && !captionWords.has(word.toLowerCase());
+    const small = text.replace(/\p{L}+(?:['’]\p{L}+)*/gu, (word) => (hasOnlyCapitals(word) ? word : word.toLowerCase()));
+    return text.slice(0, 1) + small.slice(1);
   }
 
-  // What is said under the field: a sentence, after warnings of which each is a paragraph.
-  function say(sentence, warnings = []) {
-    status.replaceChildren(...warnings.map((text) => element("p", text, { class: "warning" })), element("p", sentence));
+  // Words to name in a sentence: each once, and those beyond `named` are counted.
+  function list(words) {
+    const different = [...new Set(words)];
+    return different.slice(0, named).join(", ") + (different.length > named ? ` and ${different.length - named} more` : "");
+  }
+
+  // What is said under the field: a sentence, after warnings of which each is a paragraph, and what helps against them.
+  function say(sentence, warnings = [], help = []) {
+    const paragraphs = warnings.map((text) => element("p", text, { class: "warning" }));
+    status.replaceChildren(...paragraphs, ...help, element("p", sentence));
+  }
+
+  // A button for a text with capitals that the model has hardly ever read.
+  function smaller(text) {
+    const small = inSmallLetters(text);
+    if (small === text) return [];
+    return [element("button", "Translate it in small letters", { type: "button", onclick: () => put(small) })];
+  }
+
+  function put(text) {
+    part("text").value = text;
+    read();
   }
 
   function read() {
@@ -95,7 +122,7 @@
     const warnings = warningsOf(sentence);
     chosen = Math.min(chosen, steps.length - 1);
     const off = model.off.size ? ` Switched off: ${[...model.off].sort().map(calledIn).join("; ")}.` : "";
-    say(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`, warnings);
+    say(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`, warnings, smaller(sentence));
     for (const name of ["translation", "continued"]) part(name).textContent = subwords.decode(targets());
     part("translation").classList.toggle("doubtful", warnings.length > 0);
     part("main").hidden = false;
@@ -302,12 +329,7 @@
       if (matchMedia("(pointer: coarse)").matches) part("text").blur(); // a keyboard on the screen hides the translation
       read();
     });
-    for (const example of part("examples").children) {
-      example.addEventListener("click", () => {
-        part("text").value = example.textContent;
-        read();
-      });
-    }
+    for (const example of part("examples").children) example.addEventListener("click", () => put(example.textContent));
     part("examples").hidden = false;
     window.addEventListener("resize", fit);
     read();
