@@ -50,10 +50,10 @@ def _(numbers):
     return good[0] > 3 and bad[0] < -3 and all(abs(output) < 0.2 and weight < 0.05 for output, weight in negated)
 
 
-@claim("02", 'So "not" adds next to nothing, and all that is left is a guess.')
+@claim("02", "Training gains nothing by that, and all that is left is a guess.")
 def _(numbers):
     good, bad, not_good, not_bad = (numbers(f" {opinion} tonight  ")[0] for opinion in FOUR_CASES)
-    return max(abs(not_good - good), abs(not_bad - bad)) < 0.1
+    return abs(good - bad - not_good + not_bad) < 0.03 and max(map(abs, (good, bad, not_good, not_bad))) < 1
 
 
 def pairs(numbers):
@@ -281,17 +281,17 @@ def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 
 
-@claim("11", "With learned positions, nearly all texts are right.")
+@claim("11", "With learned positions, nearly all answers are right.")
 def _(numbers):
     return min(numbers("learned positions  ")) > 0.95
 
 
-@claim("11", "Nearly all texts are right. In layer 0")
+@claim("11", "Nearly all answers are right. In layer 0")
 def _(numbers):
     return min(numbers("sinusoidal positions  ")) > 0.95
 
 
-@claim("11", "Yes, with rotary positions nearly all texts are right.")
+@claim("11", "Yes, with rotary positions nearly all answers are right.")
 def _(numbers):
     return min(numbers("rotary positions  ")) > 0.95
 

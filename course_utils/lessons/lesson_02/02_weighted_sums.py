@@ -342,13 +342,13 @@ for row, sentence in enumerate(test.sentences[:4]):
 table(rows, ["output: sum", "output: attention", "weight of the opinion"], digits=2)
 
 # %% [markdown]
-# By our proof, the output of one attention has the sign of a sum. But its size is another, because it is divided by a total. Here "not" makes this total so large that the opinion loses its weight. So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two. Whatever the sign of this output, it is right for one of the two.
+# By our proof, the output of one attention has the sign of a sum. But it is not that sum itself, because it has been divided by a total. Here "not" makes this total so large that the opinion loses its weight. So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two. Whatever the sign of this output, it is right for one of the two.
 #
-# In the sum, "not" adds the same number to both reviews. To turn "funny" into a bad review, it would have to outweigh "funny". Then "not lifeless" would be a confident mistake, which training avoids, as in lesson 01. So "not" adds next to nothing, and all that is left is a guess.
+# Take each output of the sum as positive if it is right, and as negative if it is wrong. Then the four numbers always add up to 0, because what a word adds is right in two reviews and wrong in the other two. So if three are right, the fourth is wrong by as much as those three are right together. Training gains nothing by that, and all that is left is a guess.
 #
 # ## So: can a word's weight depend on the other words?
 #
-# Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. So "not" can take weight away from an opinion. With one attention, that is enough for three of the four cases, and with two it can be enough for all four.
+# Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. So "not" can take weight away from an opinion. One attention gets no more cases right than a sum can, three of four, but training finds these three. With two attentions, it can find all four.
 #
 # One thing is still missing. θ is the same for every sentence. So "not" cannot look for the word that it negates: it divides the weights of all other words alike.
 #

@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # model:  glodil sliro flima kovor kremil lanu tavo droli bresun kremil sono bruda
 # ```
 #
-# The first eight words are right, and after them no word stands in its place. Can one vector hold a sentence, or is it too small for twelve words? At the end you will know.
+# The first eight words are right, and every word after them is wrong. Can one vector hold a sentence, or is it too small for twelve words? At the end you will know.
 #
 # ## A network that reads word by word
 #
@@ -54,7 +54,7 @@ for t in range(3):
     print(f"after step {t + 1}:", s)
 
 # %% [markdown]
-# Nothing of the first word is left after the third step. After the first step it is $\tanh 1 = 0.762$. After the second it has moved to the second dimension, as $\tanh 0.762 = 0.642$. In the third step $W_s$ moves it nowhere, so it is lost. Other matrices would keep it longer, but each step would still multiply and squeeze the whole state.
+# Nothing of the first word is left after the third step. After the first step it is $\tanh 1 = 0.762$. After the second it has moved to the second dimension, as $\tanh 0.762 = 0.642$. In the third step nothing carries it on, so it is lost. Other matrices would keep it longer, but each step would still multiply and squeeze the whole state.
 #
 # ## A cell that can keep its state
 #
@@ -115,7 +115,7 @@ target_words = ["flima", "kovor", "droli"]
 diagrams.seq2seq(source_words, target_words)
 
 # %% [markdown]
-# Every way from the source to the translation leads through the one vector in the middle. What this vector does not hold cannot be translated.
+# Every path from the source to the translation leads through the one vector in the middle. What this vector does not hold cannot be translated.
 #
 # ## A small language
 #
@@ -231,7 +231,7 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because each step on its way back multiplies it by a matrix. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
+# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because on the way back, each step multiplies the gradient by a matrix. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
 #
 # How far does the loss fall from 4.5 in 600 steps?
 
@@ -323,7 +323,7 @@ shown.draw_translations(growing, truth(growing), translate(model, growing))
 #
 # **Your turn**: put sentences of your own into `growing`, made of the same words. What is the shortest sentence that your model gets wrong?
 #
-# These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it stands at the right position. This is strict: if the model leaves out one word, all later words are wrong. What share of the words will be right in sentences of 12 words?
+# These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it stands at the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong. What share of the words will be right in sentences of 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -358,7 +358,7 @@ print(f"12 words out of 40: {12 * log2(40):.1f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take 63.9 bits, and the vector has 2,048. So it has room for far more than twelve words.
+# Twelve words take 63.9 bits, and the vector has 2,048. So it has room for far more than twelve words, even if the network uses only two bits of each number.
 #
 # But the network has to *learn* how to put a sentence into the vector, and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models of each of six kinds. The first kind is ours. The others differ from it in the width of the vector, in the number of steps, or in the cell. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
@@ -366,7 +366,7 @@ print(f"64 numbers:         {64 * 32} bits")
 shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# More than half of the sentences of eight words are right if the training is four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. So the limit is not the room in the vector: using it has to be learned. A wider vector also makes the network larger, and seems to make this easier to learn.
+# More than half of the sentences of eight words are right if the training is four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. So room was not what stopped us: the same vector holds more when the network has learned to use it. A wider vector also makes the network larger, and seems to make this easier to learn.
 #
 # At twelve words, even the best of the six kinds fails for most sentences. Plain cells fail even at three words, so the GRU is much better here.
 #
@@ -395,11 +395,11 @@ table(rows, ["boy", "called", "girls"], corner="translation", digits=0)
 shown.gains_of_reading_backwards(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# At six and eight words, reading backwards does harm in the reversed order, with each of the five seeds. In the same order it helps there on average, but not with each seed. This fits what Sutskever et al. believe. Yet all these effects are small, and at twelve words the mean is a little below 0 in both orders. The order of reading does not let one vector hold much longer sentences.
+# At six and eight words, reading backwards does harm in the reversed order, with each of the five seeds. In the same order it helps there on average, but not with each seed. The harm fits what Sutskever et al. believe, and the gain is too uncertain to say. All these effects are small, and at twelve words the mean is a little below 0 in both orders. The order of reading does not let one vector hold much longer sentences.
 #
 # ## So: can one vector hold a sentence?
 #
-# One vector has room for far more than twelve words: they take 63.9 bits, and it has 2,048. But the network has to learn to use this room. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. So our first example fails although there is room for it. Longer training and a wider vector move this limit, but at twelve words most sentences still fail.
+# A short one, yes. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. But room is not what is missing: the vector has 2,048 bits, and twelve words take 63.9. The network has to learn to use this room. Longer training and a wider vector move this limit, but at twelve words most sentences still fail.
 #
 # Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. translated long sentences well. Their network was much larger, and they say that reading backwards made this possible.
 #

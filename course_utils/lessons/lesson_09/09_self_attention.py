@@ -209,11 +209,11 @@ print(f"The recurrent layer takes {ratio:.0f} times as long.")
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is a step, too. This number is the **longest path** of a layer. However long the sentence, only in self-attention are any two words one step apart.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is a step, too. This number is the **longest path** of a layer. Only in self-attention is every word one step from every other, however long the sentence.
 #
 # The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8.
 #
-# Does this short path help a model to learn? Vaswani et al. 2017 expect it: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with restricted layers and with an LSTM, a relative of the GRU, which reads one word after the other. We give each model a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
+# Does this short path help a model to learn? Vaswani et al. 2017 expect it: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with restricted layers and with an LSTM, a relative of the GRU, which reads one word after the other. We give each model a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The order does not matter for this: it is enough to find the word with the same letter. The number of filler words is the distance. Each model was trained five times, on distances from 0 to 32.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -235,11 +235,11 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM answer about nine in ten questions. Self-attention does so at every distance, even at 0, where two restricted layers answer more. So what it lacks is not reach. We do not look for the reason here.
+# At distance 16, self-attention and the LSTM answer about nine in ten questions. The LSTM does so although its path is as long as the text, so in this task the short path gained nothing.
 #
-# One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach. But reach is not enough: at distance 4, all pairs are within the reach of two layers, and they answer only about six out of ten questions. We tuned the rate for none of these models.
+# But a long reach was necessary. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach. But reach is not enough: at distance 4, all pairs are within the reach of two layers, and they answer only about six out of ten questions. We tuned the rate for none of these models.
 #
-# At distance 16, the LSTM answers as well as self-attention, although its path is as long as the text. So in this task a long reach was necessary, and the short path gained nothing.
+# Self-attention answers about nine in ten questions at every distance, even at 0, where two restricted layers answer more. So its errors do not come from the distance. We have not looked for their reason.
 #
 # ## The first price: the order is lost
 #
@@ -299,7 +299,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 #
 # ## The third price: n² pairs
 #
-# If each of n words looks at n words, there are n² scores. What does this cost? The table, after table 1 of Vaswani et al. 2017, counts how the work of a layer grows for n words of width d, without constant factors. A score takes d multiplications, and a vector times a d×d matrix takes d². **Sequential steps** are steps that wait for each other. The longest path is that of our drawing, and k is the number of words that a convolution reads at once.
+# If each of n words looks at n words, there are n² scores. What does this cost? The table, after table 1 of Vaswani et al. 2017, says how the work of a layer grows with n words of width d. It leaves out constant factors, and the matrices that make queries, keys and values. We come back to them. A score takes d multiplications, and a vector times a d×d matrix takes d². **Sequential steps** are steps that wait for each other. The longest path is that of our drawing, and k is the number of words that a convolution reads at once.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
@@ -308,7 +308,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
 # | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
 #
-# The work of self-attention grows with the square of n, and that of a recurrent layer only with n. So in a long text, self-attention does more work than a recurrent layer. By these formulas, it does less whenever n is smaller than d. PyTorch can count how many multiplications a layer really needs. For 50 words of width 512, which of the four layers needs the fewest multiplications? Here k = 3 and the radius is 4.
+# By these formulas, the work of self-attention grows with the square of n, and that of a recurrent layer only with n. So in a long text, self-attention does more work than a recurrent layer, and it does less whenever n is smaller than d. PyTorch can count how many multiplications a layer really needs. For 50 words of width 512, which of the four layers needs the fewest multiplications? Here k = 3 and the radius is 4.
 
 # %% tags=["nbval-check-output"]
 predict("09.fewest", ...)
@@ -334,7 +334,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# So this plain layer always needs fewer than self-attention. In our test it was slower all the same. The formulas of the paper say how the work grows, not how large it is.
+# So this plain layer always needs fewer than self-attention. In our test it was slower all the same. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all of the work is $3nd^2$. Restricted self-attention needs the same three matrices, so for 50 words it saves little, and for 2,000 words a lot.
 #
 # A GRU has six matrices, and needs $6nd^2$. Self-attention needs fewer than a GRU if 2n < 3d. With width 512, this holds for all texts of fewer than 768 words.
 #
@@ -353,7 +353,7 @@ table(rows, ["values", "weights"], corner="megabytes")
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then each word can learn to find the word that it needs, and no word waits for another one. Any two words are one step apart, but this short path gained nothing in our task, where an LSTM answered as well. We pay three prices: the order of the words is lost, a decoder needs a mask that hides later words, and work and memory grow with the square of the length.
+# Then each word can learn to find the word that it needs, and no word waits for another one. Any two words are one step apart, but this short path gained nothing in our task, where an LSTM answered as well. We pay three prices: the order of the words is lost, and a decoder needs a mask that hides later words. In long texts, work and memory grow with the square of the length.
 #
 # ## Questions
 #

@@ -16,7 +16,7 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog chases a boy* and *a boy chases a dog* have the same words, but not the same meaning. Lesson 09 showed that self-attention does not notice the order of the words: in another order, each word gets the same vector as before. So where can a model get the order from? We look at what is lost without it. Then we try four ways to bring it in, and see which of them also works in texts longer than those in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* have the same words, but not the same meaning. Lesson 09 showed that self-attention does not notice the order of the words: in another order, each word gets the same vector as before. So where can a model get the order from? We look at what is lost without it. Then we try four ways to bring it in, and see which of them also works in texts longer than those in training.
 #
 # ## The same words in another order
 #
@@ -134,11 +134,11 @@ table(shares, headings, digits=2)
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
-# The position counts only in the second part. This is a straight line in p, and a straight line is largest at one of its ends. So for a word in the middle of a text, the second part is never largest at the word before.
+# The position of the key appears only in the second part. This is a straight line in p, and a straight line is largest at one of its ends. So for a word in the middle of a text, the second part is never largest at the word before.
 #
 # ## A vector for each position
 #
-# So we give each position a vector of its own. Then the score can be highest at any position, if the query points in the direction of that position's vector. The vectors can be learned, like those of the words: these are **learned positions**. How many texts of 12 words will be right?
+# So we give each position a vector of its own. Then the score can be highest at any position, if the query points in the direction of that position's vector. The vectors can be learned, like those of the words: these are **learned positions**. For how many texts of 12 words will the answer be right?
 
 
 # %%
@@ -156,7 +156,7 @@ shares["learned positions"] = shares_right(trained(add=LearnedPositions()))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With learned positions, nearly all texts are right. But there are vectors for 13 positions only, and each has to be learned from its own examples. Can we also *compute* vectors, one for any position?
+# With learned positions, nearly all answers are right. But there are vectors for 13 positions only, and each has to be learned from its own examples. Can we also *compute* vectors, one for any position?
 #
 # ## A clock for each pair of dimensions
 #
@@ -259,7 +259,7 @@ display(table(shares, headings, digits=2))
 shown.two_layers(sinus, words[0])
 
 # %% [markdown]
-# Nearly all texts are right. In layer 0, each word but the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2, and each earlier word looks at its successor. So in this text, the model takes the two steps that we expected. Olsson et al. 2022 found such pairs of heads in language models, and call the second one an **induction head**.
+# Nearly all answers are right. In layer 0, each word but the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2, and each earlier word looks at its successor. So in this text, the model takes the two steps that we expected. Olsson et al. 2022 found such pairs of heads in language models, and call the second one an **induction head**.
 #
 # ## Rotary positions
 #
@@ -277,7 +277,9 @@ shown.arrows([(3, 1), (13, 11), (13, 1)])
 #
 # $$r_q\, r_k \cos\big(\alpha - \beta + (m - n)\,\theta\big)$$
 #
-# So it depends on the positions only through $m - n$, the **signed distance**. The sign counts: if q and k point in different directions, a key one step before the query gets another product than a key one step after it. To turn an arrow $(a, b)$ by an angle $\varphi$ is to replace it by
+# So it depends on the positions only through $m - n$, the **signed distance**. The sign counts: a key one step before the query gets another product than a key one step after it, unless q and k point in the same or in opposite directions.
+#
+# To turn an arrow $(a, b)$ by an angle $\varphi$ is to replace it by
 #
 # $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
@@ -312,7 +314,7 @@ shares["rotary positions"] = shares_right(trained(turn=turn))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# Yes, with rotary positions nearly all texts are right.
+# Yes, with rotary positions nearly all answers are right.
 #
 # ## What happens beyond the trained lengths?
 #
@@ -337,7 +339,7 @@ plots.curves(numbers, right, "words of the text", "share right", ax=ax, legend="
 _ = ax.axvline(12, color="0.6", linestyle=":")
 
 # %% [markdown]
-# With sinusoidal positions, fewer than half of the texts with 24 words are right. So in our task this hope did not come true: beyond 12 words they are about as bad as learned ones. With rotary positions, far fewer answers are lost. Perhaps this is because the first layer needs only the distance 1, which occurs in every text of the training.
+# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words. So in our task this hope did not come true: beyond 12 words they are about as bad as learned ones. With rotary positions, far fewer answers are lost.
 #
 # Why fewer than half? In training, no answer stood after position 11. In a text of 24 words, 12 of the 23 possible positions come later. Are these the answers that are lost?
 #
@@ -372,7 +374,7 @@ table(rows, columns, corner="share right", digits=2)
 #
 # ## So: where does the order come from?
 #
-# The order comes from positions. Without them, the translator gave both sentences the same translation, and our model could only guess. Adding one number for each position was not enough. Adding a vector for each, learned or sinusoidal, was enough. So were rotary positions, which turn the queries and keys. Beyond the trained lengths, they lost the fewest answers.
+# The order has to be put in. Without positions, the translator gave both sentences the same translation, and our model could only guess. Adding one number for each position was not enough. Adding a vector for each, learned or sinusoidal, was enough. So were rotary positions, which turn the queries and keys. Beyond the trained lengths, they lost the fewest answers.
 #
 # ## Questions
 #
@@ -396,7 +398,7 @@ check("11.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Without positions, self-attention cannot tell two orders of the same words apart.
+# - Without positions and without a mask, self-attention cannot tell two orders of the same words apart.
 # - Sinusoidal positions are clocks. Fast pairs tell neighbours apart, and slow pairs tell near from far. One matrix moves every position back by one, so a head can look at the word before.
 # - Rotary positions turn queries and keys, so that a score depends on positions only through the signed distance m - n.
 #

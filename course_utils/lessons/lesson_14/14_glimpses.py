@@ -113,7 +113,7 @@ first_glimpse
 # The model must find such a next look by itself, and remember what its glimpses have shown. For this it has four networks (section 3 of the paper):
 #
 # - The **glimpse network** turns a glimpse and its location into features $g_t$, where $t$ counts the looks.
-# - The **core** adds the features to what it remembers, its state $h_t$, as a recurrent network does with a word.
+# - The **core** combines the features with what it remembers, its state $h_t$, as a recurrent network does with a word.
 # - The **location network** reads the state and gives a mean $\mu$. The next location is drawn near $\mu$.
 # - The **action network** reads the last state and gives a logit, a score before the softmax, for each of the ten digits.
 #
@@ -171,11 +171,11 @@ pixels = fields[:1].clone().requires_grad_()  # B Y X
 print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 
 # %% [markdown]
-# There is no gradient for the location. The sensor rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
+# No gradient flows through the sensor to the location. It rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
 #
-# So the model has to try places, and needs a reward that says how good they were. Our reward is the probability that the model gives to the right digit.
+# So the model has to try places, and needs a reward that says how good they were. In the paper, the reward is 1 for a right answer and 0 for a wrong one. Ours is the probability that the model gives to the right digit.
 #
-# This is REINFORCE (lesson 08): what was drawn becomes more probable if its reward is higher than expected, and otherwise less probable. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. These are the log of the density, and its gradient for μ. Only the squared distance depends on μ:
+# We use REINFORCE (lesson 08): a place that was drawn becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. Here are the logarithm of the density and its gradient with respect to μ. Only the squared distance depends on μ:
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
@@ -206,7 +206,7 @@ reveal("14.mean", "left")
 #
 # ## The whole model
 #
-# Now we can put the parts together. The argument `looks` says how often the model looks. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ.
+# Now we can put the parts together. The argument `looks` says how many times the model looks. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ.
 #
 # A reward may also be high because the digit is easy to read. So, as in lesson 08, we compare it with the reward that was expected, the **baseline**. Here it is learned: the layer `value` predicts the reward from the state before each draw. In the line of `value`, `h.detach()` keeps this prediction from training the other layers.
 #
@@ -376,7 +376,7 @@ print("our model:", sum(logits_stay(model, field) for field in fields[:100]))
 print("Peeking:  ", sum(logits_stay(peeking, field) for field in fields[:100]))
 
 # %% [markdown]
-# For our model, the logits stay the same in all 100 fields, so there it sees nothing but its glimpses. For `Peeking`, they change in every field.
+# For our model, the logits stay the same in all 100 fields, so in these fields it uses nothing but its glimpses. For `Peeking`, they change in every field.
 #
 # ## Does the reward teach it where to look?
 #
@@ -402,7 +402,7 @@ rows = {"whole model": whole, "without reward for looking": without}
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Without the reward for looking, the second look misses most digits, and fewer answers are right. So the reward teaches it where to look.
+# Without the reward for looking, the second look misses most digits, and fewer answers are right. So with this seed, the reward teaches it where to look.
 #
 # But how does the model know where the digit is? In the next picture, each dot is one of the 1,000 fields. If a second look has the same x as the digit, its dot lies on the grey line. We show the whole model, the one without the reward, and a copy of the whole model that gets no information from patch 1. In which of the three will the dots lie along the line?
 
@@ -421,7 +421,7 @@ show_following(models, fields, corners)
 #
 # So this model has learned to look where patch 1 shows a spot.
 #
-# ## Does it need the reward and the coarse patches?
+# ## Was it luck?
 #
 # So far we have trained one model of each kind, and one may be luck. Also, the blind copy was trained with both patches, so it never learned to do without patch 1. The next figure shows models from five seeds each, and some were trained with patch 0 alone. The others have three patches, and all fields have 32×32 pixels. On the left, each dot compares a model with the unchanged one of the same seed. On the right, it shows how often the last look hits. Which change costs most?
 
@@ -429,21 +429,21 @@ show_following(models, fields, corners)
 show_changes()
 
 # %% [markdown]
-# Patch 0 alone costs most, and leaving out the reward costs more than 0.2 with every seed, too. In both cases, the second look misses most digits. So the model needs both. Four looks give more right answers than two with every seed, although on average the last of them hits somewhat less often.
+# Patch 0 alone costs most, and leaving out the reward costs more than 0.2 with every seed, too. In both cases, the second look misses most digits, so the model needs both to find them. With patch 0 alone it hits more often than without the reward, and yet fewer answers are right: the coarse patches also help to read. Four looks give more right answers than two with every seed, although on average the last of them hits somewhat less often.
 #
 # ## What if one look is not enough?
 #
-# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next model is like the last ones with four looks, but it was trained among clutter. The table counts in 1,000 fields which look is the first to hit. The picture shows one field, with patch 0 and patch 1 of each look. How often does a later look find the digit?
+# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next model is like the last ones with four looks, but it was trained among clutter. The table counts in 1,000 fields which look is the first to hit. The picture shows one field, with patch 0 and patch 1 of each look. When the first two looks miss, how often does a later one still find the digit?
 
 # %%
 show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# In about half of the fields the first two looks miss, and in half of these the third one hits. In field 4, for example, the third look hits.
+# In about half of the fields the first two looks miss. In most of these, the third or the fourth one hits. In field 4, for example, the third look hits.
 #
 # ## So: where should it look next?
 #
-# It should look where looking was rewarded most after similar glimpses in training. In our fields, that is at a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. Without the reward or without the coarse patches, the models missed most digits with all five seeds. Among clutter, a later look often finds the digit when the first ones have missed it.
+# REINFORCE leads it to look where looking was rewarded most after similar glimpses in training. In our fields, that is at a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there. Without the reward or without the coarse patches, the models missed most digits with all five seeds. Among clutter, a later look often finds the digit when the first ones have missed it.
 #
 # ## Questions
 

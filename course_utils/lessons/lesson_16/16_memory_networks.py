@@ -391,7 +391,7 @@ read = torch.tensor([1.0, 4.0])  # kitchen, garden: change them
 lead = asked[:, None] + read  # 2 2: a row for each place asked
 same = lead[0, 0] + lead[1, 1]
 different = lead[0, 1] + lead[1, 0]
-print(f"sum of the two leads for the same place: {same:.0f}, of the two others: {different:.0f}")
+print(f"the same place: {same:.0f} together, two places: {different:.0f} together")
 rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], digits=0)
 
