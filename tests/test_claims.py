@@ -394,10 +394,10 @@ def _(numbers):
     return whole > 0.8 and max(others) < 0.5
 
 
-@claim("14", "In about half of the fields the first two looks miss, and in half of these the third one hits.")
+@claim("14", "In most of these, the third or the fourth one hits.")
 def _(numbers):
-    first, second, third, _ = numbers("share of fields  ")
-    return 0.42 < 1 - first - second < 0.55 and 0.43 < third / (1 - first - second) < 0.57
+    first, second, third, fourth = numbers("share of fields  ")
+    return 0.42 < 1 - first - second < 0.55 and (third + fourth) / (1 - first - second) > 0.55
 
 
 @claim("15", "For nearly all names, the largest weight lies on the thing.")
@@ -461,13 +461,15 @@ def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the kitchen”. The network says kitchen")
 
 
-@claim("16", "After the second training, few do, and most answers are right.")
+@claim("16", "After the second training, about a fifth do, and most answers are right.")
 def _(numbers):
     early, late = (
         [numbers(f"{which} training, {name}") for name in ("right answers", "the person's last place")]
         for which in ("first", "second")
     )
-    return min(late[0]) > 0.5 and max(late[1]) < 0.4 and max(early[0]) < 0.4 and min(early[1]) > 0.9
+    return (
+        min(late[0]) > 0.5 and min(late[1]) > 0.1 and max(late[1]) < 0.3 and max(early[0]) < 0.4 and min(early[1]) > 0.9
+    )
 
 
 @claim("16", "With the ReLU, nearly all answers are right.")

@@ -21,7 +21,7 @@ from course_utils.lessons.lesson_04._shown import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 03, attention compared a query with a key by their dot product. Papers use other functions, too. This lesson shows eight of them, and asks: does it matter which one we take?
+# In lesson 03, attention compared a query with a key by their dot product. Papers use other functions, too. This lesson shows eight, the dot product among them, and asks: does it matter which one we take?
 #
 # To find out, we compute all eight by hand, and see what each of them does not notice. Then we let them learn, in four small worlds and in a translator. At the end, we compare their costs, and choose.
 #
@@ -29,7 +29,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Attention between words first appeared in translation. One network reads the source sentence, and makes a vector for each word, called a **hidden state** $h$. Another network writes the translation. What it has written so far is kept in one vector, its **state** $s$. Lesson 05 builds both. Here you only need to know that the state is the query, and that the hidden states are the keys and the values.
 #
-# A function that says how well $s$ and $h$ match is called an **alignment score**. The drawing shows all eight. B is the number of sentences in a batch, T is the number of states, and S that of hidden states. D is the width of a state, and E that of a hidden state. Into which box of attention do the scores go?
+# A function that says how well $s$ and $h$ match is called an **alignment score**. The drawing shows all eight. B is the number of sentences in a batch, T is the number of states, and S that of hidden states. D is the width of a state, and E that of a hidden state. Which box of attention can be any of the eight?
 
 # %%
 where_the_score_stands()
@@ -171,7 +171,7 @@ table(rows, columns, corner="score")
 #
 # The part for $s$ is the same for all hidden states, and a softmax does not change if all scores grow by the same number. So the state has no influence on the weights. What is left is the fixed attention of lesson 02.
 #
-# Nobody may notice such a fault. Graph attention networks, which let the points of a graph, such as people, look at their neighbours, were widely used for years with this score (Veličković et al. 2018). Brody et al. 2022 showed that every query then puts the same key first, and call it **static attention**. Their remedy is the additive score: there, a function such as tanh stands between the product with C and the one with v.
+# Such a fault can go unnoticed for years. Graph attention networks, which let the points of a graph, such as people, look at their neighbours, were widely used with nearly this score (Veličković et al. 2018). There, a LeakyReLU follows, which keeps the order of the keys. Brody et al. 2022 showed that every query then puts the same key first, and call it **static attention**. Their remedy is the additive score: there, a function such as tanh stands between the product with C and the one with v.
 #
 # Two other scores miss something, too. The cosine does not notice the length. The location-based score does not notice the words, because its weights belong to positions.
 #
@@ -321,7 +321,7 @@ table(rows, ["variance", "variance if divided by √D"], digits=2)
 #
 # ## Does the division help in learning?
 #
-# So far, nothing has learned. Where the weights are nearly 0 and 1, they hardly change when a score changes a little, so the scores hardly learn. Does attention learn more slowly if we do not divide?
+# The vectors of the last two cells were random. What happens when attention learns? Where the weights are nearly 0 and 1, they hardly change when a score changes a little, so the scores hardly learn. Does attention learn more slowly if we do not divide?
 #
 # We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. Each hidden state also gets a random vector as its value, and the loss compares the context with the value of the right hidden state.
 #
@@ -389,9 +389,9 @@ table(costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits
 #
 # ## So does it matter which?
 #
-# It matters if a score does not notice what the task needs. Among the scores that notice it, none is always best. The perceptron was ahead of the general score in two worlds, and in the translator at 12 words. At 16 words, the general score was ahead. On real sentences, Britz et al. 2017 found the perceptron slightly ahead of the general score.
+# It matters for two reasons. A score may not notice what the task needs. And its scores may be so small that the weights stay nearly equal, or so large that it hardly learns at first. Among the other scores, none is always best. The perceptron was ahead of the general score in two worlds, and in the translator at 12 words. At 16 words, the general score was ahead. On real sentences, Britz et al. 2017 found the perceptron slightly ahead of the general score.
 #
-# Our advice is to project both sides, and to take the scaled dot product. It was not the best in our small translator. We advise it for two other reasons: learning begins well in wide vectors, too, and the cost stays near that of a dot product. If there are only few pairs, try the perceptron, too.
+# Our advice is to project both sides, and to take the scaled dot product. It was not the best in our small translator. We advise it for two other reasons: learning begins well in wide vectors, too, and no tanh has to be computed for each pair. If there are only few pairs, try the perceptron, too.
 #
 # ## Questions
 #

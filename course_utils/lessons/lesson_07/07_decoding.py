@@ -16,7 +16,7 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translator gives a probability to every possible translation. So finding the best translation sounds easy: take the most probable one. In this lesson we see two difficulties. It is hard to find the most probable translation, and when we have found it, it need not be the best. At the end, a whole test set shows how far to search.
+# A translator gives a probability to every possible translation. So finding the best translation sounds easy: take the most probable one. In this lesson we see two difficulties. It is hard to find the most probable translation, and a more probable translation may be a worse one. At the end, a whole test set shows how far to search.
 #
 # ## Two translations of one sentence
 #
@@ -63,13 +63,13 @@ greedy = [("a",), ("a", "dog")]  # the most probable word at each step
 plots.tree(probability, kept=greedy)
 
 # %% [markdown]
-# Yes: "the dog" has the probability 0.4 · 0.9 = 0.36, and the "a dog" of greedy search has only 0.5 · 0.4 = 0.20. The word "a" is the most probable *first* word, but the probability after it is split more evenly among three words. Greedy search never goes back.
+# Yes: "the dog" has the probability 0.4 · 0.9 = 0.36, and "a dog", which greedy search finds, has only 0.5 · 0.4 = 0.20. The word "a" is the most probable *first* word, but the probability after it is split more evenly among three words. Greedy search never goes back.
 #
 # If a search misses a more probable translation, we call that a **search error**.
 #
 # ## Keep several hypotheses
 #
-# We cannot try all translations. Our model has 4,000 **tokens**, which are words and parts of words, and they make $4{,}000^{10}$ sequences of length ten. But we can keep more than one translation while we search. A translation that has been begun is called a **hypothesis**. It begins with the token BOS, and it is *open* until it ends with the token EOS.
+# We cannot try all translations. Our model has 4,000 **tokens**, which are words and parts of words, and they make $4{,}000^{10}$ sequences of length ten. But we can keep more than one translation while we search. A translation on its way, finished or not, is called a **hypothesis**. It begins with the token BOS, and it is *open* until it ends with the token EOS.
 #
 # **Beam search** keeps the most probable hypotheses. How many it keeps is its `width`. It goes in rounds:
 #
@@ -77,7 +77,7 @@ plots.tree(probability, kept=greedy)
 # 2. Of all these continuations, keep the `width` most probable ones.
 # 3. Set aside those that end with EOS. The others stay open for the next round.
 #
-# For step 1, the code tries only the `width` most probable tokens of each hypothesis, because only `width` are kept in all. It adds up logarithms of probabilities. The product of many probabilities can be too small for the computer and become 0. A larger probability has a larger logarithm, so the order is the same.
+# For step 1, the code tries only the `width` most probable tokens of each hypothesis, because only `width` are kept in all. It adds logarithms instead of multiplying probabilities, because a product of many small numbers can become 0 in the computer. The order stays the same, because a larger probability has a larger logarithm.
 #
 # The function `step` is the decoder: it takes the ids so far, and returns the logarithm of the probability of each next token.
 
@@ -147,7 +147,7 @@ shown.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
 #
 # ## The bench by the river
 #
-# Now we use the same `beam_search` for the caption. All that it needs is another `step`, which asks the model for the next token. The function `step_of` makes one for a source, and returns it. At which word do the hypotheses part, and which of them ends first?
+# Now we use the same `beam_search` for the caption. All that it needs is another `step`, which asks the model for the next token. The function `step_of` builds it for one source sentence. At which word do the hypotheses part, and which of them ends first?
 
 
 # %%
@@ -203,7 +203,7 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 # %% [markdown]
 # The translation of the wider beam is much shorter. It says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The other one leaves out little: it says "garage" for "parking garage".
 #
-# This is not a search error, since the search has found what is more probable. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 has made a search error here. By luck, its search error has avoided the model error.
+# The search with 20 is not to blame: it found the more probable of the two. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 did make a search error, and by luck this saved it from the model error.
 #
 # Short translations have an advantage, because each token adds a negative number to the sum. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, which helps long translations. We count EOS as a token:
 #
@@ -227,11 +227,11 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 # %% [markdown]
 # With $\alpha = 1$ the long translation wins. Its score is -5.797 / 3.5 = -1.656, and the score of the short one is -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So $\alpha$ has to be chosen: one tries several on sentences that are kept for such choices, and takes the best one. For this we need a number that says how good a translation is.
+# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So there are two things to choose, $\alpha$ and the width. For both we need a number that says how good a translation is.
 #
 # ## BLEU: compare with a human translation
 #
-# **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. An n-gram counts at most as often as it occurs in the reference. So it does not help to write one word again and again.
+# **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. Papers call it the modified precision. An n-gram counts at most as often as it occurs in the reference. So it does not help to write one word again and again.
 #
 # BLEU multiplies the four shares for n from 1 to 4 and takes the fourth root, which is their geometric mean. A single share of 0 makes it 0. A translation could get high shares by saying little. So a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
 #
@@ -292,7 +292,7 @@ reveal("07.meaning", "now sleeping" if higher else "lies awake")
 #
 # ## How wide should the beam be?
 #
-# Now we can measure what one caption has shown. Three translators, trained with different seeds, have translated the 1,000 captions of a test set into French. Each did so at seven widths, once without a penalty and once with $\alpha = 1$, which was not tuned. That takes a while, so the course has stored the results. Which widths give the best BLEU without a penalty?
+# Now we can measure what one caption has shown. Three translators, trained with different seeds, have translated the 1,000 captions of a test set into French. Each did so at seven widths, once without a penalty and once with $\alpha = 1$. We have not tried other values, and ask about the width. That takes a while, so the course has stored the results. Which widths give the best BLEU without a penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
@@ -324,7 +324,7 @@ shown.gains_by_penalty(width=5)
 # The best translation is the one that people prefer. It need not be what greedy search finds, and it need not be the most probable one. But we know what helps:
 #
 # - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: for the caption with the bench, a beam of 3 found the better translation.
-# - The most probable translation is not always the best: for the caption with the rope, it had lost most of its words. A length penalty makes up for this model error.
+# - A more probable translation is not always better: for the caption with the rope, the more probable one had lost most of its words. A length penalty makes up for this model error.
 # - BLEU tells us on a test set which search is better. What it does not see has to be judged by people, or by models that were trained on people's judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions

@@ -390,7 +390,7 @@ table(rows, columns, "the two weights", digits=2)
 # %% [markdown]
 # With swapped weights, the model mostly gives each letter the digit of the other letter. With equal weights, it is hardly better than a model without a hidden layer. So this model tells the two digits apart by their unequal weights.
 #
-# One head can be enough for two facts. Is it as good as several heads if there are three?
+# One head can be enough for two facts. Is it still as good as several heads when there are three facts?
 #
 # ## Three facts and a hidden layer
 #
@@ -429,9 +429,9 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 #
 # ## What do several heads cost?
 #
-# In one head of width D, the scores need T·S·D multiplications. With H heads, they need H·T·S·d, which is the same number, because d = D / H. The matrices have the same size, too. So several heads cost no more parameters and no more multiplications.
+# In one head of width D, the scores need T·S·D multiplications. With H heads, they need H·T·S·d, which is the same number, because d = D / H. The matrices have the same size, too. So several heads cost no more parameters, and no more multiplications in the products of matrices. They do make H times as many weights.
 #
-# But each head becomes narrower. Does a whole translator gain by more heads? We have trained small translators on 29,000 captions of photographs, with one, two, four and eight heads. Each has read the captions three times. The table shows its BLEU, seed by seed. Which number of heads is the best with every seed?
+# But each head becomes narrower. Does a whole translator gain from more heads? We have trained small translators on 29,000 captions of photographs, with one, two, four and eight heads. Each has read the captions three times. The table shows its BLEU, seed by seed. Which number of heads is the best with every seed?
 
 # %% tags=["nbval-check-output"]
 table_of_bleu()
@@ -454,7 +454,7 @@ head_explorer = explore_heads(model, subwords, sentence)
 head_explorer
 
 # %% [markdown]
-# Head 2 of layer 2 gives the token before 0.46 of its weight on average, and no other head gives it more. But this is one sentence, and it may be chance. So the next picture shows the mean weight at each distance over 300 captions. The distance -1 is the word before. If a word gave the same weight to all 15 tokens of our sentence, each would get 0.07. Which head looks most at the word *after*?
+# Head 2 of layer 2 gives the token before 0.46 of its weight on average in this sentence. But this is one sentence, and it may be chance. So the next picture shows the mean weight at each distance over 300 captions. The distance -1 is the token before. With equal weights on a caption of 15 tokens, each would get 0.07. Which head looks most at the token *after*?
 
 # %%
 show_weight_by_distance()
@@ -462,7 +462,7 @@ show_weight_by_distance()
 # %% [markdown]
 # Head 1 of layer 2 looks most at the word after. Head 2 of the same layer gives half of its weight to the word before. So two heads of one layer look in opposite directions. Voita et al. 2019 found such heads in larger models.
 #
-# Does the translator need all of them? We have switched off each head alone, as we did above, and translated the test set again. There are nine attentions with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. In which attention is most BLEU lost without a head?
+# Does the translator need all of them? We have switched off each head alone, as we did above, and translated the test set again. There are nine attentions with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. In which attention does it cost most to switch off a head?
 
 # %%
 whole, lost = bleu_lost_by_head()
@@ -472,13 +472,13 @@ print(f"{below_one.sum()} of the 36 heads: less than 1 BLEU is lost without it."
 show_lost_bleu(lost)
 
 # %% [markdown]
-# The three largest losses are in "source 2", the decoder's last attention to the source. For most heads, less than 1 BLEU is lost without them. That does not show that we could leave out all of these heads together. If two heads do the same, each alone is not missed, but both together are.
+# The three largest losses are in "source 2", the decoder's last attention to the source. For most heads, less than 1 BLEU is lost without them. That does not show that we could leave out all of these heads together. If two heads do the same, each alone may not be missed, but both together may be.
 #
 # ## So: why several heads?
 #
 # Because one head makes only one weighted sum, and in a sum, several facts are mixed. Two heads keep two facts apart, if each has scores of its own. A hidden layer can also take the sum of one head apart, by unequal weights. But with three facts and the same training, one head got fewer of them right than four heads.
 #
-# Several heads cost no more parameters or multiplications, and in a trained translator, they look at different words. That does not mean that more heads always help: in our small translator, we saw no clear gain.
+# Several heads cost no more parameters, and in a trained translator, some of them look in clearly different directions. That does not mean that more heads always help: in our small translator, we saw no clear gain.
 #
 # ## Questions
 #

@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # A network reads a story, and then it is asked a question. No single sentence is enough to answer it. The network has to find one fact, and with its help another one, or it has to compare a fact with the question. That is what we mean by *reasoning* in this lesson. Can attention do it?
 #
-# We build a network that asks its story several times, and watch which facts it looks at. Then we look for its limits: we leave one step out, we change the story, and we ask other kinds of questions.
+# We build a network that asks its story several times, and watch which facts it looks at. Then we look for its limits: we leave one hop out, we change the story, and we ask other kinds of questions.
 #
 # ## A story and a question
 #
@@ -280,7 +280,7 @@ trainings = {"first training": early, "second training": late}
 draw_what_is_followed(trainings, new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 122 of the 4,000 new stories. After the first training, nearly all answers name the person's last place there. After the second training, about a fifth do, and most answers are right. So the shortcut can be unlearned. For this, the second training needed both: no linear start, and the full learning rate. Where one of the two was missing, all three networks kept the shortcut ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 122 of the 4,000 new stories. After the first training, nearly all answers name the person's last place there. After the second training, about a fifth do, and most answers are right. So most of the shortcut can be unlearned. For this, the second training needed both: no linear start, and the full learning rate. Where one of the two was missing, all three networks kept the shortcut ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, in the same words. Can you still fool this network?
 #
@@ -358,7 +358,7 @@ table(rows, columns, corner="right answers", digits=2)
 #
 # ## Which questions does it fail at?
 #
-# All questions so far were of one kind. Our program asks other kinds, too, like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind, five networks were trained with one, two and three hops, now for 1,500 steps. Here is an example of each kind. Which one gets the fewest right answers with two hops?
+# All questions so far were of one kind. Our program asks other kinds, too, like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind and each number of hops, from one to three, we trained five networks, now for 1,500 steps. Here is an example of each kind. Which one gets the fewest right answers with two hops?
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -375,7 +375,7 @@ reveal("16.hardest", min(means, key=means.get))
 draw_by_kind(right)
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. For "three facts", a third hop adds hardly anything, and for "two facts", it made two of five networks much worse. We have not looked for the reasons. We look at "yes or no", where many answers are wrong even with three hops.
+# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. But a question that rests on three facts need not take three hops: for "three facts", the third hop adds hardly anything. For "two facts", it made two of five networks much worse. We have not looked for the reasons. We look at "yes or no", where many answers are wrong even with three hops.
 #
 # ## Why is "yes or no" so hard?
 #
@@ -427,7 +427,7 @@ table(rows, ["right answers"], corner="readout after one hop", digits=2)
 #
 # Yes, in most stories like those of its training. There it follows a chain of facts: hop 1 finds the last take or drop of the thing, and with this, hop 2 finds where that person was. Two hops nearly always say where a thing is, and one hop less than half the time.
 #
-# Three things limit this answer. The network may learn a shortcut, and a good score hides it. In longer stories, many more answers are wrong, and ages that were never trained are one reason. And without a ReLU in its readout, it cannot compare what was asked with what was read.
+# Three things limit this answer. The network may learn a shortcut, and a good score hides it. In longer stories, many more answers are wrong, and ages that were never trained are one reason. And without a ReLU, its readout cannot compare what was asked with what was read.
 #
 # ## Questions
 

@@ -81,8 +81,8 @@ def write(M, w, e, a):  # B N W, B N, B W, B W
 w.requires_grad_(True)  # from here on, gradients reach w
 written = write(M[None], w[None], e[None], a[None])  # B N W, with B = 1
 print("written:", written[0].detach())
-written[0, 0, 0].backward()
-print("gradient:", w.grad)
+(gradient,) = torch.autograd.grad(written[0, 0, 0], w)  # N
+print("gradient:", gradient)
 
 # %% [markdown]
 # The derivative is -4 + 2 = -2: more weight would make this number smaller. The weights of the other positions have no influence on it, so their gradients are 0. `write` also gives the same result as the loop.
@@ -149,7 +149,7 @@ gated
 #
 # ### Step 3: shift
 #
-# Now the head can go further. The **kernel** $s$ holds three weights, which sum to 1: how much goes one position back, how much stays, and how much goes one position on. The positions form a circle, so after the last one comes position 0 again. In equation 8, position $i$ collects what comes from all positions $j$:
+# Now the head can go further. The **kernel** $s$ holds three weights, which sum to 1: how much goes one position back, how much stays, and how much goes one position on. They are $s(-1)$, $s(0)$ and $s(1)$. The positions form a circle, so after the last one comes position 0 again. In equation 8, position $i$ collects what comes from all positions $j$:
 #
 # $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
 #
@@ -429,7 +429,7 @@ pictures.draw_machine_and_lstm()
 #
 # Yes. With a weight for each position, a head erases and adds, and gradients reach the weights.
 #
-# A network can also learn where to write, though not with every seed: four of our five did. Our machine writes each vector one position after the last one, and its read head later goes the same way, so it finds everything again. Each step is like the one before, so the machine can go on where its training ended.
+# A network can also learn where to write, though not with every seed: four of our five did. Our machine writes each vector one position further, always in the same direction, and its read head later goes the same way, so it finds everything again. Each step is like the one before, so the machine can go on where its training ended. How far it can go depends on the seed.
 #
 # ## Questions
 #

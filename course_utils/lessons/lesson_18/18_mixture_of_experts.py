@@ -40,7 +40,7 @@ plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 #
 # $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
-# Each row of $W$ belongs to an expert, and its dot product with $x$ is the score of this expert. To the score of each expert, the gate adds a number from $b$, the same for every input.
+# Each row of $W$ belongs to an expert, which gets a score: the dot product of its row with $x$, plus a number from $b$ that is the same for every input.
 #
 # Take two experts with the outputs 2 and 6, and the scores ln 3 and 0. Calculate on paper: what is the answer? The exponential of ln 3 is 3.
 
@@ -243,7 +243,7 @@ print("1s of the first token:", places.tolist())
 # %% [markdown]
 # They are at 6 and at 8 + 13 = 21, as in the first token of this batch.
 #
-# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language. Suppose that a word is translated by symbol 31 in one language and by symbol 45 in another. If one expert held both languages, the first language would have to raise 31 above 45, and it would do so for all words. But in that language, another word may need 45 above 31. The more languages share an expert, the more such words there are. With eight experts, each language could have one of its own.
+# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language. Suppose that a word is translated by symbol 31 in one language and by symbol 45 in another. If one expert held both languages, the first language would have to favour 31 over 45 more than the second one does. It does so for every word, because its scores are added whatever the word is. But another word may need it the other way round, and no numbers can serve both. With eight experts, each language could have one of its own.
 
 
 # %%
@@ -322,7 +322,7 @@ print(f"loss {loss:.2f}")
 print("gradient for the first token", gradient[0])
 
 # %% [markdown]
-# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all experts get the same share of the tokens, the loss is 1. The more one expert is asked, and the more probable the gate finds it, the larger the loss.
+# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all experts get the same share of the tokens, the loss is 1. The more tokens go to a few experts, and the more probable the gate finds these, the larger the loss.
 #
 # The gradient comes through P alone, because f is a count. It is largest at the expert that gets the most tokens. So a step lowers the probability of that expert, and another one can win.
 #
@@ -366,13 +366,13 @@ right = test("with mine", train(mine))
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse as well as the balance loss does.
+# Offsets prevent the collapse, too.
 #
 # The fixed gate gets 0.62 of the words right. With every seed, this is better than a gate that learns and collapses, and worse than one that learns and is balanced. So it pays to let the gate learn, if all experts stay at work.
 #
 # ## What has each expert learned?
 #
-# So all experts can be kept at work. Can each of them answer any token, or only those that the gate sends to it? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the others' tokens?
+# So nearly all experts can be kept at work. Can each of them answer any token, or only those that the gate sends to it? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the others' tokens?
 
 # %%
 x, translation = batch(generator(1), size=4000)  # B D, B
@@ -387,7 +387,7 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others' tokens. Each has learned only from the tokens that were sent to it. So the right expert is the one that was asked in training.
+# Each expert gets most of its own tokens right, and almost none of the others' tokens. Each has learned only from the tokens that were sent to it. So the right expert for a token is the one that the gate asks.
 #
 # ## Experts in a Transformer
 #
@@ -446,7 +446,7 @@ check("18.q5", ...)
 #
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
 # - If experts compete, the one with the largest weight can answer alone. If they work together, its error is much larger on average.
-# - An expert with a weight of exactly 0 gets no gradient. Without a balance loss or offsets, two of our eight linear experts did nearly all the work.
+# - An expert with a weight of exactly 0 gets no gradient. Without a balance loss or offsets, one to three of our eight linear experts did nearly all the work.
 # - At nearly equal work per token, our layer of experts knew more than one network. At nearly equal parameters, it knew less.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
