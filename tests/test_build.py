@@ -343,9 +343,7 @@ def test_the_readmes_table_is_written_from_the_facts(course, no_kernel):
     assert problem == "README.md is stale, what it shows of the lessons has changed: run `course build`."
     assert build(course, say=quiet) == []
     text = (course / "README.md").read_text(encoding="utf-8")
-    assert (
-        "| [01 Sums](notebooks/01_sums.ipynb) | Do words add up? | 5 minutes | [1 task, 7 minutes](exercises/" in text
-    )
+    assert "| [01 Sums](notebooks/01_sums.ipynb) | Do words add up? | 5 min | [1 task, 7 min](exercises/" in text
     assert "\nReading the 2 lessons takes about 0 hours, and the exercises take up to 0 hours.\n\n| lesson |" in text
     assert text.startswith("# Sums\n") and text.endswith("The end.\n")
     assert build(course, check=True) == []

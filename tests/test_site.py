@@ -21,7 +21,7 @@ from test_browser import FLAGS, PATIENCE, axe, playwright
 from course_utils import commands
 from course_utils.authoring.composing import is_placeholder
 from course_utils.base.errors import CourseError
-from course_utils.base.places import names_in, number_of
+from course_utils.base.places import file_of, names_in, number_of
 from course_utils.checks.report import with_code
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import EOS
@@ -369,7 +369,9 @@ def test_the_search_quotes_from_a_lessons_text_and_code(open_page):
         found = page.locator("#search-results li", has=page.locator('a[href*="notebooks/02_weighted_sums"]'))
         quoted = found.locator("p a", has_text=sentence).first
         playwright.expect(quoted).to_be_visible()
-        playwright.expect(quoted).to_have_attribute("href", re.compile(r"^notebooks/02_weighted_sums.html#[a-z-]+$"))
+        playwright.expect(quoted).to_have_attribute(
+            "href", re.compile(r"^notebooks/02_weighted_sums.html#[a-z-]+:~:text=\S+$")
+        )
 
 
 READ = """([name, kind, texts]) => {
@@ -710,6 +712,16 @@ def test_papers_are_found_by_authors_and_year():
         "Shazeer 2020",
         "Vaswani et al. 2017",
     ]
+    assert "- Vaswani et al. 2017: [Attention Is All You Need](https://arxiv.org/abs/1706.03762), [lesson 12]" in found
+
+
+def test_every_paper_of_the_course_has_a_title_and_no_prediction_stands_as_code():
+    lessons = {file_of("notebooks", name): pages.lesson(ROOT, name) for name in names_in(ROOT, "notebooks")}
+    for page in lessons.values():
+        code = (cell for cell in page["cells"] if "remove-input" not in cell["metadata"].get("tags", ()))
+        assert not [cell["source"] for cell in code if "predict(" in "".join(cell["source"])[-40:]]
+    bare = re.findall(r"^- ([^:]+): \[lesson", contents.papers(lessons), re.MULTILINE)
+    assert bare == ["MAIL-ECNU 2019", "Ylipää 2020"]  # whose slides the course began with
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,10 @@ def with_table(root: Path, readme: str, names: list[str]) -> str:
     for name in names:
         lesson, tasks = lesson_facts(root, number_of(name)), task_facts(root, number_of(name))
         reading, solving = reading + lesson.reading, solving + sum(task.minutes for task in tasks.values())
-        exercises = f"[{count(len(tasks), 'task')}, {_minutes(tasks)}]({file_of('exercises', name)})" if tasks else ""
+        minutes = _minutes(tasks).replace("utes", "")
+        exercises = f"[{count(len(tasks), 'task')}, {minutes}]({file_of('exercises', name)})" if tasks else ""
         title = f"[{lesson.number} {lesson.title}]({file_of('notebooks', name)})"
-        rows.append(f"| {title} | {lesson.question} | {lesson.reading} minutes | {exercises} |")
+        rows.append(f"| {title} | {lesson.question} | {lesson.reading} min | {exercises} |")
     table = "\n".join(rows)
     read, solve = (count(round(minutes / 60), "hour") for minutes in (reading, solving))
     text = f"Reading the {count(len(names), 'lesson')} takes about {read}, and the exercises take up to {solve}.\n\n{table}\n"

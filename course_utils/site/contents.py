@@ -13,6 +13,7 @@ from pathlib import Path
 from course_utils.base.places import number_of
 from course_utils.lessons import tasks
 from course_utils.models.files import load_pretrained
+from course_utils.site.titles import TITLES
 from course_utils.translation.search import translate_all
 
 PAGE = Path(__file__).parent / "page"  # what runs in a reader's browser
@@ -176,13 +177,21 @@ def _back(file, anchor):
 
 
 def papers(lessons: dict[str, dict]) -> str:
-    """Return the papers that lessons name by authors and year, each with these lessons."""
+    """Return the papers that lessons name by authors and year, each with where it is read and with these lessons."""
     found = {}
     for file, cell in _texts(lessons):
         for who, year in PAPER.findall(cell["source"]):
             found.setdefault(f"{who} {year}", []).append(file)
-    entries = (f"- {paper}: {_links(files)}\n" for paper, files in sorted(found.items()))
+    entries = (f"- {paper}: {_titles(paper)}{_links(files)}\n" for paper, files in sorted(found.items()))
     return "# Papers\n\nEach paper that a lesson names, by its authors, and the lessons that do.\n\n" + "".join(entries)
+
+
+def _titles(paper):
+    """Return the titles of what some authors have written in a year, each as a link."""
+    return "".join(
+        f"[{title}]({address if '/' in address else f'https://arxiv.org/abs/{address}'}), "
+        for title, address in TITLES.get(paper, {}).items()
+    )
 
 
 def _texts(lessons):

@@ -46,7 +46,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const turns = isStill ? [] : [...targets.keys()].filter((place) => /\p{L}/u.test(targets[place].textContent));
+  const turns = isStill ? [] : [...targets.keys()].filter((place) => /\p{L}/u.test(targets[place].textContent)).slice(1); // but an article
   const moving = setInterval(() => {
     if (!turns.length) return clearInterval(moving);
     show(turns.shift());
