@@ -186,7 +186,7 @@ table(rows, columns, corner="score")
 # | position | one of eight fixed random vectors, one for each position | the one at that position |
 # | salience | random, and says nothing | the one that lies furthest in a fixed direction |
 #
-# The vectors are random. They have four numbers, and a fifth that is always 1. So a learned matrix can also look for a fixed direction, whatever the other numbers are.
+# The vectors are random. They have four numbers, and a fifth that is always 1. Through this 1, a learned matrix can also prefer a fixed direction, whatever the state is.
 #
 # A score is trained for 70 steps. Then we count for how many of 1,000 new states the largest weight lies on the right hidden state. A guess is right for 1/8 = 0.125 of them. We leave out two scores: the additive one is the perceptron, and the scaled dot has the order of the dot product.
 #
@@ -339,7 +339,7 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
 #
 # So the division helps attention to begin well if the vectors are wide. Why did it do harm in the translator? The argument needs entries of variance 1, but in the translator all entries of the states lie between -1 and 1. Divided by √D, their scores may be too small to concentrate the weights.
 #
-# If so, projections should help, because learned matrices can make queries and keys larger. In the next table, "projected" is the scaled dot product of two projections. Its models, and those for 16 words, were trained anew, so some numbers differ a little from the picture. Does "projected" get more words right at 16 words than the scaled dot product alone?
+# If so, projections should help, because learned matrices can make queries and keys larger. In the next table, "projected" is the scaled dot product of two projections. The numbers of "projected", and those for 16 words, come from new runs, so some differ a little from the picture. Does "projected" get more words right at 16 words than the scaled dot product alone?
 
 # %%
 columns = ["right at 12 words", "right at 16 words", "largest weight, mean"]
@@ -385,7 +385,7 @@ print("the same:", torch.allclose(by_pairs, at_once))
 table(costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits=1)
 
 # %% [markdown]
-# The additive score needs 129 times as many multiplications. The perceptron needs 3.6 times as many, and the general score 2.3 times. In time, the perceptron costs more than the multiplications say, because this count leaves out the tanh of each hidden unit of each pair.
+# The additive score needs 129 times as many multiplications. The perceptron needs 3.6 times as many, and the general score 2.3 times. In time, the perceptron costs more than the multiplications say, partly because this count leaves out the tanh of each hidden unit of each pair.
 #
 # ## So does it matter which?
 #

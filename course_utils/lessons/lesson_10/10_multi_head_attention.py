@@ -431,13 +431,15 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 #
 # In one head of width D, the scores need T·S·D multiplications. With H heads, they need H·T·S·d, which is the same number, because d = D / H. The matrices have the same size, too. So several heads cost no more parameters, and no more multiplications in the products of matrices. They do make H times as many weights.
 #
-# But each head becomes narrower. Does a whole translator gain from more heads? We have trained small translators on 29,000 captions of photographs, with one, two, four and eight heads. Each has read the captions three times. The table shows its BLEU, seed by seed. Which number of heads is the best with every seed?
+# ## Does a translator gain from more heads?
+#
+# With more heads, each head becomes narrower. We have trained small translators on 29,000 captions of photographs, with one, two, four and eight heads. Each has read the captions three times. The table shows its BLEU, seed by seed. Which number of heads is the best with every seed?
 
 # %% tags=["nbval-check-output"]
 table_of_bleu()
 
 # %% [markdown]
-# No number of heads is the best with every seed. So for this small translator, we see no clear gain from more heads.
+# No number of heads is the best with every seed. So for this small translator, we see no clear gain from more heads. One reason may be that a hidden layer comes after each attention, and we have seen that this helps a single head. We have not tested it here.
 #
 # In the larger model of Vaswani et al. 2017, one head lost 0.9 BLEU against the best number of heads. Today's language models have many heads, too: Llama 3 8B has 32 (Grattafiori et al. 2024).
 #
