@@ -139,7 +139,7 @@ def _(numbers):
     return at[25] < 0.03 and scaled[-2] < 0.005 < 0.01 < plain[-2] and plain[0] > scaled[0] + 0.5
 
 
-@claim("04", "In time, the perceptron costs more than the multiplications say, because")
+@claim("04", "In time, the perceptron costs more than the multiplications say, partly because")
 def _(numbers):
     dot, general, perceptron = (numbers(f"{name}  ")[1] for name in ("\ndot", "\ngeneral", "perceptron"))
     return perceptron > 2 * 3.6 and general < perceptron / 2
