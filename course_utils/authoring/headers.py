@@ -49,7 +49,9 @@ def of_lesson(root: Path, name: str, exercises: bool) -> str:
     lesson, tasks = (facts(root, number_of(name)) for facts in (lesson_facts, task_facts))
     goals = "\n".join(f"- {goal}" for goal in lesson.goals)
     more = (
-        f", and up to {_minutes(tasks)} more for the [exercises](../{file_of('exercises', name)})" if exercises else ""
+        f", and up to {_minutes(tasks)} minutes more for the [exercises](../{file_of('exercises', name)})"
+        if exercises
+        else ""
     )
     return (
         f"**You will be able to**\n\n{goals}\n\n**You need** {lesson.needs}.\n\n**Time** About {lesson.reading} minutes to read{more}.\n\n"
@@ -61,13 +63,13 @@ def of_exercises(root: Path, name: str, tasks: dict[str, Task]) -> str:
     """Return the header of a lesson's exercises, without its heading; `tasks` are what `task_facts` returns."""
     lesson = lesson_facts(root, number_of(name))
     return (
-        f"{count(len(tasks), 'task')}, up to {_minutes(tasks)} in all. "
+        f"{count(len(tasks), 'task')}, up to {_minutes(tasks)} minutes in all. "
         f"The lesson they belong to: [{lesson.number} {lesson.question}](../{file_of('notebooks', name)})\n\n{LEGEND}"
     )
 
 
 def _minutes(tasks):
-    return f"{sum(task.minutes for task in tasks.values())} minutes"
+    return sum(task.minutes for task in tasks.values())
 
 
 def heading(root: Path, name: str, folder: str) -> str:
@@ -98,9 +100,9 @@ def with_table(root: Path, readme: str, names: list[str]) -> str:
     reading = solving = 0
     for name in names:
         lesson, tasks = lesson_facts(root, number_of(name)), task_facts(root, number_of(name))
-        reading, solving = reading + lesson.reading, solving + sum(task.minutes for task in tasks.values())
-        minutes = _minutes(tasks).replace("utes", "")
-        exercises = f"[{count(len(tasks), 'task')}, {minutes}]({file_of('exercises', name)})" if tasks else ""
+        minutes = _minutes(tasks)
+        reading, solving = reading + lesson.reading, solving + minutes
+        exercises = f"[{count(len(tasks), 'task')}, {minutes} min]({file_of('exercises', name)})" if tasks else ""
         title = f"[{lesson.number} {lesson.title}]({file_of('notebooks', name)})"
         rows.append(f"| {title} | {lesson.question} | {lesson.reading} min | {exercises} |")
     table = "\n".join(rows)

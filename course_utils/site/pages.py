@@ -40,9 +40,8 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
                 text = how.sub(here, text)
             cells.append(_markdown(_opened(text, file) if place == 0 else text, cell))
         elif (call := ASKING.search(text)) and call["id"] in known:
-            if before := text[
-                : call.start()
-            ].rstrip():  # what stands above a prediction in its cell, and what that gives
+            before = text[: call.start()].rstrip()
+            if before:  # it stands above a prediction in the same cell, and has outputs of its own
                 cells.append(_code(cell | {"id": f"{cell['id']}-before", "source": before}, [], cell["outputs"][:-1]))
             cells.append(_code(cell, ["remove-input"], [_html(_asked(known[call["id"]], notebook["cells"]))]))
         elif cell["id"] in moving:

@@ -42,17 +42,6 @@ def least_apart(value, of, annotations, mask):
     return min((value - of(a)).abs().max() for a in (annotations, without_garbage(annotations, mask)))
 
 
-def weights_by_loops(scores, mask):
-    """Return the softmax over the True places of each row, one score after another: an oracle's, in float64."""
-    rows = []
-    for row, kept in zip(scores, mask, strict=True):
-        most = row[kept].detach().max() if kept.any() else 0
-        shares = [(score - most).exp() if real else 0 * score for score, real in zip(row, kept, strict=True)]
-        total = sum(shares)
-        rows.append(torch.stack([share / total if kept.any() else share for share in shares]))
-    return torch.stack(rows)
-
-
 def look_cases(draw, inputs, letter, more=()):
     """Give the cases of a look; `inputs(draw, B, S, H, E, a further width, mask)` draws states, annotations, mask and weights.
 

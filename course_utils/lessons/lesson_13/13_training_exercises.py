@@ -146,7 +146,7 @@ def label_smoothing_loss(logits, target, smoothing, pad):
     ### BEGIN SOLUTION
     V = logits.shape[-1]
     loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad, label_smoothing=smoothing)
-    # The lowest loss is reached by logits that give just what is asked for: so much to the right word, and the rest to each other one.
+    # The lowest loss is that of logits that give just what is asked for: to the right word, and to each other one.
     right, rest = logits.new_tensor([1 - smoothing + smoothing / V, smoothing / V])
     return loss - torch.special.entr(right) - (V - 1) * torch.special.entr(rest)
     ### END SOLUTION
