@@ -176,14 +176,14 @@ def test_a_notebook_counts_as_saved_until_it_is_changed(page, lab):
     assert saved.metadata == before.metadata and [cell.id for cell in saved.cells] == [cell.id for cell in before.cells]
 
 
-def ground(picture):
-    """The colour at the edge of what a page shows of a picture, as three numbers from 0 to 255."""
+def ground(picture, across=0.0):
+    """The colour that a page shows halfway down a picture, at its left edge or so far across; three numbers from 0 to 255."""
     pixels = imread(io.BytesIO(picture.screenshot()))  # from 0 to 1
-    return (255 * pixels[pixels.shape[0] // 2, 1, :3]).round().tolist()
+    return (255 * pixels[pixels.shape[0] // 2, 1 + int(across * pixels.shape[1]), :3]).round().tolist()
 
 
 @pytest.mark.thorough
-def test_pictures_have_a_dark_ground_in_the_dark_unless_their_colours_are_what_they_show(page, lab):
+def test_pictures_have_a_dark_ground_in_the_dark_and_mixed_colours_stay_what_they_are(page, lab):
     open_notebook(page, lab, "exercises/92_pictures_exercises.ipynb")
     run_all(page)
     wait_until_all_ran(page)
@@ -192,8 +192,9 @@ def test_pictures_have_a_dark_ground_in_the_dark_unless_their_colours_are_what_t
     weights, colours, diagram, moving = (pictures.nth(place) for place in range(4))
     assert all(min(ground(picture)) >= 200 for picture in (weights, colours, diagram, moving))
     turn_dark(page)
-    assert all(max(ground(picture)) <= 60 for picture in (weights, diagram, moving))
-    assert min(ground(colours)) >= 200
+    assert all(max(ground(picture)) <= 60 for picture in (weights, colours, diagram, moving))
+    red, green, blue = (ground(colours, across) for across in (1 / 6, 1 / 2, 5 / 6))
+    assert red[0] >= 200 and green[1] >= 200 and blue[2] >= 200 and red[1] <= 60
     page.keyboard.press("Escape")
     page.locator(".noUi-handle").focus()
     page.keyboard.press("ArrowRight")
