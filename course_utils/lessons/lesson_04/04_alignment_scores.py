@@ -128,11 +128,11 @@ table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 #
 # ## What does a score not notice?
 #
-# The weights can only depend on what the score notices. We change one thing after the other, and compare the weights with those before:
+# The weights can only depend on what the score notices. We change one thing at a time, and compare the weights with those before:
 #
 # - We take another state, $(2, 1)$.
 # - We make $h_3$ three times as long.
-# - We reverse the order of the hidden states. If a score looks at the hidden states, each of them keeps its weight, wherever it stands.
+# - We reverse the order of the hidden states. A score that does not notice the position gives each of them the same weight as before, wherever it stands now.
 #
 # For one score, every state gets the same weights. Which one?
 
@@ -155,14 +155,11 @@ for name, weights in before.items():
     same_for_state = torch.allclose(with_other_state[name], weights, atol=1e-5)
     same_for_length = torch.allclose(with_longer[name], weights, atol=1e-5)
     in_old_order = with_reversed[name].flip(0)  # the weights are turned back, too
-    stays_with_word = torch.allclose(in_old_order, weights, atol=1e-5)
-    notices_state = not same_for_state
-    notices_length = not same_for_length
-    rows[name] = [notices_state, notices_length, stays_with_word]
+    same_for_position = torch.allclose(in_old_order, weights, atol=1e-5)
+    rows[name] = [not same_for_state, not same_for_length, not same_for_position]
     if same_for_state:
         reveal("04.blind", name)
-columns = ["notices the state", "notices the length", "weight stays with its word"]
-table(rows, columns, corner="score")
+table(rows, ["the state", "the length", "the position"], corner="notices")
 
 # %% [markdown]
 # The concatenating score gives every state the same weights. Its score is a sum of two parts, one for $s$ and one for $h$:
@@ -173,7 +170,7 @@ table(rows, columns, corner="score")
 #
 # Such a fault can go unnoticed for years. Graph attention networks, which let the points of a graph, such as people, look at their neighbours, were widely used with nearly this score (Veličković et al. 2018). There, a LeakyReLU follows, which keeps the order of the keys. Brody et al. 2022 showed that every query then puts the same key first, and call it **static attention**. Their remedy is the additive score: there, a function such as tanh stands between the product with C and the one with v.
 #
-# Two other scores miss something, too. The cosine does not notice the length. The location-based score does not notice the words, because its weights belong to positions.
+# The other scores miss something, too. The content-based score does not notice the length, because a cosine is an angle. The location-based score is the only one that notices the position, but it does not look at the hidden states at all.
 #
 # ## Four small worlds
 #
@@ -210,12 +207,12 @@ plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 # %% [markdown]
 # No score does so in all four worlds, so training does not make up for it. What a score does not notice, it does not learn:
 #
-# - The dot product and the cosine cannot learn anything. They work only in "same", where a state resembles its hidden state. In "turned", the rotation can make a state point away from its hidden state. So these two scores prefer the wrong ones, and find less than a guess.
+# - The dot product and the content-based score have nothing to learn. They work only in "same", where a state resembles its hidden state. In "turned", the rotation can make a state point away from its hidden state. So these two scores prefer the wrong ones, and find less than a guess.
 # - The concatenating score does not notice the state, so it works only in "salience".
-# - The location-based score does not notice the words, so it works only in "position".
+# - The location-based score does not look at the hidden states, so it works only in "position".
 # - The general score and the perceptron notice both sides, but not the position.
 #
-# ## Write your own score
+# ## Does it matter that long hidden states are preferred?
 #
 # In "same" and "turned", the general score finds two thirds of the right hidden states, and the perceptron nearly all. Is that because a product prefers long hidden states, as the dot product preferred $h_3$?
 #
@@ -274,7 +271,7 @@ reveal("04.worst", min(mean_at_12, key=mean_at_12.get))
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# The concatenating score does worst. The cosine is not much better, although it notices the state. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another one. Graves et al. multiply the cosine by a factor, which can concentrate the weights.
+# The concatenating score does worst. The content-based score is not much better, although it notices the state. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another one. Graves et al. multiply the cosine by a factor, which can concentrate the weights.
 #
 # The other six scores get at least 0.88 of the words right at 12 words, with every seed. The perceptron and the additive score are among the best. So is the location-based score. Its weights depend on the state alone, so the state must tell how far the translation has come.
 #
@@ -379,13 +376,13 @@ print(at_once)
 print("the same:", torch.allclose(by_pairs, at_once))
 
 # %% [markdown]
-# They are the same, and the first row stands in the table of all eight. Now we take 50 states and 50 hidden states, with D = E = A = 64. How many times as many multiplications does the additive score need as the dot product?
+# They are the same, and the first row stands in the table of all eight. Now we take 50 states and 50 hidden states, with D = E = A = 64, and add "projected", the scaled dot product of two projections. The table says how many times as many multiplications each score needs as the dot product, and how many times as long it takes. Which two need the same number of multiplications, and do they take the same time?
 
 # %%
 table(costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits=1)
 
 # %% [markdown]
-# The additive score needs 129 times as many multiplications. The perceptron needs 3.6 times as many, and the general score 2.3 times. In time, the perceptron costs more than the multiplications say, partly because this count leaves out the tanh of each hidden unit of each pair.
+# The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", partly because this count leaves out the tanh of each hidden unit of each pair. The additive score, its other form, needs 129 times as many.
 #
 # ## So does it matter which?
 #
@@ -416,7 +413,7 @@ check("04.q5", ...)
 # ## Recap
 #
 # - Does it matter which score we take? Yes, if it does not notice what the task needs. Each of the eight misses something.
-# - The weights of the concatenating score ignore the query, and those of the location-based score ignore the words. Additive and perceptron are one function, at different costs.
+# - The weights of the concatenating score ignore the query, and those of the location-based score ignore the keys. Additive and perceptron are one function, at different costs.
 # - The variance of a dot product grows with the width. Divided by √D, it stays the same, so attention begins to learn well in wide vectors, too.
 # - Our advice is the scaled dot product of two projections.
 #

@@ -8,7 +8,7 @@ lesson = Lesson(
     question="Eight ways to compare a query with a key: does it matter which?",
     goals=(
         "compute all eight alignment scores by hand",
-        "say which two of them are one function, which one ignores the query and which one ignores the words",
+        "say which two of them are one function, which one ignores the query and which one ignores the keys",
         "say why the dot product is divided by √D",
         "choose a score by what it can notice and what it costs",
     ),

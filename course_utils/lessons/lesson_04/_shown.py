@@ -70,16 +70,24 @@ def with_projections():
 
 
 def costs(T, S, D):
-    """Return for four scores the multiplications and the time of T states and S hidden states, with D = E = A, as multiples of the dot product's."""
+    """Return for five scores the multiplications and the time of T states and S hidden states, with D = E = A, as multiples of the dot product's."""
     multiplications = {
         "dot": T * S * D,
         "general": T * D * D + T * S * D,
+        "projected": T * D * D + S * D * D + T * S * D,
         "perceptron": T * D * D + S * D * D + T * S * D,
         "additive": T * S * 2 * D * D + T * S * D,
     }
-    learned = {"dot": [], "general": [(D, D)], "perceptron": [(D, D), (D, D), (D,)], "additive": [(D, 2 * D), (D,)]}
+    of_two = [(D, D), (D, D)]
+    learned = {
+        "general": of_two[:1],
+        "projected": of_two,
+        "perceptron": [*of_two, (D,)],
+        "additive": [(D, 2 * D), (D,)],
+    }
+    functions = SCORES | {"projected": lambda s, h, A, B: SCORES["scaled_dot"](s @ A, h @ B)}
     state, hidden = torch.randn(1, T, D), torch.randn(1, S, D)
-    arguments = {name: [state, hidden, *map(torch.randn, shapes)] for name, shapes in learned.items()}
-    turns = [{name: seconds(SCORES[name], *given) for name, given in arguments.items()} for _ in range(9)]
+    arguments = {name: [state, hidden, *map(torch.randn, learned.get(name, []))] for name in multiplications}
+    turns = [{name: seconds(functions[name], *given) for name, given in arguments.items()} for _ in range(9)]
     best = {name: min(turn[name] for turn in turns) for name in arguments}  # a busy moment hits all alike
     return {name: [n / multiplications["dot"], best[name] / best["dot"]] for name, n in multiplications.items()}

@@ -143,10 +143,9 @@ def explore_heads(model, subwords, sentence):
         plots.amounts(weights, pieces, pieces, ax=ax, unit="weight", most=0.5)
         before = range(len(pieces) - 1), range(1, len(pieces))  # columns, rows
         ax.plot(*before, "s", color=plots.COLOURS[1], fillstyle="none", markersize=17)
-        ax.set_title(f"layer {layer}, head {head}")
-        return (
-            f"Encoder, layer {layer}, head {head}: the token before gets {weights.diagonal(-1).mean():.2f} on average."
-        )
+        average = f"the token before gets {weights.diagonal(-1).mean():.2f} on average"
+        ax.set_title(f"layer {layer}, head {head}: {average}")
+        return f"Encoder, layer {layer}, head {head}: {average}."
 
     layer, head = (ipywidgets.IntSlider(value=2, min=0, max=most) for most in (2, 3))
     return explore(head_at, layer=layer, head=head)
