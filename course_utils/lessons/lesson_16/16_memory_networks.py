@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # A network reads a story, and then it is asked a question. No single sentence is enough to answer it. The network has to find one fact, and with its help another one, or it has to compare a fact with the question. That is what we mean by *reasoning* in this lesson. Can attention do it?
 #
-# We build a network that asks its story several times, and watch which facts it looks at. Then we look for its limits: we leave one hop out, we change the story, and we ask other kinds of questions.
+# We build a network that asks its story several times. We watch which facts it looks at, and test whether its answers depend on them. Then we look for its limits: we change the story, make it longer, and ask other kinds of questions.
 #
 # ## A story and a question
 #
@@ -231,6 +231,54 @@ mean_weights(two_hops, new)
 #
 # </details>
 #
+# ## Do the answers depend on the facts with large weights?
+#
+# A picture of weights shows where a hop looks, but not whether the answer depends on it. So we take facts away. The fact with the largest score is the **top fact** of a hop. The next functions are hops that read only their top fact, or all facts but this one.
+
+
+# %%
+def top_fact(u, m, mask):  # B D, B M D, B M
+    scores = (m * u[:, None]).sum(-1)  # B M
+    scores = scores.masked_fill(~mask, -torch.inf)  # B M
+    return F.one_hot(scores.argmax(-1), len(mask[0])).bool()  # B M: True at one fact
+
+
+def hop_to_top_fact(u, m, c, mask):  # B D, B M D, B M D, B M
+    return hop(u, m, c, top_fact(u, m, mask))
+
+
+def hop_to_others(u, m, c, mask):  # B D, B M D, B M D, B M
+    return hop(u, m, c, mask & ~top_fact(u, m, mask))
+
+
+# %% [markdown]
+# We give these hops to our network, and to two others that we train with other seeds. What share of the new questions will they answer correctly with the top facts alone?
+
+# %%
+predict("16.top", ...)
+
+# %% tags=["reveals"]
+networks = [two_hops, train(hops=2, seed=1), train(hops=2, seed=2)]
+ways = {
+    "all facts": hop,
+    "the top fact alone": hop_to_top_fact,
+    "all but the top fact": hop_to_others,
+}
+rows = {}
+for name, way in ways.items():
+    shares = []
+    for network in networks:
+        network.hop = way
+        shares.append(score(network, new).right)
+        network.hop = hop  # as it was
+    rows[name] = [torch.tensor(shares)]
+print("With the top fact alone:")
+reveal("16.top", round(rows["the top fact alone"][0].mean().item(), 2))
+table(rows, ["right answers of three networks"], corner="what each hop reads", digits=2)
+
+# %% [markdown]
+# The top fact is enough: nearly all answers are right with it alone. Without it, only about a quarter of the answers are right. So the answers do depend on the facts that the hops look at.
+#
 # ## Take a hop out
 #
 # If the second hop is what reaches fact 7, a network with one hop should fail. It is trained in the same way. What share of the new questions will it answer correctly?
@@ -256,7 +304,7 @@ compare_with_votes(one_hop, new_texts, new)
 #
 # ## Does it follow the milk?
 #
-# Has the network with two hops understood what happens to the milk? We let our story go on. Daniel drops the milk, and goes to the kitchen. The milk stays in the bathroom, and the supporting facts are now the drop and Daniel's last move before it. What does the network say?
+# So the network with two hops finds the facts, and its answers depend on them. But has it understood what happens to the milk? We let our story go on. Daniel drops the milk, and goes to the kitchen. The milk stays in the bathroom, and the supporting facts are now the drop and Daniel's last move before it. What does the network say?
 
 # %%
 goes_on = [*example.facts, "daniel dropped the milk", "daniel went to the kitchen"]
@@ -267,16 +315,15 @@ print(draw_hops(two_hops, goes_on, "where is the milk", support=(9, 7)))
 #
 # This rule is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing and then goes on. That is rare in our stories, so the good score hides the shortcut.
 #
-# Can a second training help? We train two more networks with other seeds, and then copies of all three for another 600 steps. The second training has no linear start, and it begins again with the full learning rate. In the stories in which the shortcut fails, do the copies still name the person's last place?
+# Can a second training help? We train copies of our three networks for another 600 steps. The second training has no linear start, and it begins again with the full learning rate. In the stories in which the shortcut fails, do the copies still name the person's last place?
 
 # %%
-early = [two_hops, train(hops=2, seed=1), train(hops=2, seed=2)]
 late = []
-for seed, network in enumerate(early):
+for seed, network in enumerate(networks):
     copied = deepcopy(network)
     fit(copied, training, seed=10 + seed, steps=600)
     late.append(copied)
-trainings = {"first training": early, "second training": late}
+trainings = {"first training": networks, "second training": late}
 draw_what_is_followed(trainings, new_texts, new)
 
 # %% [markdown]
@@ -290,56 +337,9 @@ draw_what_is_followed(trainings, new_texts, new)
 #
 # </details>
 #
-# ## Do the answers depend on the facts with large weights?
-#
-# A picture of weights shows where a hop looks, but not whether the answer depends on it. So we take facts away. The fact with the largest score is the **top fact** of a hop. The next functions are hops that read only their top fact, or all facts but this one.
-
-
-# %%
-def top_fact(u, m, mask):  # B D, B M D, B M
-    scores = (m * u[:, None]).sum(-1)  # B M
-    scores = scores.masked_fill(~mask, -torch.inf)  # B M
-    return F.one_hot(scores.argmax(-1), len(mask[0])).bool()  # B M: True at one fact
-
-
-def hop_to_top_fact(u, m, c, mask):  # B D, B M D, B M D, B M
-    return hop(u, m, c, top_fact(u, m, mask))
-
-
-def hop_to_others(u, m, c, mask):  # B D, B M D, B M D, B M
-    return hop(u, m, c, mask & ~top_fact(u, m, mask))
-
-
-# %% [markdown]
-# We give these hops to the three networks of the second training. What share of the new questions will they answer correctly with the top facts alone?
-
-# %%
-predict("16.top", ...)
-
-# %% tags=["reveals"]
-ways = {
-    "all facts": hop,
-    "the top fact alone": hop_to_top_fact,
-    "all but the top fact": hop_to_others,
-}
-rows = {}
-for name, way in ways.items():
-    shares = []
-    for network in late:
-        network.hop = way
-        shares.append(score(network, new).right)
-        network.hop = hop  # as it was
-    rows[name] = [torch.tensor(shares)]
-print("With the top fact alone:")
-reveal("16.top", round(rows["the top fact alone"][0].mean().item(), 2))
-table(rows, ["right answers of three networks"], corner="what each hop reads", digits=2)
-
-# %% [markdown]
-# The top fact is enough: nearly all answers are right with it alone. Without it, only about a quarter of the answers are right. So the answers do depend on the facts that the hops look at.
-#
 # ## Are longer stories harder?
 #
-# So far, the test stories were as short as those of the training, with at most 10 facts. We ask the same three networks about stories of 12 to 20 facts. There, facts can have an age of 10 to 19. No story of the training had such ages, so their vectors are still random. In the last column, these facts get the vector of age 9 instead. Does that help?
+# So far, the test stories were as short as those of the training, with at most 10 facts. We ask the three networks of the second training about stories of 12 to 20 facts. There, facts can have an age of 10 to 19. No story of the training had such ages, so their vectors are still random. In the last column, these facts get the vector of age 9 instead. Does that help?
 
 # %%
 _, longer = stories("two facts", 1000, seed=2, shortest=12, longest=20)
@@ -358,13 +358,15 @@ table(rows, columns, corner="right answers", digits=2)
 #
 # ## Which questions does it fail at?
 #
-# All questions so far were of one kind. Our program asks other kinds, too, like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind and each number of hops, from one to three, we trained five networks, now for 1,500 steps. Here is an example of each kind. Which one gets the fewest right answers with two hops?
+# All questions so far were of one kind. Our program asks other kinds, too, like those of bAbI, a set of small reasoning tasks (Weston et al. 2015). For each kind and each number of hops, from one to three, we trained five networks, now for 1,500 steps. Here is a question of each kind, after the facts that its answer needs. Which kind gets the fewest right answers with two hops?
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
 for kind in kinds:
     texts, _ = stories(kind, 3, seed=0)
-    print(f"{kind:11}  {texts[2].question}? {texts[2].answer}")
+    facts, question, answer, support = texts[2]
+    needed = ", ".join(facts[i] for i in sorted(support))
+    print(f"{kind}: {needed}. {question}? {answer}")
 predict("16.hardest", ...)
 
 # %% tags=["reveals"]
@@ -421,7 +423,7 @@ table(rows, ["right answers"], corner="readout after one hop", digits=2)
 # %% [markdown]
 # With the ReLU, nearly all answers are right. The second layer alone would not help: without the ReLU, its matrix and the first one make one matrix again. So the fault was in the readout, which cannot compare two places without the ReLU.
 #
-# One matrix still does better than guessing. But when we let the hop read only the last move, the network was hardly better than guessing. So the hop, too, does some of the comparing: it gives the last move more weight if that leads to the place asked for ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# One matrix still does better than guessing, because the hop also compares: it gives the last move more weight if that leads to the place asked for ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # ## So: can it reason over what it read?
 #
