@@ -153,7 +153,9 @@ _shown.errors_on_lines()
 #
 # ## Ask only the best
 #
-# If one expert can answer alone, we need not ask the others. Their weights should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
+# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. There is a way that saves this work, too: ask only the best experts from the beginning. An expert cannot lean on others that are not asked, so an ordinary loss will do.
+#
+# The weights of all others should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
 #
 # Three experts have the scores 1, 3 and 2, and k is 2. Which weights come out?
 
@@ -195,8 +197,6 @@ for name, factor in factors.items():
 # A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
-#
-# Competing was a way to get experts that can answer alone, although all of them were asked. A switch needs no such loss: it asks only one expert, which cannot lean on the others.
 #
 # In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on. In the code, each expert gets only those tokens of the batch that chose it.
 
@@ -243,7 +243,7 @@ print("1s of the first token:", places.tolist())
 # %% [markdown]
 # They are at 6 and at 8 + 13 = 21, as in the first token of this batch.
 #
-# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. A linear expert adds the scores of the word to those of the language. Suppose that a word is translated by symbol 31 in one language and by symbol 45 in another. If one expert held both languages, the first language would have to favour 31 over 45 more than the second one does. It does so for every word, because its scores are added whatever the word is. But another word may need it the other way round, and no numbers can serve both. With eight experts, each language could have one of its own.
+# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. Can one expert hold two languages? It adds the scores of the word to those of the language. Suppose that one word is symbol 31 in the first language and 45 in the second, and that another word is 45 in the first and 31 in the second. Then the first word needs a first language that favours 31 more than the second language does. The other word needs the opposite, and no numbers can serve both. But with eight experts, each language could have one of its own.
 
 
 # %%
@@ -360,7 +360,11 @@ right = test("with mine", train(mine))
 #
 # </details>
 #
-# There is another way. Wang et al. 2024 add an **offset** to the score of each expert. It changes who is chosen, but not the factor $p_i$. The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? And must the gate learn at all? To find out, the table also has a **fixed gate**, which stays as it was at the beginning.
+# There is another way. Wang et al. 2024 give each expert an **offset** $b_j$, which changes who is chosen, but not the factor $p_i$:
+#
+# $$y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, (p_j + b_j)$$
+#
+# The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? And must the gate learn at all? To find out, the table also has a **fixed gate**, which stays as it was at the beginning.
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
@@ -414,7 +418,7 @@ _shown.compare_layers()
 #
 # At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*.
 #
-# Without the balance loss, the eight experts get hardly fewer words right. So not every layer of experts needs one. We have not tested why.
+# Without the balance loss, the eight experts get hardly fewer words right. This layer does not collapse without it: even its busiest expert gets less than a quarter of the tokens. So not every layer of experts needs a balance loss. We have not tested why.
 #
 # ## So: who should answer?
 #

@@ -81,20 +81,22 @@ def ways_to_balance():
     return table(rows, columns, digits=2, caption="Mean of ten seeds [lowest to highest], differences by seed")
 
 
-def _right(name):
-    """The share of right words, one for each seed."""
-    setup, _ = LAYERS[name]
-    return by_seed("translators", "right", setup=setup)
-
-
 def compare_layers():
     """Return a table of what each layer costs, and of the words that a translator with it gets right."""
     rows = {}
-    for name, (_, made) in LAYERS.items():
+    right_of_experts = by_seed("translators", "right", setup="8 experts")
+    for name, (setup, made) in LAYERS.items():
         layer = Translator(LANGUAGES, WORDS, **made).layer.feed_forward
         parameters = sum(p.numel() for p in layer.parameters())
         work = 2 * 32 * made.get("hidden", 32) + 32 * made.get("experts", 0)
-        rows[name] = [parameters, work, _right(name), _right(name) - _right("8 experts")]
-    columns = ["parameters", "multiplications per token", "right words", "right words, minus those of 8 experts"]
+        right, busiest = (by_seed("translators", value, setup=setup) for value in ("right", "most_used"))
+        rows[name] = [parameters, work, right, right - right_of_experts, busiest if "experts" in made else "all"]
+    columns = [
+        "parameters",
+        "multiplications per token",
+        "right words",
+        "minus those of 8 experts",
+        "tokens of the busiest",
+    ]
     caption = "Mean of five seeds [lowest to highest] after 1,200 steps, differences by seed"
     return table(rows, columns, digits=2, caption=caption)
