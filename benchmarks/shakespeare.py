@@ -112,7 +112,7 @@ def train_shipped(config=SIZES, minutes=MINUTES, rate=RATE, seed=0, every=1 / 5)
     curve, losses, used, step, due = [], [], 0.0, 0, every
     while used < 60 * minutes:
         began, done = time.process_time(), used / 60 / minutes
-        loss = bits(model, rows[torch.randint(len(rows), (BATCH,), generator=draw)])
+        loss = bits(model, rows[torch.randint(len(rows), (BATCH,), generator=draw)]).mean()
         loss.backward()
         optimizer.step(rate * schedule("linear", int(1000 * done), 1000, 20))
         losses.append(loss.item())

@@ -27,7 +27,7 @@ balance.csv                             benchmarks/experts.py         how many e
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
 characters.csv                          benchmarks/snail.py           learning from examples, by the number of classes learned from
 variants.csv                            benchmarks/variants.py        five attentions in two worlds, whole and in part
-gpt.csv, induction.csv                  benchmarks/gpt.py             four changes since 2017, each put in and taken out; and copying, with one layer and two
+gpt.csv, longer.csv, induction.csv      benchmarks/gpt.py             four changes since 2017, each put in and taken out; and copying, with one layer and two
 shakespeare.csv                         benchmarks/shakespeare.py     a GPT, a GRU and counts on plays, and the GPT that ships
 """
 

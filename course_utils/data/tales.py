@@ -100,3 +100,18 @@ def encode(text: str, characters: str = CHARACTERS) -> Tensor:
 def decode(ids, characters: str = CHARACTERS) -> str:
     """Return the text of ids T."""
     return "".join(characters[i] for i in ids)
+
+
+def letters_to_copy(ids: Tensor) -> Tensor:
+    """Return which characters, but the first of each row, are the second or third letter of a name that its tale has said before: N×T."""
+    copied = torch.zeros(ids[:, 1:].shape, dtype=torch.bool)
+    for row, its in enumerate(ids.tolist()):
+        named = False
+        for place, character in enumerate(CHARACTERS[i] for i in its):
+            if character == "\n":
+                named = False
+            elif character.isupper():
+                if named:
+                    copied[row, place : place + 2] = True  # a step back, as the first character is left out
+                named = True
+    return copied

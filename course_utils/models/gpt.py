@@ -57,10 +57,11 @@ class Cache:
 
 
 class MultiHeadAttention(nn.Module):
-    """Causal attention in H heads, of which H/G share a key and a value (Ainslie et al. 2023); G = H is that of 2017."""
+    """Causal attention in H heads, of which H/G share a key and a value (Ainslie et al. 2023); by default G = H, as in 2017."""
 
-    def __init__(self, D: int, H: int, G: int):
+    def __init__(self, D: int, H: int, G: int | None = None):
         super().__init__()
+        G = G or H
         if D % H or H % G:
             raise CourseError(f"the width {D} must be a multiple of the heads {H}, and these of the groups {G}")
         self.H, self.G, d = H, G, D // H
@@ -109,7 +110,7 @@ class SwiGLU(nn.Module):
 class SubLayer(nn.Module):
     """x + f(norm(x)): pre-norm with a residual connection."""
 
-    def __init__(self, D: int, f: nn.Module, norm: type[nn.Module]):
+    def __init__(self, D: int, f: nn.Module, norm: type[nn.Module] = nn.LayerNorm):
         super().__init__()
         self.norm, self.f = norm(D), f
 
@@ -201,16 +202,16 @@ class Recurrent(nn.Module):
 
 
 def bits(model: nn.Module, ids: Tensor) -> Tensor:
-    """Return the mean bits that a model needs for each id of rows B×T+1 but the first, given those before: a scalar."""
+    """Return the bits that a model needs for each id of rows B×T+1 but the first, given those before: B×T."""
     logits = model(ids[:, :-1])  # B T V
-    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()) / math.log(2)
+    return F.cross_entropy(logits.mT, ids[:, 1:], reduction="none") / math.log(2)
 
 
 def fit(model: nn.Module, ids: Tensor, seed=0, steps=700, batch=16, rate=0.01, warmup=20) -> list[float]:
     """Train on rows B×T+1 drawn from these; return the loss of each step, in bits."""
     return train_model(
         model,
-        lambda draw: bits(model, ids[torch.randint(len(ids), (batch,), generator=draw)]),
+        lambda draw: bits(model, ids[torch.randint(len(ids), (batch,), generator=draw)]).mean(),
         seed,
         steps,
         rate,

@@ -8,7 +8,7 @@ from torch.nn.functional import cross_entropy
 from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed
 from course_utils.data.recall import recall_next
-from course_utils.data.tales import CHARACTERS, decode, encode, tales
+from course_utils.data.tales import CHARACTERS, decode, encode, letters_to_copy, tales
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_21._comparisons import (
@@ -16,11 +16,10 @@ from course_utils.lessons.lesson_21._comparisons import (
     compare_interventions,
     draw_layers,
     in_one_pass,
-    letters_to_copy,
 )
-from course_utils.models import induction
+from course_utils.models import gpt, induction
 from course_utils.models.attention import causal_mask
-from course_utils.models.gpt import nucleus, top_k
+from course_utils.models.gpt import FeedForward, MultiHeadAttention, SubLayer
 from course_utils.models.induction import AttentionAlone
 from course_utils.models.plain import sinusoidal_positions
 from course_utils.models.train_model import train_model
@@ -37,39 +36,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al. 2019) keeps the encoder. Every word sees all others, and the model learns to guess words that we hide.
 # - **GPT** (Radford et al. 2018) keeps the decoder, without the attention to a source. Every word sees only itself and earlier ones, and the model learns to predict the next word.
 #
-# So the attention is the same in both, that of lesson 12, and only the mask differs:
+# So the attention is the same in both, that of lesson 12, and only the mask differs. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
 #
-# $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
-#
-# In the comments, B is the number of texts and T their length. D is the width of a word, H the number of heads, and d = D / H the width of a head.
-
-
-# %%
-class MultiHeadAttention(nn.Module):
-    def __init__(self, D, H):
-        super().__init__()
-        self.H = H
-        self.W_Q = nn.Linear(D, D)
-        self.W_K = nn.Linear(D, D)
-        self.W_V = nn.Linear(D, D)
-        self.W_O = nn.Linear(D, D)
-
-    def split(self, x):  # B T D
-        heads = x.unflatten(-1, (self.H, -1))  # B T H d: a word in H parts
-        return heads.transpose(1, 2)  # B H T d
-
-    def forward(self, x, mask):  # B T D, T T: True where a word may look
-        Q = self.split(self.W_Q(x))  # B H T d
-        K = self.split(self.W_K(x))  # B H T d
-        V = self.split(self.W_V(x))  # B H T d
-        scores = Q @ K.mT / Q.shape[-1] ** 0.5  # B H T T, K.mT: B H d T
-        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T T
-        contexts = (weights @ V).transpose(1, 2)  # B T H d
-        return self.W_O(contexts.flatten(2))  # B T D: the heads side by side
-
-
-# %% [markdown]
-# Which half is the better writer? A writer appends one word after the other. So we give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words change?
+# A model that writes appends one word after the other. Which half can keep what it has computed for the words before? We give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words stay as they are?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -83,7 +52,7 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In BERT the vectors change, because the four words now also look at the fifth. In GPT they stay as they are. So a GPT can keep the keys and values of earlier words in a **cache**. BERT would have to compute them anew for each new word.
+# In GPT they stay as they are. In BERT they change, because the four words now also look at the fifth. So a GPT can keep the keys and values of earlier words in a **cache**. BERT would have to compute them anew for each new word.
 #
 # Chat models write, and most of them are decoders. From here on we build a GPT. Its words are single characters, because then a small model is enough.
 #
@@ -97,35 +66,12 @@ diagrams.decoder_only()
 # %% [markdown]
 # Only the causal self-attention does. All other boxes treat each character by itself.
 #
-# A layer has two sub-layers, attention and feed-forward, each with its norm in front and its residual connection. All of this is as in lesson 12:
-#
-# $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2 \qquad\qquad x + f(\text{norm}(x))$$
+# A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each, and adds a residual connection. All three parts are as in lesson 12, so we take them from the package.
 
 
 # %%
-class FeedForward(nn.Module):
-    def __init__(self, D, F):  # width, number of hidden units
-        super().__init__()
-        self.W_1 = nn.Linear(D, F)
-        self.W_2 = nn.Linear(F, D)
-
-    def forward(self, x):  # B T D
-        hidden = self.W_1(x).relu()  # B T F
-        return self.W_2(hidden)  # B T D
-
-
-class SubLayer(nn.Module):
-    def __init__(self, D, f):
-        super().__init__()
-        self.norm = nn.LayerNorm(D)
-        self.f = f
-
-    def forward(self, x, *others):  # B T D, and what f needs besides: a mask
-        return x + self.f(self.norm(x), *others)  # B T D
-
-
 class Layer(nn.Module):
-    def __init__(self, D, H, F):
+    def __init__(self, D, H, F):  # width, number of heads, of hidden units
         super().__init__()
         self.attention = SubLayer(D, MultiHeadAttention(D, H))
         self.feed_forward = SubLayer(D, FeedForward(D, F))
@@ -234,24 +180,90 @@ found = {"the rules": test.bits, "counting": by_counting, "our GPT": by_model}
 rows = {}
 for name, bits in found.items():
     rows[name] = [bits.mean(), bits[copied].mean()]
-longer = by_seed("gpt", "bits", setup="2017, three times the steps")  # seeds
-rows["five GPTs, 2,100 steps"] = [longer, "-"]
+five = [by_seed("longer", value) for value in ("bits", "to_copy")]  # of five seeds
+rows["five GPTs, 2,100 steps"] = five
 columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit. How can a GPT copy letters of a name?
+# Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter.
+#
+# ## Writing
+#
+# What does our GPT write? We draw a character from its probabilities, append it, and ask again. Often the probabilities are changed first:
+#
+# - A **temperature** divides the logits before the softmax (lesson 02).
+# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
+# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
+#
+# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises.
+
+
+# %% tags=["nbval-check-output"]
+undecided = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
+sure = torch.tensor([0.94, 0.03, 0.02, 0.01])  # V
+for p in (undecided, sure):
+    print("probabilities", p)
+    print("temperature 2", (p.log() / 2).softmax(-1))  # the logits are log p
+    print("top 2        ", gpt.top_k(p, 2))
+    print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
+    print()
+
+# %% [markdown]
+# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158.
+#
+# In the second group, one character is nearly certain. There the nucleus keeps only this one, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
+#
+# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
+
+
+# %%
+@torch.no_grad()
+def write(model, prompt, choose, seed=0, longest=64):
+    draw = torch.Generator().manual_seed(seed)
+    ids = encode(prompt)[None]  # 1 T
+    while ids.shape[1] < longest:
+        logits = model(ids)[0, -1]  # V: for the character after the last one
+        p = choose(logits)  # V
+        next_id = torch.multinomial(p, 1, generator=draw)  # 1
+        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
+    return decode(ids[0]).strip("\n").replace("\n", " | ")
+
+
+def most_probable(logits):  # V
+    return gpt.top_k(logits.softmax(-1), 1)
+
+
+def from_nucleus(logits):  # V
+    return gpt.nucleus(logits.softmax(-1), 0.9)
+
+
+def at_temperature_2(logits):  # V
+    return (logits / 2).softmax(-1)
+
+
+# %%
+prompt = "\nthere was a mouse called Vom. "
+for choose in (most_probable, from_nucleus, at_temperature_2):
+    print(choose.__name__)
+    for seed in (1, 2):
+        print("   ", write(model, prompt, choose, seed))
+
+# %% [markdown]
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt.
+#
+# Our GPT often goes on with another name than Vom: it does not copy well yet. How can a GPT copy the letters of a name?
 #
 # ## How can a model copy?
 #
-# Elhage et al. 2021 found how, and Olsson et al. 2022 studied it in larger models. Two heads work together:
+# Elhage et al. 2021 found a way, and Olsson et al. 2022 studied it in larger models. Two heads work together:
 #
 # 1. In one layer, a head looks at the word before. Then the vector of every word also says which word it follows.
 # 2. In a later layer, a head looks for the word that followed an earlier word *equal* to the present one, and copies it. This head is called an **induction head**.
 #
 # In our tale, "V" comes for the second time. The first head would tell the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
 #
-# In our GPT eight heads work at once, so the two steps are hard to see. We train a smaller model in the small world of lesson 11. A text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. The model has positions and attention alone, in two layers of one head each. In how many of 500 texts is it right?
+# In our GPT, eight heads work at once, so the two steps are hard to see. And in our tales, a name often comes again at the same distance, so a head could also copy by looking four characters back. We train a smaller model in the small world of lesson 11, where the distance differs from text to text. A text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. The model has positions and attention alone, in two layers of one head each. In how many of 500 texts is it right?
 
 # %%
 torch.manual_seed(0)
@@ -288,71 +300,7 @@ columns = ["answers right", "weight on the word to copy"]
 table(rows, columns, corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails without the word before, and with another word in place of the first 6. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
-#
-# ## Writing
-#
-# We can now let our GPT write: we draw a character from its probabilities, append it, and ask again. Often the probabilities are changed first:
-#
-# - A **temperature** divides the logits before the softmax (lesson 02).
-# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
-# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
-#
-# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises.
-
-
-# %% tags=["nbval-check-output"]
-undecided = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
-sure = torch.tensor([0.94, 0.03, 0.02, 0.01])  # V
-for p in (undecided, sure):
-    print("probabilities", p)
-    print("temperature 2", (p.log() / 2).softmax(-1))  # the logits are log p
-    print("top 2        ", top_k(p, 2))
-    print("nucleus 0.9  ", nucleus(p, 0.9))
-    print()
-
-# %% [markdown]
-# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158.
-#
-# In the second group, one character is nearly certain. There the nucleus keeps only this one, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
-#
-# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
-
-
-# %%
-@torch.no_grad()
-def write(model, prompt, choose, seed=0, longest=64):
-    draw = torch.Generator().manual_seed(seed)
-    ids = encode(prompt)[None]  # 1 T
-    while ids.shape[1] < longest:
-        logits = model(ids)[0, -1]  # V: for the character after the last one
-        p = choose(logits)  # V
-        next_id = torch.multinomial(p, 1, generator=draw)  # 1
-        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
-    return decode(ids[0]).strip("\n").replace("\n", " | ")
-
-
-def most_probable(logits):  # V
-    return top_k(logits.softmax(-1), 1)
-
-
-def from_nucleus(logits):  # V
-    return nucleus(logits.softmax(-1), 0.9)
-
-
-def at_temperature_2(logits):  # V
-    return (logits / 2).softmax(-1)
-
-
-# %%
-prompt = "\nthere was a mouse called Vom. "
-for choose in (most_probable, from_nucleus, at_temperature_2):
-    print(choose.__name__)
-    for seed in (1, 2):
-        print("   ", write(model, prompt, choose, seed))
-
-# %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt.
+# The copying fails without the word before, and with another word in place of the first 6. Then the answers are no better than a guess among the twelve words, which is right in 1/12 = 0.08 of the texts. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
 #
 # ## What has changed since 2017?
 #
@@ -363,6 +311,8 @@ diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"])
 
 # %% [markdown]
 # The way of the text stays as it was: it goes from the embedding through N layers with one residual stream to the readout. What has changed is inside the marked boxes: the positions, the attention, the feed-forward network and the norms.
+#
+# ### 1. RMSNorm
 #
 # **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It has less to compute: it subtracts no mean, and has a gain g but no bias.
 #
@@ -389,15 +339,21 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each number is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
 #
+# ### 2. SwiGLU
+#
 # **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. In it, each hidden unit can be made larger or smaller by a gate. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. The gate multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
 # With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Shazeer found that models with SwiGLU predict better. You write it in the exercises.
 #
-# **Rotary positions** are the third change. Lesson 11 has shown them: the queries and keys are turned by their position, so a score depends on positions only through their distance. Nothing is added to the embeddings.
+# ### 3. Rotary positions
 #
-# **Grouped queries** (Ainslie et al. 2023) are the fourth change. A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them. There are G groups, and each group has one key and one value for all its heads. Head h belongs to group $\lfloor h / (H/G) \rfloor$. If each number takes b bytes, the cache of N layers and T positions takes
+# Lesson 11 has shown **rotary positions**: the queries and keys are turned by their position, so a score depends on positions only through their distance. Nothing is added to the embeddings.
+#
+# ### 4. Grouped queries
+#
+# A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them, in **grouped queries** (Ainslie et al. 2023). There are G groups, and each group has one key and one value for all its heads. Head h belongs to group $\lfloor h / (H/G) \rfloor$. If each number takes b bytes, the cache of N layers and T positions takes
 #
 # $$2 \cdot N \cdot G \cdot d \cdot T \cdot b \quad\text{bytes.}$$
 #
@@ -417,7 +373,7 @@ for G in (32, 8):
 # %% [markdown]
 # With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group: heads 0 to 3 use group 0, and heads 4 to 7 use group 1.
 #
-# These are the reasons for the four changes, and a small model cannot show all of them. When we put each of them into our GPT alone, [none of the four](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017) lowered the bits in all five runs.
+# Does our small GPT predict better with these changes? When we put each of them into it alone, [none of the four](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017) lowered the bits in all five runs. They were made for large models.
 #
 # ## A softmax in one pass
 #
@@ -475,7 +431,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 # | biases | in attention, feed-forward and norms | none | 21 |
 # | parameters | 58,704 | 8 billion | 21 |
 #
-# So inside Llama 3 is the decoder of 2017, with some parts exchanged, and with over 100,000 times our number of parameters. What its heads do is learned, as our induction head has learned to copy. A cache and a softmax in blocks change how it is computed, and not what it computes. Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
+# So inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, four parts have been exchanged, and it has over 100,000 times our number of parameters. What its heads do is learned, as our induction head has learned to copy. A cache and a softmax in blocks change how it is computed, and not what it computes. Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
 #
 # ## Questions
 #

@@ -15,6 +15,6 @@ lesson = Lesson(
         "compute a softmax in one pass, block by block",
     ),
     needs="lesson 11: positions; lesson 12: the Transformer; lesson 13: the cache",
-    reading=60,
+    reading=50,
     runs="one minute",
 )

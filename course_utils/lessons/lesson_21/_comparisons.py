@@ -43,21 +43,6 @@ def _how_often(seen, asked):
     return torch.where(codes[place] == asked, number[place], 0)
 
 
-def letters_to_copy(ids):
-    """Return which characters, but the first of each row, are the second or third letter of a name that its tale has said before: N×T."""
-    copied = torch.zeros(ids[:, 1:].shape, dtype=torch.bool)
-    for row, its in enumerate(ids.tolist()):
-        named = False
-        for place, character in enumerate(CHARACTERS[i] for i in its):
-            if character == "\n":
-                named = False
-            elif character.isupper():
-                if named:
-                    copied[row, place : place + 2] = True  # a step back, as the first character is left out
-                named = True
-    return copied
-
-
 def compare_interventions(model, words, answers):
     """Return a row for each change of a model that copies: the share of right words, and the weight on the word to copy."""
     at = _first_place(words)
