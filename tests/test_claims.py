@@ -25,6 +25,12 @@ def claim(lesson, sentence):
     return add
 
 
+@claim("00", "after 15 steps, red and blue have the weight 0.5, and green has almost none.")
+def _(numbers):
+    red, green, blue = numbers("step 15: weights")
+    return abs(red - 0.5) < 0.01 and abs(blue - 0.5) < 0.01 and abs(green) < 0.01
+
+
 @claim("02", "One attention gets three of the four cases right, in all five runs")
 def _(numbers):
     return all(0.74 < share <= 0.75 for share in numbers("attentions 1:"))
