@@ -25,6 +25,12 @@ def claim(lesson, sentence):
     return add
 
 
+@claim("00", "after 15 steps, red and blue have the weight 0.5, and green has almost none.")
+def _(numbers):
+    red, green, blue = numbers("step 15: weights")
+    return abs(red - 0.5) < 0.01 and abs(blue - 0.5) < 0.01 and abs(green) < 0.01
+
+
 @claim("02", "One attention gets three of the four cases right, in all five runs")
 def _(numbers):
     return all(0.74 < share <= 0.75 for share in numbers("attentions 1:"))
@@ -200,11 +206,16 @@ def _(numbers):
     return without[50] + 0.1 < hard[50] < soft[50] - 0.1 and without[250] > without[0] + 0.1
 
 
-@claim("08", "If they read the same number of rewards, hard attention is a little ahead, on average.")
+@claim("08", "With the baseline 1, hard attention comes close to the running mean.")
 def _(numbers):
-    soft, hard = numbers("soft   "), numbers("hard, 80 questions")[-5:]
-    gains = [one - other for one, other in zip(hard, soft, strict=True)]
-    return 0 < sum(gains) / 5 < 0.15
+    hard, constant, without = (dict(pairs(numbers(f"{name}:"))) for name in ("hard", "hard, baseline 1", "hard, without baseline"))  # fmt: skip
+    return all(constant[step] > hard[step] - 0.15 and constant[step] > without[step] + 0.1 for step in (50, 125, 250))
+
+
+@claim("08", "hard attention is ahead after 25 steps, with every seed. Later, the two are about equal.")
+def _(numbers):
+    early, *later = (numbers(f"after {steps:3} steps:") for steps in (25, 50, 100, 250))
+    return min(early) > 0 and max(abs(mean) for *_, mean in later) < 0.04
 
 
 @claim("08", "Yes, the largest weight is right more often than a draw, in all three rows.")

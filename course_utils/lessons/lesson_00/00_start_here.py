@@ -12,11 +12,9 @@ from course_utils.figures.widgets import explore
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# ## Predict, run, see
+# ## A sum in which some count more
 #
-# Each lesson asks you for a guess before it shows a result. Make your guess, run the cell, and compare.
-#
-# Before a program writes a word of a translation, it has to decide which words of the sentence to look at. It gives each word a weight: more to those that matter now. Each word is a vector, and the program adds up the vectors by these weights. This is **attention**, and at its heart is a **weighted sum**. In this lesson the vectors are colours, because you can see a sum of colours.
+# A program translates a sentence word by word. It does better if it can decide, before each word, which words of the sentence to look at. So it gives each word a weight: more to those that matter now. Each word is a vector, and the program adds up the vectors by these weights. This is **attention**, and at its heart is a **weighted sum**. In this lesson the vectors are colours, because you can see a sum of colours.
 #
 # A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our green has 0.8, where red and blue have 1. PyTorch calls its arrays **tensors**. In the next cell, the comments name the axes of each tensor by letters: S is the number of vectors, and D is their width.
 
@@ -49,13 +47,13 @@ print(mix)
 reveal("00.second_number", mix[1])
 
 # %% [markdown]
-# These guesses are not graded, but they help you to look closely. What colour is the mix? Run the next cell to see it.
+# Each lesson asks for such guesses before it shows a result. They are not graded, but they help you to look closely. What colour is the mix? Run the next cell to see it.
 
 # %%
 plots.colours([*colours, mix], [*names, "mix"])
 
 # %% [markdown]
-# The mix is a brown: as much of the red as of the dark green. Blue has a weight of 0, so it does not show.
+# The mix is a brown: as much of the red as of the green. Blue has a weight of 0, so it does not show.
 #
 # Some pictures have sliders. Move this one: for which weight of red is the mix (0.5, 0, 0.5), a purple?
 
@@ -79,7 +77,7 @@ colour_explorer
 #
 # </details>
 #
-# With all the weight on one colour, the sum is that colour. This course is about where such weights come from.
+# With all the weight on one colour, the sum is that colour. This course is about where such weights come from. First we choose them by hand. Then networks compute them, and at the end you build a GPT.
 #
 # ## The PyTorch that you need, in fifteen minutes
 #
@@ -92,7 +90,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** If the shapes of two tensors differ, PyTorch lines them up from the right, and repeats what has length 1 as often as needed. We want to multiply each vector of `pair` by a weight of its own. The weights are `shares`, a tensor of shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three numbers of its vector.
+# **Broadcasting.** If the shapes of two tensors differ, PyTorch lines them up from the right. An axis that is missing on the left counts as one of length 1, and what has length 1 is repeated as often as needed. We want to multiply each vector of `pair` by a weight of its own. The weights are `shares`, a tensor of shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three numbers of its vector.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -151,11 +149,30 @@ brightness.backward()
 print(w.grad)  # S: how fast the brightness grows with each weight
 
 # %% [markdown]
-# The gradient is (1, 0.8, 1): more green adds less brightness than more red or blue, because our green is dark.
+# The gradient is (1, 0.8, 1): more green adds less brightness than more red or blue, because our green has only 0.8.
 #
-# A **network** is a function with many numbers in it that can be changed. A **loss** says how wrong its answers are. To **train** the network means to lower the loss. The gradient of the loss says for each number how fast the loss grows with it, so each number takes a small step *against* its gradient, again and again. Careful: the numbers that a network learns are called weights as well.
+# A **loss** says how wrong a result is. We want the purple (0.5, 0, 0.5) again, now from all three colours. As the loss, we take the squared distance of the mix from the purple. Its gradient says for each weight how fast the loss grows with it. So each weight takes a small step *against* its gradient, again and again. You moved a slider to the right weights. Does the gradient find them, too?
 #
-# That is all the PyTorch that you need to begin.
+# At each step, `detach()` makes PyTorch forget what it has kept track of.
+
+# %%
+purple = torch.tensor([0.5, 0.0, 0.5])  # D
+w = torch.full((3,), 1 / 3, requires_grad=True)  # S: equal weights
+mixes = []
+for step in range(16):
+    mix = w @ colours  # D
+    loss = ((mix - purple) ** 2).sum()
+    loss.backward()
+    if step % 5 == 0:
+        print(f"step {step:2}: weights {w.detach()}")
+        mixes.append(mix.detach())
+    w = (w - 0.2 * w.grad).detach().requires_grad_()
+plots.colours(mixes, ["step 0", "step 5", "step 10", "step 15"])
+
+# %% [markdown]
+# Yes: after 15 steps, red and blue have the weight 0.5, and green has almost none.
+#
+# A **network** is a function with many numbers in it that can be changed. To **train** it means to lower its loss in this way. Careful: the numbers that a network learns are called weights as well.
 #
 # ## A check tells you what is wrong, and why
 #
@@ -178,10 +195,10 @@ def weighted_sum(weights, values):
     return (weights[:, None] * values).mean(0)
 
 
-report = check("00.weighted_sum", weighted_sum, keep=False)
+check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake. Below it you see a small input that reveals the mistake, what was expected, and what came. `play()` opens this input, so that you can change it and see what comes out.
+# The report names the mistake. Below it you see an input, what was expected, and what came. Of the ordinary inputs that were tried, it is the smallest on which the function goes wrong. `play()` opens this input, so that you can change it and see what comes out.
 #
 # If your function raises an error, the report points to your own line. In the next answer, two lengths do not fit together:
 
@@ -194,9 +211,25 @@ def weighted_sum(weights, values):
     return total
 
 
-report = check("00.weighted_sum", weighted_sum, keep=False)
+check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
+# The result has as many numbers as a vector, and not always 4. We mend this line. Is the answer right now?
+
+
+# %%
+def weighted_sum(weights, values):
+    total = torch.zeros(values.shape[1])
+    for w, v in zip(weights, values, strict=True):
+        total += w * v
+    return total
+
+
+check("00.weighted_sum", weighted_sum, keep=False)
+
+# %% [markdown]
+# Yes, it passes. In the exercise, you write it in a way of your own.
+#
 # ## Hints come one at a time
 #
 # The first hint gives the idea, the second a worked example, and the third the steps. `solution` shows a solution once you have tried. The second cell below asks for the solution of an exercise that we have not tried yet.
@@ -210,7 +243,7 @@ solution("01.sum_vectors")
 # %% [markdown]
 # `progress` shows what you have begun and what comes next, and `progress(all=True)` shows every lesson. Your progress is kept in a small file in the course folder, so it survives a restart.
 #
-# Three commands are for a terminal. The first, `course lab` (or `make lab` in a clone), opens your own copies of the notebooks, in the folder `my_course`. Later, `course update` brings new versions of the lessons without touching your answers. And `course submit 00` writes the file to hand in.
+# In a terminal, `course lab` opens your own copies of the notebooks, in the folder `my_course`, and `course update` brings new versions without touching your answers. If you take this course in a class, `course submit 00` writes the file that you give to your teacher.
 
 # %% tags=["own-machine"]
 progress()
@@ -250,6 +283,7 @@ check("00.q5", ...)
 #
 # - A weighted sum multiplies each vector by its weight and adds up the results: `weights @ values`.
 # - Shapes, broadcasting with `None`, `@`, masks and gradients are the PyTorch that you need to begin.
+# - Small steps against the gradient of a loss can find weights.
 # - The course answers you in three ways: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
 #
 # **Exercises**: [open them](../exercises/00_start_here_exercises.ipynb)

@@ -83,24 +83,24 @@ questions = (
     ),
     Question(
         "00.q5",
-        "when you are stuck",
-        "Your answer fails and you do not see why. What can you do?",
+        "a step against the gradient",
+        "A loss has the gradient (0.5, -2, 0) with respect to three weights. Each weight takes a small step against its gradient. Which weights become larger?",
         right=(
-            "Read what the report says, then ask for a hint, which gives away a little at a time.",
-            "The hints start with the idea, then give a worked example, then the steps. After an attempt, `solution()` shows a solution.",
+            "The second one alone.",
+            "Its gradient is negative: the loss falls if this weight grows. The first weight becomes smaller, and the third stays as it is.",
         ),
         wrong=(
             (
-                "Call `solution()` before you write anything.",
-                "It asks you to try first: an answer that you have only read is soon forgotten.",
+                "The first one alone.",
+                "The loss grows with the first weight, because its gradient is positive. A step against the gradient makes this weight smaller.",
             ),
             (
-                "Stop here, since the next lesson needs this answer.",
-                "No task needs an earlier one to be solved: the course brings its own functions.",
+                "The first one and the second one.",
+                "The loss grows with the first weight and falls with the second, so the two take steps in opposite directions.",
             ),
             (
-                "Change the check until it passes.",
-                "The tests of a check are not in the cell. Changing the call does not change your function.",
+                "The third one alone.",
+                "Its gradient is 0: the loss does not change with it at this place, so it takes no step.",
             ),
         ),
     ),

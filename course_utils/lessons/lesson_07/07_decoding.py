@@ -356,4 +356,4 @@ check("07.q5", ...)
 #
 # **Exercises**: [open them](../exercises/07_decoding_exercises.ipynb)
 #
-# **Next**: all attention so far has been soft: every word gets some weight. [Must it be?](08_hard_and_local.ipynb) Lesson 08 picks single words and small windows.
+# **Next**: all attention so far adds up the values of all words. [Must it?](08_hard_and_local.ipynb) Lesson 08 picks single words and small windows.

@@ -3,6 +3,7 @@ import torch
 
 from course_utils import check, predict, reveal
 from course_utils.data.find_one import find_one
+from course_utils.data.small_world import small_world
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_08._windows import words_right
@@ -10,13 +11,20 @@ from course_utils.lessons.lesson_08._windows import words_right
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# ## Must we read everything?
+# ## Two questions
 #
-# So far, attention has read the values of all words, and returned their weighted mean. Such an attention is called **soft**. It is also called **global**, because it reads the whole sentence, even words with hardly any weight. This is a waste if a value takes much work to compute. In lesson 14, for example, a network has to look at a part of a picture for each value.
+# So far, attention has done two things. It returns a weighted mean of the values: it is **soft**. And it looks at every word of the sentence: it is **global**. This is a waste if most words have hardly any weight, and a value takes much work to compute. In lesson 14, for example, a network has to look at a part of a picture for each value.
 #
-# Must attention be soft? In this lesson, we look at two kinds that read less. **Hard attention** treats the weights as probabilities, draws one word, and reads only the value of this word. **Local attention** takes a weighted sum as before, but only of the words in a **window**, a few neighbouring positions. So hard attention gives up the weighted mean, and local attention gives up a part of the words. Of each kind we ask how it can learn, and what we lose with it.
+# Must attention be soft? **Hard attention** treats the weights as probabilities, draws one word, and reads only the value of this word. Must it look at every word? **Local attention** stays soft, but looks only at the words in a **window**, a few neighbouring positions.
 #
-# Our example is "the old dog barks loudly", and a query that looks for the verb. We have chosen its weights so that we can calculate with them by hand. How many of the five values does each kind of attention read?
+# | | looks at every word | looks at a window |
+# | --- | --- | --- |
+# | adds up values with weights | all attention so far | local attention |
+# | draws one word | hard attention | not in this lesson |
+#
+# Of both kinds we ask how they can learn, and what we lose with them.
+#
+# Our example is "the old dog barks loudly", and a query that looks for the verb. How many of the five values does each kind of attention read?
 
 # %%
 sentence = ["the", "old", "dog", "barks", "loudly"]
@@ -28,11 +36,11 @@ kinds = torch.stack([p, hard, local])
 plots.weights(kinds, sentence, ["soft", "hard", "local"], ylabel="")
 
 # %% [markdown]
-# Soft attention reads all five values, hard attention one, and local attention three. What hard attention saves is the reading of values: to draw a word, it still needs all five scores.
+# Soft attention reads all five values, hard attention one, and local attention three. To draw a word, hard attention still needs all five scores. Local attention needs only three.
 #
 # ## Hard attention: one draw
 #
-# We begin with hard attention, and with how it draws. We take a random number $u$ between 0 and 1, and add up the weights from the left. The first word at which the sum is larger than $u$ is drawn. So a word with the weight 0.5 is drawn in half of all cases.
+# We begin with the first question, and with how hard attention draws. We take a random number $u$ between 0 and 1, and add up the weights from the left. The first word at which the sum is larger than $u$ is drawn. So a word with the weight 0.5 is drawn in half of all cases.
 #
 # The values of our five words are 1, 2, 3, 6 and 4. Which word does $u = 0.75$ draw?
 
@@ -74,9 +82,9 @@ print("gradient of the soft result:", exact)
 print("the hard result has a gradient:", hard_result.requires_grad)
 
 # %% [markdown]
-# Only the soft result has a gradient. For the score of word $i$ with the value $v_i$, it is $p_i (v_i - 4.3)$, where 4.3 is the soft result. An exercise of lesson 02 finds this formula, with the context in place of the result. For "barks" this is 0.5 · (6 - 4.3) = 0.85.
+# Only the soft result has a gradient with respect to the scores. For the score of word $i$ with the value $v_i$, it is $p_i (v_i - 4.3)$, where 4.3 is the soft result. An exercise of lesson 02 finds this formula, with the context in place of the result. For "barks" this is 0.5 · (6 - 4.3) = 0.85.
 #
-# The hard result has no gradient, because the drawn position is a whole number and cannot change a little. So hard attention needs another way back to the scores, the marked arrow at the bottom of the next drawing. We estimate a gradient from the position $k$ of the drawn word and from its **reward** $R_k$. A reward is a number that says how good it was to read this word.
+# The hard result has none, because the drawn position is a whole number and cannot change a little. If a network computes the values, the value that is read still gets a gradient, but the scores get none. So hard attention needs another way back to the scores, the marked arrow at the bottom of the next drawing. We estimate a gradient from the position $k$ of the drawn word and from its **reward** $R_k$. A reward is a number that says how good it was to read this word.
 
 # %%
 diagrams.soft_and_hard(new=["draw", "estimate"])
@@ -130,7 +138,7 @@ table(rows, sentence, corner="estimate for each score", digits=2)
 #
 # $$(R_k - b)\, \nabla \log p_k$$
 #
-# Now a word whose reward is below $b$ becomes *less* probable when it is drawn. As $b$ we take the expected reward, 4.3. By what factor does this make the variance smaller?
+# Now a word whose reward is below $b$ becomes *less* probable when it is drawn. As $b$ we take the expected reward, 4.3. What does this change: the mean of the estimates, their variance, or both?
 
 # %% tags=["nbval-check-output"]
 predict("08.baseline", ...)
@@ -148,51 +156,50 @@ def mean_and_variance(b):
 
 
 print("The mean and the variance without a baseline and with one:")
+means = {}
 variances = {}
 for b in (0.0, 4.3):
-    mean, variances[b] = mean_and_variance(b)
-    print(f"b = {b}: mean {mean}, variance {variances[b]:.1f}")
-factor = variances[0.0] / variances[4.3]
-reveal("08.baseline", str(round(factor.item())))
+    means[b], variances[b] = mean_and_variance(b)
+    print(f"b = {b}: mean {means[b]}, variance {variances[b]:.1f}")
+same_mean = torch.allclose(means[0.0], means[4.3], atol=1e-5)
+reveal("08.baseline", "only the variance" if same_mean else "both")
 
 # %% [markdown]
-# With the baseline, the variance is about five times smaller, and the mean is still the exact gradient. The mean is right for every constant $b$. The baseline subtracts $b \sum_k p_k \nabla \log p_k$ from the mean. As we have seen, $p_k \nabla \log p_k$ is $\nabla p_k$. So the sum is the gradient of $\sum_k p_k$. All probabilities together are always 1, so this gradient is 0.
+# The baseline changes only the variance: it is about five times smaller, and the mean is still the exact gradient. The mean is right for every constant $b$. The baseline subtracts $b \sum_k p_k \nabla \log p_k$ from the mean. As we have seen, $p_k \nabla \log p_k$ is $\nabla p_k$. So the sum is the gradient of $\sum_k p_k$. All probabilities together are always 1, so this gradient is 0.
 #
-# A model does not know its expected reward. It can take the mean of the rewards of *earlier* draws (Xu et al. 2015).
+# A model does not know its expected reward. It can take the mean of the rewards of *earlier* draws (Xu et al. 2015). For the new draw, this is a constant.
 #
-# May we also take the mean of the rewards of the *same* draws? We draw two words, with the mean of their two rewards as the baseline. Is the mean of the estimates still right?
-
-# %% tags=["nbval-check-output"]
-mean = torch.zeros(5)  # S
-for i in range(5):
-    for j in range(5):
-        b = (values[i] + values[j]) / 2  # from the same two draws
-        first = (values[i] - b) * (one_hot[i] - p)  # S
-        second = (values[j] - b) * (one_hot[j] - p)  # S
-        probability = p[i] * p[j]  # of these two draws
-        mean = mean + probability * (first + second) / 2
-print("mean of the estimates:", mean)
-print("exact gradient:       ", exact)
-
-# %% [markdown]
-# No, half of the gradient is lost. Half of this baseline is the draw's own reward, so half of the reward cancels. Such an estimate, whose mean is wrong, is called **biased**. The baseline of a draw must not contain the reward of this draw.
+# <details><summary>May the baseline come from the same draws?</summary>
+#
+# Suppose that we draw two words $k$ and $i$, with the mean of their rewards as the baseline. Then $R_k - (R_k + R_i)/2$ is half of $R_k - R_i$, and $R_i$, from another draw, is an allowed baseline. So the mean of the estimates is half of the gradient, and with $n$ draws $(n - 1)/n$ of it. The direction is right and the length is wrong.
+#
+# An estimate whose mean is wrong is called **biased**. To avoid this, leave the draw's own reward out of its baseline.
+#
+# </details>
 #
 # ## Nobody says where to look
 #
 # Can a model learn from rewards alone where to look? We take the world "turned" of lesson 04. A question there has ten random vectors, the hidden states $h$. One of them is the right one. The state $s$ is this vector, turned by a fixed rotation, with some noise. The matrix $W$ in the score $s^\top W h$ has to learn the rotation, to find the right one.
 #
-# Nobody tells the model which position is right, and the reward must not give it away either. Soft attention meets the rewards of all positions at once, so they would tell it the answer. So each position has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. A wrong position may have this colour by chance, but only the right position has it in every question.
+# Nobody tells the model which position is right, and the rewards must not give it away either, because soft attention meets all of them at once. So each position has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. So all rewards are positive, as in our example.
+#
+# In the next three questions, position 3 is right. Each row has the rewards of one question. Which position has the reward 2 in all three?
 
 
-# %%
+# %% tags=["nbval-check-output"]
 def rewards_for(right):  # B: the right position of each question
     colours = torch.randint(4, (len(right), 10))  # B S
     # gather takes from each row the entry at the given position
     wanted = colours.gather(1, right[:, None])  # B 1: the colour of the right position
-    return 1.0 + (colours == wanted)  # B S: 2 for the wanted colour, else 1
+    return 1 + (colours == wanted).float()  # B S: 2 for the wanted colour, else 1
 
+
+torch.manual_seed(14)
+print(rewards_for(torch.tensor([3, 3, 3])))
 
 # %% [markdown]
+# Only position 3 has the reward 2 in all three. A wrong position may have the right colour by chance, but not in every question.
+#
 # Soft attention reads all ten rewards, and its loss is minus their weighted mean. Hard attention draws a position $k$, and reads one reward. Its loss is $-(R_k - b) \log p_k$, because the gradient of this is minus our estimate. The minus signs are there because training makes a loss smaller, and we want large rewards. Each function also returns the mean reward, for the baseline.
 
 
@@ -213,6 +220,10 @@ def hard_way(scores, rewards, baseline):
 
 def hard_without_baseline(scores, rewards, baseline):
     return hard_way(scores, rewards, 0.0)
+
+
+def hard_with_baseline_1(scores, rewards, baseline):
+    return hard_way(scores, rewards, 1.0)
 
 
 # %% [markdown]
@@ -263,13 +274,14 @@ def five_seeds(way, questions):
 
 
 # %% [markdown]
-# We train five models in each of three ways: soft, hard, and hard without a baseline. Each step has 8 new questions. Which way learns fastest?
+# We train five models in each of four ways: soft, hard with the running mean, and hard with $b = 0$ and $b = 1$. To subtract 1 from our rewards is the same as to take the rewards 1 and 0. Each step has 8 new questions. Which way learns fastest, and which is slowest?
 
 # %%
 runs = {
     "soft": five_seeds(soft_way, 8),
     "hard": five_seeds(hard_way, 8),
     "hard, without baseline": five_seeds(hard_without_baseline, 8),
+    "hard, baseline 1": five_seeds(hard_with_baseline_1, 8),
 }
 if_drawn = {}
 for name, shares in runs.items():
@@ -281,7 +293,9 @@ label = "share right, if drawn"
 plots.curves(steps, if_drawn, "steps of 8 questions", label, ax=ax, legend="above")
 
 # %% [markdown]
-# Soft attention learns fastest, and hard attention without a baseline is slowest. All three become better than chance, which is 0.1, although nobody has told them where to look. Each band goes from the lowest to the highest of five models.
+# Soft attention learns fastest, and hard attention without a baseline is slowest. All become better than chance, which is 0.1, although nobody has told them where to look. Each band goes from the lowest to the highest of five models.
+#
+# With the baseline 1, hard attention comes close to the running mean. So whether we need a baseline depends on the rewards: with 1 and 0, a draw of a wrong colour changes nothing anyway.
 #
 # But for each question, soft attention reads ten rewards, and hard attention reads one. What if they read the same number? We give hard attention 80 questions in each step, so that it reads 80 rewards, as soft attention does with 8 questions. Where is it after 25 steps, behind soft attention or ahead of it?
 
@@ -290,17 +304,14 @@ predict("08.values_read", ...)
 
 # %% tags=["reveals"]
 runs["hard, 80 questions"] = five_seeds(hard_way, 80)
-of_soft = runs["soft"][:, 1, 0]  # 5: the share if drawn, after 25 steps
-of_hard = runs["hard, 80 questions"][:, 1, 0]
-ahead = of_hard - of_soft  # 5: seed by seed
-print("Share right if drawn, five seeds, after the first steps:")
-print("soft                ", of_soft)
-print("hard, 80 questions  ", of_hard)
-print(f"mean difference      {ahead.mean():.2f}")
-reveal("08.values_read", "ahead" if ahead.mean() > 0 else "behind")
+ahead = (runs["hard, 80 questions"] - runs["soft"])[:, :, 0]  # 5 11
+print("Share right if drawn, hard attention minus soft, five seeds:")
+for i in (1, 2, 4, 10):  # of the 11 times
+    print(f"after {25 * i:3} steps: {ahead[:, i]}, mean {ahead[:, i].mean():.2f}")
+reveal("08.values_read", "ahead" if ahead[:, 1].mean() > 0 else "behind")
 
 # %% [markdown]
-# If they read the same number of rewards, hard attention is a little ahead, on average. But it has used ten times as many questions. So hard attention is worthwhile if reading is expensive and questions are cheap. With the same number of questions, soft attention learns faster, as the curves have shown.
+# If they read the same number of rewards, hard attention is ahead after 25 steps, with every seed. Later, the two are about equal. But hard attention has used ten times as many questions. So it is worthwhile if reading is expensive and questions are cheap. With the same number of questions, soft attention learns faster, as the curves have shown. We have also tried the rates 0.005 and 0.05: the order of all these ways is the same.
 #
 # ## Hard attention in use
 #
@@ -314,21 +325,21 @@ caption = "Share right after 250 steps, mean and range of five seeds"
 table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 
 # %% [markdown]
-# Yes, the largest weight is right more often than a draw, in all three rows. So hard attention can draw while it learns, and take the largest weight in use. A model that has learned with soft attention can do the same, and then it also reads only one value.
+# Yes, the largest weight is right more often than a draw, in all three rows. So hard attention can draw while it learns, and take the largest weight in use. In our world, a model that has learned with soft attention can do the same, and then it also reads only one value.
 #
 # <details><summary>Other ways to learn with a draw</summary>
 #
-# In other texts you will meet two other ways. A *straight-through* estimator draws a word, but uses the gradient of soft attention. The *Gumbel-softmax* adds noise to the scores and takes a softmax at a low temperature. Its weights are close to a draw, and still have a gradient. Both estimates are biased, and both need all values in training.
+# In other texts you will meet two other ways. A *straight-through* estimator draws a word, but uses the gradient of soft attention. The *Gumbel-softmax* adds noise to the scores and takes a softmax at a low temperature. Its weights are close to a draw, and still have a gradient. Both estimates are biased, which means that their mean is wrong, and both need all values in training.
 #
 # </details>
 #
 # ## Local attention: a window
 #
-# Hard attention pays with noisy gradients. Can we read less without draws? **Local attention** (Luong et al. 2015) looks at the words that are at most $D$ positions away from a **centre** $c$. It takes a softmax of the scores $z_s$ of these words alone. Then it multiplies each weight by a **Gaussian**, a factor that is 1 at the centre and becomes smaller with the distance:
+# Now to the second question: must attention look at every word? Local attention (Luong et al. 2015) looks at the words that are at most $D$ positions away from a **centre**. It takes a softmax of the scores $z_j$ of these words alone. Then it multiplies each weight by a **Gaussian**, a factor that is 1 at the centre and becomes smaller with the distance:
 #
-# $$a_s = \frac{e^{z_s}}{\sum_{|r - c| \le D} e^{z_r}} \cdot \exp\left(-\frac{(s - c)^2}{2\sigma^2}\right) \qquad \sigma = \frac{D}{2}$$
+# $$a_j = \frac{e^{z_j}}{\sum_{|i - \text{centre}| \le D} e^{z_i}} \cdot \exp\left(-\frac{(j - \text{centre})^2}{2\sigma^2}\right) \qquad \sigma = \frac{D}{2}$$
 #
-# Here $s$ and $r$ are positions, and $D$ is not the width of a vector. We take $D = 1$, and as the centre the position of "barks", which is 3 if we count from 0. The scores are again $\log p$, so the softmax gives 0.2, 0.5 and 0.1, each divided by their sum 0.8. One position away from the centre, the Gaussian is $e^{-2} = 0.135$. What are the three weights?
+# Here $i$ and $j$ are positions, and $D$ is not the width of a vector. We take $D = 1$, and as the centre the position of "barks", which is 3 if we count from 0. The scores are again $\log p$, so the softmax gives 0.2, 0.5 and 0.1, each divided by their sum 0.8. One position away from the centre, the Gaussian is $e^{-2} = 0.135$. What are the three weights?
 
 
 # %% tags=["nbval-check-output"]
@@ -376,10 +387,10 @@ for place in (1.0, 2.5):
 #
 # For word $t$ of a translation, Luong et al. place the centre in one of two ways:
 #
-# - **local-m** follows a rule, $c = t$: word 5 of the translation looks around word 5 of the source. The m stands for *monotone*, which means that both languages have the same order. This kind has no Gaussian.
-# - **local-p** predicts the centre from the decoder's state $h_t$: $c = S \cdot \text{sigmoid}(v^\top \tanh(W h_t))$. The sigmoid is a share between 0 and 1, and the centre is this share of the $S$ source words. The vector $v$ and the matrix $W$ are learned.
+# - **local-m** follows a rule, centre $= t$: word 5 of the translation looks around word 5 of the source. The m stands for *monotone*, which means that both languages have the same order. This kind has no Gaussian.
+# - **local-p** predicts the centre from the decoder's state $s_t$: centre $= S \cdot \text{sigmoid}(v^\top \tanh(W s_t))$. The sigmoid is a share between 0 and 1, and the centre is this share of the $S$ source words. The vector $v$, which is not a value, and the matrix $W$ are learned.
 #
-# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06. Here both languages have the same order of words. A decoder without attention is there, too. All have learned for 600 steps from sentences of at most 12 words, and the windows have $D = 2$. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
+# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06. Here both languages have the same order of words. A decoder without attention is there, too: its first state holds the sentence, as in lesson 05. All have learned in advance for 600 steps, from sentences of at most 12 words, and the windows have $D = 2$. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
 
 # %% tags=["nbval-check-output"]
 predict("08.window", ...)
@@ -394,7 +405,7 @@ for kind, runs_by_length in same_order.items():
 reveal("08.window", max(at_20, key=at_20.get))
 
 # %% [markdown]
-# On 20 words, local-m is best. Its rule is the same at every length. On 12 words it is a little behind global attention, because words that are left out or doubled can push the right word out of its window.
+# On 20 words, local-m is best. Its rule is the same at every length. On 12 words it is a little behind global attention.
 #
 # What if the rule is wrong? Now the order is reversed, so that the first word of the translation belongs to the last word of the source. How far does local-m fall?
 
@@ -403,13 +414,31 @@ caption = "Share of words right, mean and range of five seeds, reversed order"
 table(words_right("reversed"), ["12 words", "20 words"], digits=2, caption=caption)
 
 # %% [markdown]
-# With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention.
+# With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention. In this world we know which source word belongs to each word of the translation. How often is it in the window?
+
+
+# %% tags=["nbval-check-output"]
+def share_in_window(order, length):
+    test = small_world(200, 7, order, shortest=length, longest=length)
+    links = torch.tensor(sum(test.links, []))  # source and target word of each link
+    distance = (links[:, 0] - links[:, 1]).abs()
+    return (distance <= 2).float().mean()
+
+
+rows = {}
+for name, order in (("same order", "monotone"), ("reversed order", "reversed")):
+    rows[name] = [share_in_window(order, length) for length in (12, 20)]
+caption = "Share of words whose source word is in the window of local-m"
+table(rows, ["12 words", "20 words"], digits=2, caption=caption)
+
+# %% [markdown]
+# Even in the same order, some source words lie outside, because earlier words are left out or doubled. In the reversed order, few lie inside. local-m gets more words right than that, perhaps because its state also holds something of the sentence.
 #
 # local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention. It predicts a *share* of the sentence, and has never met a sentence of 20 words. Perhaps its shares are right only for the lengths that it has met.
 #
-# ## So: must attention be soft?
+# ## So: must attention be soft, and must it look at every word?
 #
-# No, attention need not be soft, but the other kinds have their price. Hard attention reads one value, and learns from rewards. It needs more questions than soft attention. Local attention reads a window and has a gradient, but it sees nothing outside its window. With a right rule for the centre, it was better than global attention on sentences longer than those in training. With a wrong rule, or with a learned centre on these long sentences, it was much worse. So soft global attention is the safe choice if we can afford to read everything.
+# No, attention need be neither soft nor global, but each change has its price. Hard attention is not soft: it reads one value, learns from rewards, and needs more questions. Local attention is soft and has a gradient, but it sees nothing outside its window. With a right rule for the centre, it was better than global attention on sentences longer than those in training. With a wrong rule, or with a learned centre on these long sentences, it was much worse. So soft global attention is the safe choice if we can afford to read everything.
 #
 # ## Questions
 #
@@ -433,7 +462,7 @@ check("08.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention need not be soft. Hard attention draws one word and reads only its value. Local attention takes a weighted sum within a window.
+# - Attention need not be soft: hard attention draws one word and reads only its value. It need not look at every word: local attention is soft within a window.
 # - Soft attention returns the expectation of hard attention. A draw passes no gradient, but the reward times the gradient of $\log p_k$ is an unbiased estimate.
 # - A baseline near the mean reward makes the variance of the estimate smaller, and leaves its mean as it is, if it does not depend on the draw.
 # - Hard attention reads few values, and needs many questions. In use, it can take the largest weight.

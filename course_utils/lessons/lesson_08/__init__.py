@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="08",
     title="Hard and local attention",
-    question="Must attention be soft?",
+    question="Must attention be soft, and must it look at every word?",
     goals=(
         "tell soft, hard and local attention apart, and say what each of them reads",
         "estimate a gradient from draws and their rewards, and compare it with the exact one",
