@@ -1,11 +1,12 @@
 """What each ingredient of a Transformer's training is worth: each switched off in turn; and how often the translator has read some words.
 
-    python benchmarks/ablations.py [--only world translator words] [--seeds 0 1 2 3 4]
+    python benchmarks/ablations.py [--only world heart translator words] [--seeds 0 1 2 3 4]
 
-Fills four tables, which lessons 12 and 13 show:
+Fills five tables, which lessons 12 and 13 show:
 
 ablations.csv       "world": Transformers in the generated world, from 1,500 pairs, where the same sentences come again and again, and some
                     from 20,000, half a minute to four minutes a row
+by_heart.csv        "heart": those from 1,500 pairs with dropout and without, on the sentences that they have read and on new ones
 recipe.csv          "translator": the course's own translator, with the preset for two laptop cores, to its end, 11 to 21 minutes of one
                     core a row, on the three test sets with beam search, and the translator with GRUs beside it
 on_captions.csv     both translators side by side, from recipe.csv
@@ -20,11 +21,13 @@ from measuring import fill, jobs, read_options, timed
 from course_utils.data.measured import by_seed
 from course_utils.data.multi30k import load_multi30k
 from course_utils.models.files import load_model
+from course_utils.training.corpus import load_pairs
 from course_utils.training.loop import train
 from course_utils.training.settings import Settings, load_preset, make_settings
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
+BY_HEART = "changed seed bleu bleu_read"
 ABLATIONS = "data pairs changed seed bleu loss cpu_seconds"
 ON_CAPTIONS = "model seed test_2016_flickr test_2017_flickr test_2017_mscoco cpu_seconds"
 RECIPE = "changed seed test_set bleu loss cpu_seconds"
@@ -92,6 +95,15 @@ def ablation(data, pairs, changed, seed):
     return [(end["val_bleu"], end["val_loss"], seconds)]
 
 
+def by_heart(changed, seed):
+    """Train one model on 1,500 pairs; return its BLEU on new sentences, and on those that it has read."""
+    settings = settings_of("world", 1_500, changed, seed)
+    end, translator, _ = trained(settings)
+    read = load_pairs(settings, "train")
+    found = bleu(translate(*translator, read.sources, width=1), read.targets)
+    return [(end["val_bleu"], round(found.score, 2))]
+
+
 def recipe(changed, seed):
     """Train the course's translator with one thing changed, or the one with GRUs; return a row for each test set."""
     kind = "attention" if changed == GRUS else "transformer"
@@ -125,7 +137,7 @@ def captions(text):
 
 
 if __name__ == "__main__":
-    parts = ("world", "translator", "words")
+    parts = ("world", "heart", "translator", "words")
     options = read_options(
         __doc__, [0, 1, 2, 3, 4], only={"nargs": "+", "choices": parts, "default": parts, "help": "parts"}
     )
@@ -133,6 +145,9 @@ if __name__ == "__main__":
         setups = [("world", 1_500, changed) for changed in CHANGES]
         setups += [("world", 20_000, changed) for changed in (EVERYTHING, "no dropout")]
         fill("ablations", ABLATIONS, jobs(setups, options.seeds), ablation)
+    if "heart" in options.only:
+        read = {EVERYTHING: 3, "no dropout": 3}  # by how many seeds
+        fill("by_heart", BY_HEART, jobs(read, options.seeds, read), by_heart)
     if "translator" in options.only:
         fill("recipe", RECIPE, jobs(RECIPE_CHANGES, options.seeds, {GRUS: 3}), recipe)
         read = {"Transformer": 3, GRUS: 3}  # by how many seeds

@@ -121,13 +121,13 @@ predictions = (
     Prediction(
         "13.warm_up",
         "Four schedules have a rate of at most 0.02: always the same, a rise, a fall, or a rise and a fall. With which one do the models predict the most words correctly?",
-        why="With a fall, the last steps are small, and that gains words here. The rise makes ten of only 100 steps smaller, and that loses words.",
+        why="With a fall, the last steps are small, and that gains words here. The rise loses words, alone and together with the fall.",
         choices=("always 0.02", "rise", "fall", "rise and fall"),
     ),
     Prediction(
         "13.dropout",
         "The models learn from 1,500 pairs and read each of them 53 times. What does dropout do?",
-        why="Without dropout the model is worse with every seed. What is read again and again can be learned by heart, and dropout should prevent that.",
+        why="Without dropout the models are worse on new sentences, with every seed.",
         choices=("it helps", "it hurts", "the seeds disagree"),
     ),
 )

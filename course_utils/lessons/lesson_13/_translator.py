@@ -37,6 +37,14 @@ BY_RAREST_WORD = {
     "10 to 99 captions": [411, 33.1, 10.0],
     "100 or more": [92, 44.7, 9.0],
 }
+# Of the 29 captions read in training that hold "not", how many are negative in German.
+NEGATIVE_OF_29 = {"a person": [23], "the first translator": [4], "the second translator": [10]}
+NEGATIONS = {"nicht", "kein", "keine", "keinen", "ohne"}  # not, no, without
+
+
+def negative(texts) -> list[str]:
+    """Return those of the German texts that hold a negation."""
+    return [text for text in texts if NEGATIONS & set(_words(text))]
 
 
 def learning_curve(name=NAME) -> dict[str, list[float]]:
@@ -77,6 +85,14 @@ def recipe_differences() -> dict[str, dict[str, Tensor]]:
     return rows
 
 
+def by_heart() -> dict[str, list[Tensor]]:
+    """Return the mean BLEU of small models on the sentences that they have read 53 times, and on new ones, with dropout and without."""
+    rows = {}
+    for row, changed in {"with dropout": "nothing", "without dropout": "no dropout"}.items():
+        rows[row] = [by_seed("by_heart", column, changed=changed).mean() for column in ("bleu_read", "bleu")]
+    return rows
+
+
 def worst_captions(model, subwords) -> dict[str, list[str]]:
     """Return a row for each of the captions translated worst: the German, what it says, and two of its words."""
     rows = {}
@@ -99,6 +115,13 @@ def measure():
         found = [row for row in rows if least <= min(held[word] for word in _words(row[0])) <= most]
         length = sum(len(row[0].split()) for row in found) / len(found)
         print(least, most, len(found), bleu([row[1] for row in found], [row[2] for row in found]).score, length)
+    pairs_of_not = [
+        (source, target) for source, target in zip(read.sources, read.targets, strict=True) if "not" in _words(source)
+    ]
+    sources, targets = zip(*pairs_of_not, strict=True)
+    second, _ = load_pretrained(SECOND)
+    by_models = [len(negative(translate(one, subwords, list(sources)))) for one in (model, second)]
+    print("negative:", len(sources), len(negative(targets)), by_models)
     print("word for word:", sum(german == right for _, german, right in rows))
 
 
