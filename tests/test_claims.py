@@ -25,6 +25,19 @@ def claim(lesson, sentence):
     return add
 
 
+@claim("01", "they agree less, but three words in four still have the same sign.")
+def _(numbers):
+    (known, same), (unread, still_same) = numbers("training: correlation")[:2], numbers("test: correlation")[:2]
+    return known > 0.85 and same > 0.8 and 0.6 < unread < known and 0.7 < still_same < same
+
+
+@claim("01", "Without these numbers, more positive reviews with a negation come out right, and fewer negative ones.")
+def _(numbers):
+    (good, bad), (good_now, bad_now) = numbers("as learned")[:2], numbers("with 0  ")[:2]
+    below, of = numbers("negations with a negative number:")
+    return below > of * 2 / 3 and good_now > good + 0.05 and bad_now < bad - 0.05
+
+
 @claim("02", "One attention gets three of the four cases right, in all five runs")
 def _(numbers):
     return all(0.74 < share <= 0.75 for share in numbers("attentions 1:"))
