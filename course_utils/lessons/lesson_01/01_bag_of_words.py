@@ -251,7 +251,7 @@ for name, reviews in {"training": learn, "test": test}.items():
     print(f"{name}: correlation {correlation:.2f}, the same sign {same_sign:.2f}")
 named = ["fun", "dull", "bad", "great", "the", "was", "not", "film", "movie"]
 places = {place: word for place, word in enumerate(frequent) if word in named}
-plots.scatter(odds, adds, "log-odds in test reviews", "added to the score: w · x", places)
+plots.scatter(odds, adds, "log-odds in test reviews", "adds to the score: w·x", places)
 
 # %% [markdown]
 # They agree: what a word adds to the score follows the counts. In the test reviews, which the picture shows, they agree less, but three words in four still have the same sign. So training has learned something about the words, and not only about the reviews that it has read.
