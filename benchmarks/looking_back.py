@@ -35,7 +35,6 @@ SETUPS = {
     "Bahdanau": {"attention": "bahdanau"},
     "Luong": {"attention": "luong", "score": "general", "input_feeding": True},
 }
-IN_ORDER = ("one vector", "Bahdanau")
 
 
 class Projected(Attention):
@@ -114,6 +113,6 @@ def largest_weights(score, seed):
 if __name__ == "__main__":
     seeds = read_options(__doc__, 5).seeds
     fill("attention", COLUMNS, jobs(product(("monotone", "verb-last"), SETUPS), seeds), measure)
-    fill("in_order", COLUMNS_IN_ORDER, jobs(product(("verb-last",), IN_ORDER), seeds), measure_in_order)
+    fill("in_order", COLUMNS_IN_ORDER, jobs(product(("verb-last",), SETUPS), seeds), measure_in_order)
     fill("scores", COLUMNS, jobs(product(("verb-last",), SCORES), seeds), measure_score)
     fill("projected", COLUMNS_OF_PROJECTED, jobs(("dot", "scaled_dot", Projected.name), seeds), largest_weights)

@@ -356,6 +356,7 @@ def hits_in(reviews):
 
 
 right = hits_in(world_test)
+print("The mean of five runs:")
 reveal("01.with_negation", right.mean())
 
 # %% [markdown]
