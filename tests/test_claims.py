@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from course_utils.translation.scores import share_in_order
+
 ROOT = Path(__file__).resolve().parent.parent
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-\d+)?")
 CLAIMS = []
@@ -29,6 +31,19 @@ def claim(lesson, sentence):
 def _(numbers):
     red, green, blue = numbers("step 15: weights")
     return abs(red - 0.5) < 0.01 and abs(blue - 0.5) < 0.01 and abs(green) < 0.01
+
+
+@claim("01", "they agree less, but three words in four still have the same sign.")
+def _(numbers):
+    (known, same), (unread, still_same) = numbers("training: correlation")[:2], numbers("test: correlation")[:2]
+    return known > 0.85 and same > 0.8 and 0.6 < unread < known and 0.7 < still_same < same
+
+
+@claim("01", "Without these numbers, more positive reviews with a negation come out right, and fewer negative ones.")
+def _(numbers):
+    (good, bad), (good_now, bad_now) = numbers("as learned")[:2], numbers("with 0  ")[:2]
+    below, of = numbers("negations with a negative number:")
+    return below > of * 2 / 3 and good_now > good + 0.05 and bad_now < bad - 0.05
 
 
 @claim("02", "One attention gets three of the four cases right, in all five runs")
@@ -176,9 +191,9 @@ def _(numbers):
     return all(max(abs(a - b) for a, b in zip(*pair, strict=True)) < 0.2 for pair in pairs)
 
 
-@claim("06", "Every word is right.")
+@claim("06", "and every word is right.")
 def _(_):
-    shown = shown_before("06", "Every word is right.")
+    shown = shown_before("06", "and every word is right.")
     right, ours = (re.findall(f"{whose}: +(.*)", shown)[-1] for whose in ("right", "model"))
     return right == ours
 
@@ -189,10 +204,29 @@ def _(numbers):
     return all(mean <= own < mean + 0.08 for own, mean in zip(yours, five, strict=True)) and yours == sorted(yours)
 
 
-@claim("06", "It is better up to 16 words")
+@claim("06", "The model has not read this sentence")
+def _(_):
+    return "read in training: False" in shown_before("06", "The model has not read this sentence")
+
+
+@claim("06", "So only 5 of the 24 words count as right, although 19 of them are there in the right order.")
+def _(_):
+    shown = shown_before("06", "So only 5 of the 24 words")
+    right, ours = (re.findall(f"{whose}, \\d+ words: +(.*)", shown)[-1] for whose in ("right", "model"))
+    at_place = sum(a == b for a, b in zip(right.split(), ours.split(), strict=False))
+    return len(right.split()) == 24 and at_place == 5 and share_in_order([ours], [right]) == 19 / 24
+
+
+@claim("06", "It is better at every length, with each of the five seeds.")
 def _(numbers):
-    *shorter, longest = zip(numbers("your model  "), numbers("one vector  ")[::3], strict=True)
-    return all(own > one + 0.03 for own, one in shorter) and abs(longest[0] - longest[1]) < 0.1
+    ours, one = numbers("your model  "), numbers("one vector  ")[::3]
+    chance = numbers("other sentences  ")
+    return all(c + 0.1 < lower < own - 0.1 for c, lower, own in zip(chance, one, ours, strict=True)) and ours[-1] < 0.8
+
+
+@claim("06", "At 20 words, three of four links are wrong, even after the right words.")
+def _(numbers):
+    return abs(numbers("your model  ")[-1] - 0.75) < 0.08
 
 
 @claim("06", "The decoder leaves words out:")

@@ -609,6 +609,13 @@ def test_shares_of_what_is_exactly_right():
     assert scores.exact_shares([], []) == (0, 0)
 
 
+def test_one_missing_word_does_not_make_the_later_ones_wrong_in_order():
+    assert scores.share_in_order(["b c d e"], ["a b c d e"]) == 4 / 5
+    assert scores.share_in_order(["a x c b", "a"], ["a b c", "a"]) == 3 / 5  # a c or a b, and a
+    assert scores.share_in_order(["a b a b"], ["b a"]) == 2 / 4
+    assert scores.share_in_order(["", "a"], ["a b", ""]) == 0 == scores.share_in_order([], [])
+
+
 def untrained(kind, subwords):
     torch.manual_seed(1)
     return files.make_model(kind, len(subwords), {"width": 16, "hidden": 16}).eval()

@@ -253,21 +253,23 @@ def looking_back(source, given, output, new=()) -> Diagram:
     look = draw.step("attention", "attention: score, normalise, sum", max(cells[-1].right - EDGE, 200), 50)
     look.at(EDGE + look.width / 2, -40)
     query, cell = draw.data("query", "query: *s*₁", 66, 54), draw.step("decoder", "cell", wide, 48)
-    word, written = draw.data("given", given, wide, 32), draw.data("target", output, 104, 32)
-    row([None, query, None], [None, cell, word], [None, written, None], x=look.right + 62, height=height)
+    word, written = draw.data("given", given, wide, 32), draw.data("target", output, wide, 32)
+    readout, x = draw.step("readout", "readout", wide, 48), look.right + 40
+    row([None, query, None], [None, cell, word], [None, readout, None], [None, written, None], x=x, height=height)
     draw.chain(read, cells, states, look)
     for left, right in pairwise(cells):
         draw.arrow(left, right, at=left.middle - 9)
         draw.arrow(right, left, at=left.middle + 9)
     draw.arrow(query, look, over=look.middle + 13)
-    draw.arrow(look, written, over=look.middle - 13)
+    draw.arrow(look, readout, over=look.middle - 13)
     draw.arrow(look, cell, "context", over=look.middle - 13, name="context")
-    draw.chain(query, cell, written)
+    draw.chain(query, cell, readout, written)
     draw.arrow(word, cell)
     return draw.diagram(f"""The encoder's cells read {", ".join(source)} in both directions and say of each word
         {", ".join(plain(state.text) for state in states)}. The attention (score, normalise, sum) compares all of these
         with the {plain(query.text)}, which is the decoder's state, and returns the context. The decoder's next cell
-        reads {given}, that state and the context; the word {output} comes from its new state and the context.""")
+        reads {given}, that state and the context. The readout makes the word {output} of the cell's new state and the
+        context.""")
 
 
 def soft_and_hard(new=()) -> Diagram:

@@ -60,6 +60,27 @@ def exact_shares(translations: list[str], references: list[str]) -> tuple[float,
     return sum(output == wanted for output, wanted in pairs) / max(1, len(pairs)), right / max(1, words)
 
 
+def share_in_order(translations: list[str], references: list[str]) -> float:
+    """Return the share of words that are right and in the right order, wherever they stand: of the longest common subsequence.
+
+    A word too many counts as wrong, as one that is missing does. One missing word does not make those after it wrong, as it does in
+    `exact_shares`.
+    """
+    pairs = [(output.split(), wanted.split()) for output, wanted in zip(translations, references, strict=True)]
+    words = sum(max(len(output), len(wanted)) for output, wanted in pairs)
+    return sum(_common(output, wanted) for output, wanted in pairs) / max(1, words)
+
+
+def _common(one, other):
+    """The length of the longest list of words that both have in this order, perhaps with others between them."""
+    longest = [0] * (len(other) + 1)  # of the words of one so far, and the first 0, 1, … of the other
+    for word in one:
+        before = longest[:]
+        for i, theirs in enumerate(other):
+            longest[i + 1] = before[i] + 1 if word == theirs else max(before[i + 1], longest[i])
+    return longest[-1]
+
+
 def alignment_error_rate(weights: list[np.ndarray], links: list[list[tuple[int, int]]]) -> float:
     """Return how far attention is from the links that are known, over all sentences: 0 where it agrees, at most 1.
 

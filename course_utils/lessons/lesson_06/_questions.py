@@ -46,8 +46,8 @@ questions = (
         "where the help ends",
         "In training, the models that look back read sentences of up to 12 words. What did they do with sentences of 20 words?",
         right=(
-            "Most of the words were wrong, and some were left out.",
-            "No single vector has to hold the sentence any more. But the decoder has learned where to look next only for sentences of up to 12 words.",
+            "They left words out, but got more right words in the right order than with one vector.",
+            "At 20 words, looking back still helps, but less than at 12 words: the decoder often looks at wrong places.",
         ),
         wrong=(
             (
@@ -56,28 +56,28 @@ questions = (
             ),
             (
                 "They ended every translation after 12 words, as they had learned to.",
-                "They wrote longer translations. What went wrong was where they looked.",
+                "They wrote longer translations: ours had 20 words. What went wrong was where they looked.",
             ),
             (
-                "They got fewer words right than at 12 words, but far more than with one vector.",
-                "This is true at 16 words only. At 20 words, they got no more words right than the models with one vector.",
+                "They were no better than models with one vector, however we count.",
+                "This is so only if we count words by their position, where one missing word makes all later ones wrong. More of the right words came in the right order.",
             ),
         ),
     ),
     NumberQuestion(
         "06.q4",
         "an alignment error rate",
-        "A translation has four words. Three of them have one sure link each, and the largest weight agrees with all three links. The fourth word has no link, but its largest weight makes one in A, too. What is the alignment error rate?",
+        "A translation has four words. Three of them have one known link each, and the largest weight agrees with all three links. The fourth word has no link, but its largest weight makes one in A, too. What is the alignment error rate?",
         answer=0.1429,
         tolerance=0.004,
-        why="A has four links, S has three, and three of A are sure and so possible, too: 1 - (3 + 3) / (4 + 3) = 1/7.",
+        why="A has four links, K has three, and three links are in both: 1 - 2 · 3 / (4 + 3) = 1/7.",
         wrong={
             0.0: "The fourth word looks somewhere, too, and that link counts in A.",
-            0.25: "You have divided by the links of A alone. The sure links count in the denominator, too.",
+            0.25: "You have divided by the links of A alone. The known links count in the denominator, too.",
             0.8571: "That is the agreement. The error rate is 1 minus it.",
-            0.5714: "The sure links are possible, too, so |A ∩ P| is 3 as well, and not 0.",
+            0.5714: "The links that are in both sets count twice, since they are in A and in K.",
         },
-        otherwise="Count |A| = 4, |S| = 3, |A ∩ S| = 3 and |A ∩ P| = 3, and put them into the formula.",
+        otherwise="Count |A| = 4, |K| = 3 and |A ∩ K| = 3, and put them into the formula.",
     ),
     NumberQuestion(
         "06.q5",
