@@ -590,6 +590,11 @@ def _(numbers):
     return min(once[:2]) > 0.95 and once[2] < once[0] and most < latest[0] < 0.5
 
 
+@claim("20", "Now all answers are right, even at 128 steps.")
+def _(numbers):
+    return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
+
+
 @claim("20", "The latest key always reads its value, and a key of 8 steps ago mostly does.")
 def _(numbers):
     now, eight, _, old = (numbers(f"{ago:3} steps ago:")[0] for ago in (0, 8, 32, 96))
@@ -605,10 +610,33 @@ def _(numbers):
     return max(once) - min(once) < 0.02 and min(latest[:2]) > latest[2] + 0.03 and min(more) > 0.3
 
 
+def by_slopes(numbers, world):
+    """Return the shares at 128 steps with the slope 1/4 in no head, in two and in all, and of ALiBi, each with both seeds."""
+    return zip(*(numbers(f"{world}, seed {seed}  ") for seed in (0, 1)), strict=True)
+
+
+@claim("20", "Without the slopes, it loses most of its right answers in `latest`.")
+def _(numbers):
+    no_head, two, _, _ = by_slopes(numbers, "latest")
+    return all(without < 0.45 * mine for without, mine in zip(no_head, two, strict=True))
+
+
+@claim("20", "Without the zeros, it loses most of them in `once`, and gains very few in `latest`.")
+def _(numbers):
+    (_, two, every, _), (_, two_latest, every_latest, _) = (by_slopes(numbers, world) for world in ("once", "latest"))
+    gains = [without - mine for without, mine in zip(every_latest, two_latest, strict=True)]
+    return (
+        all(without < 0.45 * mine for without, mine in zip(every, two, strict=True))
+        and 0 <= min(gains) <= max(gains) < 0.06
+    )
+
+
 @claim("20", "In `once` it has clearly more right answers, with both seeds, as we expected.")
 def _(numbers):
-    once, latest = ([numbers(f"{world}, seed {seed}  ")[-1] for seed in (0, 1)] for world in ("once", "latest"))
-    return min(once) > 0.05 and -0.1 < min(latest) <= max(latest) < 0
+    (_, once, _, alibi_once), (_, latest, _, alibi_latest) = (by_slopes(numbers, world) for world in ("once", "latest"))
+    more = [mine - alibi for mine, alibi in zip(once, alibi_once, strict=True)]
+    fewer = [alibi - mine for mine, alibi in zip(latest, alibi_latest, strict=True)]
+    return min(more) > 0.05 and 0 < min(fewer) <= max(fewer) < 0.1
 
 
 @claim("21", "Our GPT copies better than the counts, and it also needs fewer bits for all characters together.")
