@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 09: self-attention; lesson 10: heads; lesson 11: positions",
     reading=60,
-    runs="half a minute",
+    runs="a minute",
 )
