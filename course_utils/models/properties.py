@@ -127,7 +127,8 @@ def gradient(attend) -> str | None:
     return None
 
 
-PROMISES: dict[str, Callable] = {f.__name__: f for f in (shape, rows, leak, padding, apart, order, large, gradient)}
+# The last two are a choice: an attention may have no weights, or may have to know the order.
+PROMISES: dict[str, Callable] = {f.__name__: f for f in (shape, leak, padding, apart, large, gradient, rows, order)}
 
 
 def broken(attend, promises: dict[str, Callable] | None = None) -> dict[str, str]:

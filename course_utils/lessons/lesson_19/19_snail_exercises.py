@@ -189,7 +189,7 @@ check("19.dilations", dilations)
 # %% [markdown]
 # ## 19.two_blocks
 #
-# The code below is meant to be a dense block and an attention block. It raises no error, but it has three faults. Through two of them, later steps change the result of a step:
+# The code below is meant to be a dense block and an attention block. It raises no error, but it has three faults. Through two of them, later steps change the result of a step. `F.conv1d` is a convolution, too: it wants the axis of the features before that of the steps, and reads the earlier step with the first matrix.
 #
 # ```python
 # padded = F.pad(x.mT, (0, dilation))

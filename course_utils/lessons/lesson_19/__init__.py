@@ -13,7 +13,7 @@ lesson = Lesson(
         "find out whether a model sees a label that it should predict",
         "say what a model reads from its examples and what its weights hold, and how the number of classes in training changes this",
     ),
-    needs="lesson 11: positions; lesson 09: masks for the future",
+    needs="lesson 03: queries, keys and values; lesson 09: masks for the future",
     reading=55,
     runs="half a minute",
 )

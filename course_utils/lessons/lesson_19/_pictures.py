@@ -1,4 +1,6 @@
-"""What lesson 19 draws: an episode as a row of pictures, and where a step looks in it."""
+"""What lesson 19 draws: an episode as a row of pictures, and where a step looks in it; and how much weight finds the right label."""
+
+import torch
 
 from course_utils.data.digit_fields import SIDE
 from course_utils.figures import pictures, plots
@@ -33,3 +35,11 @@ def show_weights(weights, answers, episode, step):
     share = on_labels[right].sum().item()
     said = f"At step {step} the right label is {labels[step]}, and SNAIL says {answer}."
     return f"{said} The right label has {share:.2f} of the weight."
+
+
+def weight_on_right(weights, episodes):
+    """The mean weight, of weights B×T×T, that lies on the right label where its class was shown once before."""
+    labels = episodes.labels
+    same = (labels[:, :, None] == labels[:, None]).tril(-1)  # B T T: pictures of the class before
+    read = torch.cat([torch.zeros_like(same[..., :1]), same[..., :-1]], dim=-1)  # B T T: a label is read one step later
+    return (weights * read).sum(-1)[episodes.before == 1].mean().item()

@@ -52,7 +52,7 @@ questions = (
         wrong=(
             (
                 "They look back at pictures that were shown long ago.",
-                "Attention does that. The convolutions alone had fewer than half of the labels right.",
+                "Attention does that. After 400 steps, the convolutions alone had fewer than half of the labels right.",
             ),
             (
                 "They have most of the parameters, and these hold the classes.",
@@ -123,7 +123,7 @@ predictions = (
     Prediction(
         "19.without",
         "With one attention block alone, what share of the labels is right where the class was shown five times?",
-        why="See what it reads: can it find a similar picture, and does it read the label of that picture there?",
+        why="Attention finds a step by what it holds, and no step holds a picture together with its label.",
     ),
     Prediction(
         "19.by_training",

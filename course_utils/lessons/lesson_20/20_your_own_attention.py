@@ -16,9 +16,9 @@ from course_utils.models.variants import delta, sparsemax
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=100)
 
 # %% [markdown]
-# Many attentions change one part of the attention that you know, for a reason.
+# New attentions are published every year, and each is said to be better. Most of them change one part of the attention that you know, for a reason. How can we find out whether such a change helps, and how do we make one of our own?
 #
-# First we see which parts there are, and what every attention has to promise. Then we measure what four published changes win and lose. At the end we make a change of our own, and report what came out.
+# First we see which parts there are, and what every attention has to promise. Then we measure what four published changes win and lose. At the end we make our own change, and report what came out.
 #
 # ## Three parts to change
 #
@@ -50,7 +50,9 @@ diagrams.three_parts()
 #
 # Before we ask which attention is better, we write down what an attention **promises**, for instance that no step sees a later one under a causal mask. A function tests each promise, like the leak test of lesson 09.
 #
-# We try eight promises on `attend`, and on nine attentions with one fault each, which are named after their faults. The weights of `mask_after_softmax` are `scores.softmax(-1) * mask`, so each later step has the weight 0. Does it keep the promise `leak`?
+# We try eight promises on `attend`, and on nine attentions with one fault each, which are named after their faults. Every attention must keep the first six. The last two, `rows` and `order`, are a choice: an attention may have no weights, or may have to know the order.
+#
+# The weights of `mask_after_softmax` are `scores.softmax(-1) * mask`, so each later step has the weight 0. Does it keep the promise `leak`?
 
 # %%
 shown.who_breaks({"attend": attend} | faulty_attention.FAULTS)
@@ -114,10 +116,13 @@ table(rows, [str(step) for step in range(10)], corner="step")
 
 # %%
 def trained(attend, world, seed=0):
-    """Train a model; return its shares of right answers at 32, 64 and 128 steps."""
     torch.manual_seed(seed)
     model = variants.reader(attend)
     variants.fit(model, world, seed)
+    return model
+
+
+def shares_right(model, world):
     shares = []
     for length in (32, 64, 128):
         share = variants.accuracy(model, world, length)
@@ -129,8 +134,9 @@ predict("20.latest", ...)
 
 # %% tags=["reveals"]
 print("Shares of right answers, from short to long sequences:")
-print("once:  ", trained(attend, "once"))
-in_latest = trained(attend, "latest")
+model_of_once = trained(attend, "once")
+print("once:  ", shares_right(model_of_once, "once"))
+in_latest = shares_right(trained(attend, "latest"), "latest")
 print("latest:", in_latest)
 draw = torch.Generator().manual_seed(10_000)
 asked = lookups(200, "latest", draw, 32)
@@ -140,7 +146,7 @@ print(f"always the most frequent value of the key, at 32 steps: {share:.2f}")
 reveal("20.latest", in_latest[0])
 
 # %% [markdown]
-# In `latest`, the model answers fewer than half of the questions correctly. That is hardly more than with the most frequent value of the key. The table of promises tells why: `attend` keeps the promise `order`, which is a drawback here. Its contexts are the same in whatever order the keys come, so it cannot know which one came last. The causal mask does not help, because it hides only later steps.
+# In `latest`, the model answers fewer than half of the questions correctly. That is hardly more than with the most frequent value of the key. The table of promises tells why: `attend` keeps the promise `order`, which is a drawback here. Its contexts are the same in whatever order the keys come, so it cannot know which one came last. The causal mask does not help a model of one layer, because it hides only later steps.
 #
 # In `once`, the model gets nearly everything right at 32 steps, and a little less at 128. So there are two things to improve: the order in `latest`, and the long sequences in `once`.
 #
@@ -214,7 +220,7 @@ print("sparsemax:", weights)
 print("softmax:  ", z.softmax(-1))
 
 # %% [markdown]
-# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. So the weights are 0.7 and 0.3.
+# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. Both scores are above it, so the weights are 0.7 and 0.3. If another score were below the new τ, we would leave it out, too, and compute τ again.
 #
 # The course's `sparsemax` does this for many rows at once, with a mask. We pass it to `attend` in place of the softmax: `partial` makes a function in which one argument is already given. What does step 9 of our example look at then?
 
@@ -226,6 +232,15 @@ print("sparsemax:", by_sparsemax[0, 0, 9])
 
 # %% [markdown]
 # Sparsemax gives half of the weight to each of the two equal keys, and nothing to the other eight. But it does not know which of the two came last.
+#
+# In `once` each key comes only once, so there this does not matter. We take the model that has learned `once` and keep all its weights. We only put sparsemax in place of its softmax. How many answers are right then at 128 steps?
+
+# %%
+model_of_once.attend = sparse
+print("once, with sparsemax:", shares_right(model_of_once, "once"))
+
+# %% [markdown]
+# Now all answers are right, even at 128 steps. So it was the softmax that made some of them wrong, and not what the model had learned.
 #
 # ## Another memory
 #
@@ -286,8 +301,8 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 # %% tags=["nbval-check-output"]
 asked_for = key[:, :, :1].expand(1, 4, 10, 7)  # B H T D: at each step the key 106
 reads, _ = delta(asked_for, key, value, mask)  # B H T E: with β = 1
-for t in range(10):
-    print(f"after step {t} the key 106 reads {reads[0, 0, t].item():.0f}")
+print("After steps 0 to 9, the key 106 reads:")
+print(reads[0, 0, :, 0].round().tolist())
 
 # %% [markdown]
 # The key 106 reads 1 from step 0 on, and 3 from step 6 on. Before step 6 wrote its value, $S^\top k$ was 1. The difference from 3 is 2, and so the rule added $k \cdot 2$ to the matrix. Other keys leave this value alone, because our one-hot keys are at right angles to each other.
@@ -309,9 +324,9 @@ for name, one in ours.items():
     print(f"{name}: {broken or 'nothing is broken'}")
 
 # %% [markdown]
-# ALiBi, linear attention and the delta rule each break a promise. ALiBi and the delta rule break `order` on purpose, because they have to know the order. The delta rule has no weights, so it also breaks `rows`.
+# ALiBi and the delta rule break only what is a choice. They break `order` on purpose, because they have to know the order. The delta rule has no weights, so it also breaks `rows`.
 #
-# But `linear` has a real fault, and it breaks `large`. For large negative numbers $e^x$ is rounded to 0, so a sum of products can be 0, and 0 / 0 gives NaN. **Your turn**: change the line with the division in `linear` so that it divides by 1 where the sum is 0. Then run that cell and the last one again, and see whether `linear` keeps all promises.
+# But `linear` has a real fault: it breaks `large`, which every attention must keep. For large negative numbers $e^x$ is rounded to 0, so a sum of products can be 0, and 0 / 0 gives NaN. **Your turn**: change the line with the division in `linear` so that it divides by 1 where the sum is 0. Then run that cell and the last one again, and see whether `linear` keeps all promises.
 #
 # <details><summary>Answer</summary>
 #
@@ -321,6 +336,8 @@ for name, one in ours.items():
 # total = weights.sum(-1, keepdim=True)  # B H T 1
 # weights = weights / total.where(total != 0, 1.0)
 # ```
+#
+# But where the sum was 0, the weights now add up to 0, not to 1. The promise `rows` does not notice this, because it tries no large numbers.
 #
 # </details>
 #
@@ -338,7 +355,7 @@ reveal("20.wins", shown.best_in("latest"))
 # %% [markdown]
 # The delta rule wins in `latest`. This world has only eight keys, and they fit into 16 dimensions. ALiBi comes second, and the three that do not know the order stay below one half.
 #
-# In `once` the ranking is different. Sparsemax still gets everything right at 128 steps, where `attend` with its softmax does not. So it was the softmax that cost `attend` these answers. ALiBi loses answers in long sequences, and the delta rule loses many more.
+# In `once` the ranking is different. Sparsemax still gets everything right at 128 steps, and no other attention does. ALiBi loses answers in long sequences, and the delta rule loses many more.
 #
 # Linear attention has the fewest right answers in both worlds. Our ten steps suggest a reason: it left 0.091 of the weight to each of the eight other keys.
 #
@@ -361,9 +378,9 @@ for ago in (0, 8, 32, 96):
 # %% [markdown]
 # The latest key always reads its value, and a key of 8 steps ago mostly does. What came 96 steps ago is lost: a guess would be right one time in eight, too. So a delta rule with few dimensions remembers the latest keys only. In `once`, the query may be an old key.
 #
-# ## So: what will your own attention be?
+# ## One of our own
 #
-# An attention of your own changes one part, for a reason that you can write down. Here is an example, in the order of the report that you will write in the exercises.
+# Now we make an attention of our own. We describe it in the order of the report that you will write in the exercises.
 #
 # **The reason.** ALiBi knows the order, so it does well in `latest`. But in `once` it loses old keys, because each of its heads prefers what came lately. Do all heads have to do so?
 #
@@ -406,7 +423,7 @@ for name, one in {"attend": attend, "ALiBi": alibi, "mine": mine}.items():
 # **The expectation.** We write it down before the first run, so that we cannot change our mind afterwards. For 32 steps we expect:
 #
 # - in `once` 1.00, as much as `attend` has, because two heads are as in `attend`
-# - in `latest` 0.80, less than ALiBi has in the picture above, because only two heads know the order
+# - in `latest` 0.80, while ALiBi has nearly 0.9 in the picture above, because only two heads know the order
 #
 # For 128 steps, we expect more than ALiBi in `once`. The next cell trains in each world with two seeds, which takes some seconds. Its report also subtracts the share that the dot product has with the same seed. How close do our two numbers come?
 
@@ -418,17 +435,27 @@ print(report)
 # %% [markdown]
 # **The result.** For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length.
 #
-# **Which part makes it better?** To see what a part does, we take it out, and compare runs with the same seed. Without any slope, `mine` is the dot product, and the report has compared the two. With a slope in every head, we have ALiBi, though three of its slopes are smaller than 1/4. The table compares `mine` with ALiBi at 128 steps. A plus means that `mine` has more right answers. Is it better in both worlds?
+# **Which part makes it better?** To see what a part does, we take it out, and compare runs with the same seed. Without any slope, `mine` is the dot product. We also take out the two zeros, so that all four heads have the slope 1/4. Which of the two worlds needs these zeros?
 
 # %%
-shown.beside(report, "ALiBi")
+all_steep = partial(alibi, slope=torch.full((4,), 0.25))  # 1/4 in all four heads
+without_zeros = {"once": [], "latest": []}
+for world, shares in without_zeros.items():
+    for seed in (0, 1):
+        model = trained(all_steep, world, seed)
+        shares.append(shares_right(model, world)[-1])
+shown.by_slopes(report, without_zeros)
 
 # %% [markdown]
-# `mine` is not better than ALiBi in both worlds. In `once` it has clearly more right answers, with both seeds, as we expected. In `latest` it has slightly fewer. So two heads without a slope keep the old keys, and cost few answers in `latest`.
+# `mine` needs both kinds of heads. Without the slopes, it loses most of its right answers in `latest`. Without the zeros, it loses most of them in `once`, and gains very few in `latest`.
 #
-# **What we do not know.** Two seeds are only a hint. We have not tried other slopes, or another number of such heads.
+# `mine` is better than ALiBi in only one of the two worlds. In `once` it has clearly more right answers, with both seeds, as we expected. In `latest` it has slightly fewer.
 #
-# So this is what your own attention will be: one changed part, a reason, promises that are tested, and an expectation that is written down before the run. Try yours in place of `mine`. For instance, sparsemax wins in `once`: what if `mine` had sparsemax in place of the softmax?
+# **What we do not know.** Two seeds are only a hint. We have not tried other slopes, or another number of heads without one. Nor do we know why `latest` hardly needs more than two heads with a slope.
+#
+# ## So: what will your own attention be?
+#
+# Your own attention will be like `mine`: one changed part, a reason, promises that are tested, and an expectation that is written down before the run. Try yours in place of `mine`. For instance, sparsemax wins in `once`: what if `mine` had sparsemax in place of the softmax?
 #
 # ## Questions
 #

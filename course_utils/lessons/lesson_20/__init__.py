@@ -7,7 +7,7 @@ lesson = Lesson(
     title="Your own attention",
     question="What will your own attention be?",
     goals=(
-        "write tests that any attention has to pass, and see which faults they catch",
+        "write tests for what an attention promises, and see which faults they catch",
         "change the score, the normaliser or the memory of an attention, for a reason that you can say",
         "say what ALiBi, sparsemax, linear attention and the delta rule win and lose in two worlds",
         "take a part out to see what it does, and compare seed by seed",
@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 09: self-attention; lesson 10: heads; lesson 11: positions",
     reading=60,
-    runs="half a minute",
+    runs="a minute",
 )

@@ -33,11 +33,12 @@ def best_in(world):
     return max(variants.VARIANTS, key=mean)
 
 
-def beside(report, other):
-    """A row for each world and seed at the longest length: the share right of a report, and how much more it is than another's."""
+def by_slopes(report, in_all):
+    """A row for each world and seed at the longest length: the share right with the slope 1/4 in no, two or all heads, and of ALiBi."""
     rows, length = {}, compared.LENGTHS[-1]
     for world, runs in report.right.items():
         for seed, run in enumerate(runs):
-            more = run[-1] - shares(other, world, length)[seed]
-            rows[f"{world}, seed {seed}"] = [f"{run[-1]:.2f}", f"{more:+.2f}"]
-    return table(rows, [report.name, f"minus {other}"], caption=f"share right at {length} steps")
+            none, several = (shares(name, world, length)[seed].item() for name in ("dot product", "ALiBi"))
+            rows[f"{world}, seed {seed}"] = [none, run[-1], in_all[world][seed], several]
+    columns = ["in no head (dot product)", "in two heads (mine)", "in all heads", "ALiBi"]
+    return table(rows, columns, "slope 1/4", 2, f"share right at {length} steps")
