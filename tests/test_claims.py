@@ -326,6 +326,12 @@ def _(numbers):
     return its_loss > loss - 0.1 and its_given > given - 0.05
 
 
+@claim("12", "Without residual connections, all words of the memory point in nearly the same direction.")
+def _(numbers):
+    whole, without = numbers("nothing taken out:"), numbers("residual connections taken out:")
+    return max(whole) < 0.5 and min(without) > 0.98
+
+
 @claim("12", "With large weights and without norms, the numbers grow a hundredfold or more.")
 def _(numbers):
     sizes = numbers("large weights, without norms")
