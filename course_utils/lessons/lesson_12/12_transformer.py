@@ -196,7 +196,7 @@ diagrams.sublayers()
 # %% [markdown]
 # The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667, and its root is 2.16. So the norm is [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds it to x. Post-norm gives the norm of 2x, which is the norm of x again, because the mean and the root of the variance are doubled, too.
 #
-# In the drawing you see the difference. In post-norm, the stream itself passes through a norm in every sub-layer. In pre-norm, each sub-layer only adds to the stream.
+# As the drawing shows, in post-norm the stream itself passes through a norm in every sub-layer. In pre-norm, each sub-layer only adds to the stream.
 #
 # ## Two kinds of layers
 #
@@ -420,7 +420,7 @@ print(f"share of words right when the model writes by itself: {of_whole[-1]:.2f}
 #
 # ## Take one part out
 #
-# The translator works. Now we can answer the question of this lesson. We take out one part at a time, and train what is left in the same way.
+# The translator works. Now we take out one part at a time, and train what is left in the same way.
 #
 # | part | what we change |
 # | --- | --- |
@@ -555,7 +555,7 @@ for part in ["nothing", "residual connections"]:
 #
 # ## What are norms for?
 #
-# Nearly every Transformer has norms, so where do they matter? Our model is small, and it starts with the small weights of `nn.Linear`. PyTorch's own Transformer starts with weights that are up to twice as large (Glorot and Bengio 2010). So we build six layers on each side, with small weights and with large ones. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. We do this with norms and without, so there are four cases. In which of them do the numbers become large?
+# Nearly every Transformer has norms, so where do they matter? Our model is small, and it starts with the small weights of `nn.Linear`. PyTorch's own Transformer starts with weights that are up to twice as large (Glorot and Bengio 2010). So we build six layers on each side, with small weights and with large ones, and each with norms and without. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. In which of the four cases do the numbers become large?
 
 
 # %%
