@@ -48,7 +48,6 @@ SHOWN = {
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], "le", "chien", **more),
     "soft and hard": diagrams.soft_and_hard,
     "transformer": diagrams.transformer,
-    "transformer, call by call": lambda **more: diagrams.transformer_calls(["causal", "memory"], **more),
     "sub-layers": diagrams.sublayers,
     "recurrent attention": diagrams.recurrent_attention,
     "memory network": diagrams.memory_hops,

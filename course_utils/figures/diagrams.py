@@ -339,31 +339,6 @@ def _stack(draw, read, attentions, middle, last):
     return functions
 
 
-def transformer_calls(written=(), new=()) -> Diagram:
-    """The Transformer as the calls of lesson 12's code: blue if they are `written`, marked if `new`, else grey."""
-    draw, named = Sketch("The Transformer, call by call", new), {}
-    alone, attentions = {"self-attention": "self-attention"}, {"causal": CAUSAL, "cross": CROSS}
-
-    def call(name, text, width, height=50):
-        named[name] = draw.step(name, text, width, height, "step" if name in {*written, *new} else "data")
-        return named[name]
-
-    for y, read, layer, last in ((0, "source", alone, "memory"), (130, "target\nso far", attentions, "readout")):
-        before = [draw.data("input", read, 62, 50), call("embedding", "embed", 58)]
-        inside = [call(name, text, 118) for name, text in (layer | {"feed-forward": "feed-forward"}).items()]
-        after = [call("norm", "norm", 48), call(last, last, 72)]
-        row(*before, *inside, *after, y=y, gap=[20, 28, *[18] * len(layer), 28, 18])
-        draw.chain(*before, *inside, *after)
-        draw.frame(inside, 8).span(y - 14, y + 78)
-        call("layers", "*N* such layers", 124, 34).at(inside[-1].right - 66, y + 78)  # on the frame's border
-    draw.arrow(named["memory"], named["cross"], over=107)
-    also = f" Written before: {', '.join(plain(named[name].text) for name in written)}." if written else ""
-    return draw.diagram(f"""In the upper row the source passes through embed; through self-attention and feed-forward,
-        framed as one of N such layers; and through a norm, which gives the memory. In the lower row the target so far
-        passes through embed; through causal self-attention, attention to the source, which also reads the memory, and
-        feed-forward, framed as one of N such layers, too; and through a norm and the readout.{also}""")
-
-
 def sublayers(new=()) -> Diagram:
     """A function with its residual connection and its norm: post-norm above, pre-norm below."""
     draw = Sketch("Where the norm goes", new)

@@ -68,14 +68,13 @@ def _square(ax, x, y, side, colour):
     ax.add_patch(plt.Rectangle((x - side / 2, y - side / 2), side, side, fill=False, color=colour, linewidth=1.8))
 
 
-def attended(image, weights=None, cell=None, title="", ax=None, drawn=None):
+def attended(image, weights=None, cell=None, title="", ax=None):
     """Show a picture in black on white, with lines between its cells, and how much each of them is attended to: no colour at 0, the strongest at 1.
 
     Args:
         image: Y×X.
         weights: one for each of 5×5 cells (or other squares), row by row; with None the picture shows no weights.
         cell: the number of a cell to mark with dashes: the one of the thing that a word names.
-        drawn: the number of a cell to mark with a ring: the one that was drawn.
     """
     ax = plots.axes(width=2.2, height=2.4) if ax is None else ax
     ax.imshow(torch.as_tensor(image).numpy(), cmap="Greys", vmin=0, vmax=1)
@@ -84,7 +83,7 @@ def attended(image, weights=None, cell=None, title="", ax=None, drawn=None):
     grid = round(len(weights) ** 0.5)
     side = torch.as_tensor(image).shape[0] / grid
     if weights.max() > 0:
-        cells = {"largest": weights.argmax(), "on the thing": cell, "drawn": drawn}
+        cells = {"largest": weights.argmax(), "on the thing": cell}
         lines = [f"{name} {weights[number]:.2f}" for name, number in cells.items() if number is not None]
         ax.set_xlabel("\n".join(lines), fontsize=9)
     ax.spines[:].set(visible=True, color="0.85")
@@ -97,30 +96,15 @@ def attended(image, weights=None, cell=None, title="", ax=None, drawn=None):
         ax.add_patch(plt.Rectangle(place, side, side, color=INK, alpha=0.75 * weight, linewidth=0))
         if number == cell:
             ax.add_patch(plt.Rectangle(place, side, side, fill=False, color="black", linestyle="--", linewidth=1.4))
-        if number == drawn:
-            centre = (side * (column + 0.5) - 0.5, side * (row + 0.5) - 0.5)
-            ax.add_patch(plt.Circle(centre, 0.42 * side, fill=False, color=plots.COLOURS[0], linewidth=2))
 
 
-def each_word(image, words, rows, cells, width=1.4, drawn=None):
-    """Show a map for each word: `rows` maps the name of a row to its weights, T×L; `cells` are the cells to mark with dashes, T, and `drawn` those to mark with a ring, T for each row."""
-    size = (width * len(words) + 0.3, 1.9 * len(rows) + 0.3)
+def each_word(image, words, rows, cells, width=1.4, below=None):
+    """Show a map for each word: `rows` maps the name of a row to its weights, T×L; `cells` are the cells to mark with dashes, T; `below` are more lines to write below the maps, T for each row."""
+    size = (width * len(words) + 0.3, (1.9 if below is None else 2.3) * len(rows) + 0.3)
     _, grid = plt.subplots(len(rows), len(words), figsize=size, squeeze=False)
     for number, (line, (name, weights)) in enumerate(zip(grid, rows.items(), strict=True)):
         for place, ax in enumerate(line):
-            ring = None if drawn is None else drawn[number][place]
-            attended(image, weights[place], cells[place], "" if number else words[place], ax, ring)
+            attended(image, weights[place], cells[place], "" if number else words[place], ax)
+            if below is not None:
+                ax.set_xlabel(f"{ax.get_xlabel()}\n{below[number][place]}", fontsize=9)
         line[0].set_ylabel(name)
-
-
-def written(images, captions, weights, cells):
-    """Show what was written of each picture: a row for each, a map for each word, and the word below it; `cells` are those to mark with dashes."""
-    longest = max(map(len, captions))
-    _, grid = plt.subplots(len(images), longest, figsize=(1.3 * longest, 1.65 * len(images)), squeeze=False)
-    for line, image, words, maps, marked in zip(grid, images, captions, weights, cells, strict=True):
-        for place, ax in enumerate(line):
-            if place < len(words):
-                attended(image, maps[place], marked[place], ax=ax)
-                ax.set_xlabel(words[place], fontsize=12)
-            else:
-                ax.set_visible(False)

@@ -1,4 +1,4 @@
-"""How alike words become, and how large their numbers, in layer after layer.
+"""How large the numbers of words become, in layer after layer.
 
 Here: what lesson 12 measures. Not here: the layers (`transformer.py`).
 
@@ -6,31 +6,9 @@ Shape letters: B sentences, T target positions, S source positions, D width.
 """
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.models.plain import attend
 from course_utils.models.transformer import Transformer
-
-
-@torch.no_grad()
-def likeness(residual: bool, layers=12, words=10, width=64, seeds=5) -> Tensor:
-    """Return the mean cosine between two of some random words, before and after each of several random self-attentions: seeds×(layers+1).
-
-    With `residual`, each attention adds to the words; without it, its contexts take their place (Dong et al. 2021).
-    """
-    rows = []
-    for seed in range(seeds):
-        torch.manual_seed(seed)
-        x = torch.randn(words, width)  # T D
-        row = [_mean_cosine(x)]
-        for _ in range(layers):
-            query, key, value = (nn.Linear(width, width, bias=False)(x) for _ in range(3))
-            context = attend(query, key, value)
-            x = x + context if residual else context
-            row.append(_mean_cosine(x))
-        rows.append(row)
-    return torch.tensor(rows)
 
 
 def deep(vocabulary: int, norm: str, layers: int, seed: int) -> Transformer:
@@ -55,9 +33,3 @@ def spreads(model: nn.Module, source: Tensor, given: Tensor) -> Tensor:
         x = layer(x, model.causal[:T, :T], memory, mask)  # B T D
         found.append(x.std())
     return torch.stack(found)
-
-
-def _mean_cosine(x):
-    cosines = F.normalize(x, dim=-1) @ F.normalize(x, dim=-1).mT  # T T
-    T = len(x)
-    return ((cosines.sum() - T) / (T * T - T)).item()

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured_once
+from course_utils.data.measured import by_seed, measured_once
 from course_utils.data.small_world import small_world, truth
 from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
@@ -11,7 +11,7 @@ from course_utils.figures.tables import table
 from course_utils.models.assembled import share_right
 from course_utils.models.attention import causal_mask
 from course_utils.models.plain import sinusoidal_positions
-from course_utils.models.residual import likeness, spreads
+from course_utils.models.residual import spreads
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 
@@ -24,22 +24,46 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # What comes out of an attention is a weighted mean of values. If three values are 2, 4 and 9, then the context lies between 2 and 9, whatever the weights are.
 #
-# So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention with random matrices. After each layer, we measure how alike the words are, by the mean cosine between two of them. It is 1 if all words point in the same direction. After how many layers is it above 0.99?
+# So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are, by the mean cosine between two of them. It is 1 if all words point in the same direction. After how many layers is it above 0.99?
+
+
+# %%
+def mean_cosine(x):  # T D
+    directions = nn.functional.normalize(x, dim=-1)  # T D: of length 1
+    cosines = directions @ directions.T  # T T
+    T = len(x)
+    return (cosines.sum() - T) / (T * T - T)  # without each word's 1 with itself
+
+
+@torch.no_grad()
+def likeness(residual, seed):
+    torch.manual_seed(seed)
+    x = torch.randn(10, 64)  # T D
+    found = [mean_cosine(x)]
+    for _ in range(12):  # layers
+        Q = nn.Linear(64, 64, bias=False)(x)  # T D: random matrices
+        K = nn.Linear(64, 64, bias=False)(x)
+        V = nn.Linear(64, 64, bias=False)(x)
+        context = (Q @ K.T / 64**0.5).softmax(-1) @ V  # T D
+        x = x + context if residual else context
+        found.append(mean_cosine(x))
+    return torch.stack(found)
+
 
 # %% tags=["nbval-check-output"]
 predict("12.alike", ...)
 
 # %% tags=["reveals"]
 print("Lines are means of five seeds, bands go from the lowest to the highest:")
-alone = likeness(residual=False)  # seeds, layers
-added = likeness(residual=True)
+alone = torch.stack([likeness(False, seed) for seed in range(5)])  # seeds, layers
+added = torch.stack([likeness(True, seed) for seed in range(5)])
 above = alone.mean(0) > 0.99  # layers
 reveal("12.alike", above.tolist().index(True))
 alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two such layers, all words point in nearly the same direction. So attention with random matrices does not keep words apart. Dong et al. 2021 prove that attention alone must do this. The second curve shows a partial remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
+# After two such layers, all words point in nearly the same direction. So attention with random matrices does not keep words apart. Dong et al. 2021 prove this for all matrices that are not too large. The second curve shows a partial remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
 #
 # ## The whole plan
 #
@@ -92,11 +116,9 @@ attention = MultiHeadAttention(D=8, H=2)
 x = torch.randn(3, 5, 8)  # B T D
 print("Q:     ", *attention.split(attention.W_Q(x)).shape)
 print("result:", *attention(x, causal_mask(5)).shape)
-attentions = ["self-attention", "causal", "cross"]
-diagrams.transformer_calls(new=attentions)
 
 # %% [markdown]
-# Q has 3 sentences, 2 heads, 5 words and 8 / 2 = 4 numbers for each. The result has the shape of x, so it can be added to the stream. The drawing shows the calls of the encoder in one row, and those of the decoder in another. The marked calls are the ones that we have written so far.
+# Q has 3 sentences, 2 heads, 5 words and 8 / 2 = 4 numbers for each. The result has the shape of x, so it can be added to the stream.
 #
 # ## One network for all words
 #
@@ -174,11 +196,11 @@ diagrams.sublayers()
 # %% [markdown]
 # The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667, and its root is 2.16. So the norm is [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds it to x. Post-norm gives the norm of 2x, which is the norm of x again, because the mean and the root of the variance are doubled, too.
 #
-# In the drawing you see the difference. In post-norm, the stream itself passes through a norm in every sub-layer. In pre-norm, each sub-layer only adds to the stream.
+# As the drawing shows, in post-norm the stream itself passes through a norm in every sub-layer. In pre-norm, each sub-layer only adds to the stream.
 #
 # ## Two kinds of layers
 #
-# An encoder layer has two sub-layers, self-attention and feed-forward. A decoder layer has three: a self-attention with a causal mask, an attention to the memory, and feed-forward. The mask of the second one hides the padding of the source. Write the three lines of its `forward` on paper before you read them.
+# An encoder layer has two sub-layers, self-attention and feed-forward. A decoder layer has three: a self-attention with a causal mask, an attention to the memory, and feed-forward. The attention to the memory is often called **cross-attention**. Its mask hides the padding of the source. Write the three lines of its `forward` on paper before you read them.
 
 
 # %%
@@ -283,14 +305,7 @@ class Transformer(EmbeddingAndReadout):
         return self.decode(given, memory, mask)  # B T V
 
 
-# %%
-ends = ["embedding", "norm", "memory", "readout"]
-diagrams.transformer_calls([*attentions, "feed-forward", "layers"], new=ends)
-
-
 # %% [markdown]
-# The marked parts are new: the embeddings, a norm at the end of each side, the memory, which is the encoder's result, and the readout. The model is complete.
-#
 # ## Do the masks hide what they should?
 #
 # A missing mask raises no error, so we test the model as in lesson 09: we change what it must not see, and check that its logits stay the same. We change later words of the target, and we add padding to the source. The tests need no training. Which of them fails without the causal mask, and which one without the source mask?
@@ -352,8 +367,11 @@ test_batch = make_batch(*test.ids())  # source B S, given B T, wanted B T
 torch.manual_seed(0)
 model = Transformer(len(pairs.words))
 losses = fit(model, *pairs.ids(), steps=200)
-print("Test sentences, most of them new:")
+seen = set(pairs.sources)
+new = [sentence for sentence in test.sources if sentence not in seen]
+print("On test sentences:")
 reveal("12.share", round(share_right(model, *test_batch), 2))
+print(f"{len(new)} of the 300 test sentences are not in training.")
 
 # %% [markdown]
 # With teacher forcing, the Transformer predicts nearly every word correctly.
@@ -402,7 +420,7 @@ print(f"share of words right when the model writes by itself: {of_whole[-1]:.2f}
 #
 # ## Take one part out
 #
-# The translator works. Now we can answer the question of this lesson. We take out one part at a time, and train what is left in the same way.
+# The translator works. Now we take out one part at a time, and train what is left in the same way.
 #
 # | part | what we change |
 # | --- | --- |
@@ -489,7 +507,7 @@ table(rows, columns, digits=2)
 #
 # The first two columns do not show this. Surprisingly, the loss is not even lower. The whole model gets its low loss from the source, and this one probably gets it from the later words. In other tasks the loss shows such a mistake, because it becomes too good (lesson 05).
 #
-# **Your turn**: put another part of the table into the cell with `part = ...`, predict, and run the cells again.
+# **Your turn**: put another part of the table into the cell that begins with `part =`, predict, and run this cell and the next two again.
 #
 # The next figure shows all seven parts, each with five seeds. To train them all would take several minutes, so we load results that we measured beforehand. These models have learned for 300 steps, so the whole model is a little better than the one above. In a batch, short sentences have padding, and a sentence alone has none. So we also let each model translate one sentence at a time. For which parts are fewer than half of the words right when the model writes by itself?
 
@@ -505,21 +523,39 @@ for part in parts:
         "one at a time": measured_once("parts", "alone_right", **which),
     }
 plots.dots(rows, "share of words right; a mark for each of five seeds")
+print("words wrong, by itself, seed by seed:")
+for part in parts[:2]:
+    right = by_seed("parts", "written_right", part=part, world="plain")
+    print(f"{part} taken out:", 1 - right)
 
 # %% [markdown]
-# In our small world, each of four parts is necessary: without positions, attention to the source, residual connections or the causal mask, fewer than half of the words are right. For the first three, teacher forcing shows it, too. For the causal mask it does not, but our test above found the fault before any training.
+# Without positions, attention to the source, the causal mask or residual connections, fewer than half of the words are right. For the first three, the task itself gives a reason. Without positions, the encoder sees which words the source has, but not in which order. Given the right words before, that is enough for about three of four words. Without attention to the source, the decoder can only guess from the words before. Without the causal mask, it learns to read words that are not there when it writes. Teacher forcing does not show this fault, but our test above found it before any training.
 #
-# Without the source mask, fewer words are right if sentences are translated one at a time. In training, such a model has probably got used to padding. Without feed-forward networks, more words are wrong, on average about twice as many. Without norms, hardly anything changes here.
+# Without residual connections, none of five models has learned the task in 300 steps. Have their words become alike, as in our first experiment? We measure this in the memory of the longer of our two sentences, before any training.
+
+
+# %%
+@torch.no_grad()
+def likeness_in_memory(part, seed):
+    torch.manual_seed(seed)
+    untrained = take_out(Transformer(len(pairs.words)), part)
+    source, _, _ = make_batch(pairs.words.encode(sentences[1:]), [[]])  # B S
+    memory, _ = untrained.encode(source)  # B S D
+    return mean_cosine(memory[0])
+
+
+for part in ["nothing", "residual connections"]:
+    found = [likeness_in_memory(part, seed) for seed in range(5)]
+    print(f"{part} taken out:", torch.stack(found))
+
+# %% [markdown]
+# Without residual connections, all words of the memory point in nearly the same direction. So at first the decoder can hardly tell them apart. Perhaps this is why these models have not learned the task.
 #
-# ## So: what else does attention need to become a translator?
+# Without the source mask, fewer words are right if sentences are translated one at a time. In training, such a model has probably got used to padding. Without feed-forward networks, more words are wrong with four of the five seeds, and on average about twice as many. Without norms, hardly anything changes here.
 #
-# In our small world, it needs three helpers: residual connections, positions and a causal mask. And it has to be used a second time, to look from the translation to the source. When one of these four was missing, most words were wrong when the model wrote by itself. To translate a sentence alone as well as among others, it also needs the source mask.
+# ## What are norms for?
 #
-# With feed-forward networks it became better: about half as many words were wrong on average. Only the norms changed hardly anything.
-#
-# ## And what are norms for?
-#
-# The question of this lesson is answered. But nearly every Transformer has norms, so where do they matter? Our model is small, and it starts with the small weights of `nn.Linear`. PyTorch's own Transformer starts with weights that are up to twice as large (Glorot and Bengio 2010). So we build six layers on each side, with small weights and with large ones. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. We do this with norms and without, so there are four cases. In which of them do the numbers become large?
+# Nearly every Transformer has norms, so where do they matter? Our model is small, and it starts with the small weights of `nn.Linear`. PyTorch's own Transformer starts with weights that are up to twice as large (Glorot and Bengio 2010). So we build six layers on each side, with small weights and with large ones, and each with norms and without. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. In which of the four cases do the numbers become large?
 
 
 # %%
@@ -587,7 +623,13 @@ rows["post, rate 0.001"] = {"words right, teacher forcing": slower}
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# Post-norm without a warm-up fails, with every seed. The other three ways learn the task. The last row shows that post-norm learns without a warm-up if the rate is a third as high. So what it cannot bear is a high rate in the first steps, and a warm-up avoids this. With pre-norm, this rate works from the start. Xiong et al. 2020 give a reason: in post-norm, the first gradients near the output are large, so a high rate makes steps that are too large.
+# Post-norm without a warm-up fails, with every seed. The other three ways learn the task. The last row shows that post-norm learns without a warm-up if the rate is a third as high. So what it cannot bear is a high rate in the first steps, and a warm-up avoids this. Xiong et al. 2020 give a reason: in post-norm, the first gradients near the output are large, so a high rate makes steps that are too large.
+#
+# ## So: what else does attention need to become a translator?
+#
+# In our small world, it needs three helpers: residual connections, positions and a causal mask. And it has to be used a second time, to look from the translation to the source. When one of these four was missing, most words were wrong when the model wrote by itself. To translate a sentence alone as well as among others, it also needs the source mask.
+#
+# With feed-forward networks it became better: about half as many words were wrong on average. Norms changed hardly anything in our small model, but deep models with large first weights learned only with norms.
 #
 # ## Questions
 #
@@ -615,7 +657,7 @@ check("12.q5", ...)
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - There are three attentions and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test it.
 # - Without residual connections, positions, causal mask or attention to the source, most words are wrong. Without feed-forward networks, about twice as many are wrong on average.
-# - Norms make deep models less sensitive to large first weights. With post-norm they need a warm-up or a lower rate, with pre-norm they do not.
+# - Norms make deep models less sensitive to large first weights. At a rate of 0.003, our deep models learned without a warm-up if they had pre-norm, but not with post-norm.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #

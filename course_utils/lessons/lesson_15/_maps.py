@@ -23,19 +23,33 @@ def show_scenes(seen, numbers):
         pictures.attended(seen.images[number], title=" a ".join([f"{first}\n", *others]), ax=ax)
 
 
+def cells_of_another(seen):
+    """Return for each name, in the order of `seen.named.nonzero()`, the cell of the thing that is named next in its scene, or after the last one the first."""
+    scenes = zip(seen.true, seen.named, strict=True)
+    return torch.cat([true[named].roll(-1) for true, named in scenes])
+
+
 def show_written(image, words, weights, cells):
-    """Draw a map for each written word, with the word below it."""
-    pictures.written(image[None], [words], [weights], [cells])
+    """Draw a map for each written word."""
+    pictures.each_word(image, words, {"": weights}, cells)
 
 
-def show_both(seen, scene, rows):
-    """Draw a map for each word of the right caption and for each of `rows`, which maps a name to weights N×T×L; return the weights on the first thing."""
+def show_both(seen, scene, outputs):
+    """Draw a map for each word of the right caption and for each of `outputs`, which maps a name to an Output, with the gate and what is said below it; return this in words."""
     words = seen.caption(scene).split()
-    weights = {name: found[scene, : len(words)] for name, found in rows.items()}
-    pictures.each_word(seen.images[scene], words, weights, cells_of(seen, scene))
-    first = seen.true[scene, 1]  # the cell of the first thing, which is named after an "a"
-    on_first = [f"{name} {', '.join(f'{one:.2f}' for one in of[:, first])}" for name, of in weights.items()]
-    return f"“{seen.caption(scene)}”, weights on the first thing, word by word: {'; '.join(on_first)}."
+    length, first = len(words), seen.true[scene, 1]  # the cell of the first thing, which is named after an "a"
+    weights = {name: found.weights[scene, :length] for name, found in outputs.items()}
+    gates = {name: [f"{one:.2f}" for one in found.gates[scene, :length, 0]] for name, found in outputs.items()}
+    said = {name: [WORDS[word] for word in found.logits[scene, :length].argmax(-1)] for name, found in outputs.items()}
+    below = [
+        [f"gate {gate}\nsays “{word}”" for gate, word in zip(gates[name], said[name], strict=True)] for name in outputs
+    ]
+    pictures.each_word(seen.images[scene], words, weights, cells_of(seen, scene), below=below)
+    rows = []
+    for name in outputs:
+        on_first = ", ".join(f"{one:.2f}" for one in weights[name][:, first])
+        rows.append(f"{name} {on_first}, gates {', '.join(gates[name])}, says “{' '.join(said[name])}”")
+    return f"“{seen.caption(scene)}”, weights on the first thing, word by word: {'; '.join(rows)}."
 
 
 def show_effect(seen, scene, t, weights, lost):
@@ -49,6 +63,14 @@ def share_pointed(output, seen, where):
     """Return the share of the words at `where`, N×T, for which the largest weight lies on the thing."""
     largest = output.weights.argmax(-1)  # N T
     return (largest == seen.true)[where].float().mean().item()
+
+
+def at_names(output, seen, earlier=0):
+    """Return the share of the names for which the largest weight lies on the thing, and the mean gate, at the name or some words earlier."""
+    scene, word = seen.named.nonzero(as_tuple=True)
+    largest = output.weights[scene, word - earlier].argmax(-1)
+    pointed = (largest == seen.true[scene, word]).float().mean().item()
+    return pointed, output.gates[scene, word - earlier].mean().item()
 
 
 def by_seed(table, value, setup):

@@ -85,8 +85,8 @@ questions = (
         "what a map of weights shows",
         "For the word “seven”, the weights of a model lie on an empty cell. What may we conclude?",
         right=(
-            "Only where this word's context came from: the seven may have been read earlier.",
-            "With the penalty, names hardly changed when that cell was emptied, and many were lost when the thing was emptied one word earlier.",
+            "Only where this look points: the seven may have been read earlier.",
+            "With the penalty, names were lost without their things, although their maps did not show them. Many were lost when the thing was missing one word earlier.",
         ),
         wrong=(
             (
@@ -118,8 +118,8 @@ predictions = (
     ),
     Prediction(
         "15.emptied",
-        "With the penalty: of 100 names, how many are still right when, for each of them, the cell with the largest weight is emptied?",
-        why="When this captioner writes a name, it does not need the cell at which it looks most.",
+        "With the penalty: of 100 names, how many are still right when, for each of them, the cell of its thing is emptied?",
+        why="The map of a name gives this cell hardly any weight, and yet the name is lost without it.",
     ),
     Prediction(
         "15.relation",
