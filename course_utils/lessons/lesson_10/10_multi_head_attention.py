@@ -47,7 +47,7 @@ print("man bites dog:", 0.5 * man + 0.5 * dog)
 #
 # Can "bites" keep them apart, if it makes two sums? We give it two heads. One looks for the noun before the verb, the other for the noun after it. Each head has matrices of its own, which make the queries, keys and values. Then the two contexts are put side by side.
 #
-# A word has D = 4 numbers here. The first two say which noun it is. The third is 1 for a verb. The fourth is -1 before the verb and 1 after it. (Lesson 11 shows how a word can know its position.) Each of the H = 2 heads gets vectors of width $d = D / H = 2$. We choose the matrices by hand, so that both heads have the same keys and values, but "bites" has another query in each head:
+# A word has D = 4 numbers here. The first two say which noun it is. The third is 1 for a verb. The fourth is -1 before the verb and 1 after it. (Lesson 11 shows how a word can know its position.) Each of the H = 2 heads gets vectors of width $d = D / H = 2$. We choose the matrices by hand, so that both heads have the same keys and values, but "bites" has a different query in each head:
 #
 # | word | vector | key | value | query in head 0 | query in head 1 |
 # | --- | --- | --- | --- | --- | --- |
@@ -228,7 +228,7 @@ same = torch.allclose(of_ours, of_theirs, atol=1e-5)
 print("the library gives the same:", same)
 
 # %% [markdown]
-# It does. If we forget to invert the mask, no error is raised, and each word sees what it should not see.
+# It does. If we forget to invert the mask, no error is raised. Then each word sees only the words after it, and the last word sees none.
 #
 # ## Does one head give both facts?
 #
@@ -315,7 +315,7 @@ print("Two heads with the same scores:")
 reveal("10.changed", round(share_right(shared, 2), 2))
 
 # %% [markdown]
-# Two heads with the same scores are as poor as one head. They have the same weights, so both get the same mixture. Heads help because each has weights of its own.
+# Two heads with the same scores are as poor as one head. With the same weights, their two contexts side by side are one weighted sum of longer values, so they are one head. Heads help because each has weights of its own.
 #
 # Does each head carry one of the two digits? We can switch a head off. Its context is multiplied by its own d rows of $W^O$. In our $W^O$ by hand, the first two rows belonged to head 0. With zeros there, the head adds nothing (Michel et al. 2019). `nn.Linear` keeps $W^O$ transposed, so in the code we write zeros into columns. Which of the two digits is lost without head 0?
 
@@ -367,9 +367,11 @@ print(f"without a hidden layer {share_right(plain, 2):.2f}")
 print(f"with a hidden layer    {share_right(hidden, 2):.2f}")
 
 # %% [markdown]
-# With a hidden layer, one head gets nearly all digits right. Without it, more training does not help. How does this model know which digit belongs to which letter?
+# With a hidden layer, one head gets nearly all digits right in this run. Without it, more training does not help. How does this model know which digit belongs to which letter?
 #
 # It may have learned unequal weights. Think of "dog bites man" again. With the weight 0.75 for the first noun and 0.25 for the second, the context is [3, 2]. In "man bites dog", it is [1, 6]. So unequal weights leave a trace of the order in the sum.
+#
+# A linear layer can use this trace for only one of the two digits. The digit with the larger weight adds more, so it wins. A hidden layer can find the other one, too: it can first find the larger one, and then take it away.
 #
 # To test this, we change the two weights by hand. First we give both pairs the mean of the two weights. Then we swap the weights. What share of the digits will still be right if they are swapped?
 
@@ -449,9 +451,9 @@ table_of_bleu()
 #
 # ## What do trained heads look at?
 #
-# In our small task, each head looked at another pair. Do the heads of a translator look at different words, too? The course comes with a trained translator, a Transformer, which lesson 12 explains. Its encoder has three layers with four heads each.
+# In our small task, each head looked at a different pair. Do the heads of a translator look at different words, too? The course comes with a trained translator, a Transformer, which lesson 12 explains. It has been trained longer than those of the table. Its encoder has three layers with four heads each.
 #
-# The picture shows what head 2 of layer 2 does in one sentence. Its rows are queries. A rare word is cut into several **tokens**, and ▁ marks the beginning of a word. In each row, a frame marks the token before. How much weight does this head give to it? Move the sliders to see the other heads.
+# The picture shows what head 2 of layer 2 does in one sentence. Its rows are queries. A rare word is cut into several **tokens**, and ▁ marks the beginning of a word. In each row, a frame marks the token before. How much weight does this head give to the token before? Move the sliders to see the other heads.
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")
@@ -466,7 +468,7 @@ head_explorer
 show_weight_by_distance()
 
 # %% [markdown]
-# Head 1 of layer 2 looks most at the word after. Head 2 of the same layer gives half of its weight to the word before. So two heads of one layer look in opposite directions. Voita et al. 2019 found such heads in larger models.
+# Head 1 of layer 2 looks most at the token after, though more than half of its weight lies elsewhere. Head 2 of the same layer gives half of its weight to the token before. So two heads of one layer look in opposite directions. Voita et al. 2019 found much sharper heads of this kind in larger models.
 #
 # Does the translator need all of them? We have switched off each head alone, as we did above, and translated the test set again. There are nine attentions with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. In which attention does it cost most to switch off a head?
 
@@ -482,7 +484,7 @@ show_lost_bleu(lost)
 #
 # ## So: why several heads?
 #
-# Because one head makes only one weighted sum, and in a sum, several facts are mixed. Two heads keep two facts apart, if each has scores of its own. A hidden layer can also take the sum of one head apart, by unequal weights. But with three facts and the same training, one head got fewer of them right than four heads.
+# Because one head makes only one weighted sum, and in a sum, several facts are mixed. Two heads keep two facts apart, if each has scores of its own. A hidden layer can also take the sum of one head apart, by unequal weights. But with three facts and a short training, one head got fewer of them right than four heads. With a wider hidden layer or more training, it nearly reached them.
 #
 # Several heads cost no more parameters, and in a trained translator, some of them look in clearly different directions. That does not mean that more heads always help: in our small translator, we saw no clear gain.
 #
@@ -509,7 +511,7 @@ check("10.q5", ...)
 # ## Recap
 #
 # - Why several heads? One head makes one weighted sum, in which facts are mixed. Several heads keep them apart, without further parameters or multiplications.
-# - After one head, a hidden layer can take two facts apart by their unequal weights. With three facts and the same training, four heads got more right than one.
+# - After one head, a hidden layer can take two facts apart by their unequal weights. With three facts and a short training, four heads got more right than one.
 # - Each head has projections of its own, and $W^O$ combines what the heads have found. In the library's mask, True means "must not be seen".
 # - What a head looks at can be measured over many sentences. A head that is not missed alone may still be needed together with others.
 #

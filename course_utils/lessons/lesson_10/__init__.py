@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 09: self-attention, masks; lesson 07: BLEU",
     reading=60,
-    runs="half a minute",
+    runs="a minute",
 )

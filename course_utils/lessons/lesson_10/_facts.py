@@ -140,7 +140,7 @@ def explore_heads(model, subwords, sentence):
     def head_at(layer, head):
         weights = seen[f"encoder {layer}"][0, head]
         ax = plots.axes(width=8, height=5.4)
-        plots.amounts(weights, pieces, pieces, ax=ax, unit="weight", most=0.5)
+        plots.amounts(weights, pieces, pieces, ax=ax, unit="weight", most=1.0)
         before = range(len(pieces) - 1), range(1, len(pieces))  # columns, rows
         ax.plot(*before, "s", color=plots.COLOURS[1], fillstyle="none", markersize=17)
         average = f"the token before gets {weights.diagonal(-1).mean():.2f} on average"

@@ -30,7 +30,7 @@ model.embedding.positions.zero_()
 print("without positions:", translate(model, subwords, texts))
 
 # %% [markdown]
-# Without positions, both sentences get the same translation. For the encoder they are the same set of words. The translation is right for one of them, but not because the model has read the order.
+# Without positions, both sentences get the same translation. For the encoder they are the same words, each the same number of times. The translation is right for one of them, but not because the model has read the order.
 #
 # This model was trained with positions. Would a model that is trained without them find another way to the order?
 #
@@ -113,7 +113,7 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# Without positions, the model can only guess among the other words, and the shares are near those of a guess. So it has found no other way to the order. In a decoder, the causal mask may be such a way (Haviv et al. 2022), but our model has no mask.
+# Without positions, the model can only guess among the other words, and the shares are near those of a guess. There is no other way to the order: as in lesson 09, the last word gets the same vector, in whatever order the others stand. In a decoder, the causal mask may be such a way (Haviv et al. 2022), but our model has no mask.
 #
 # ## One number for each position
 #
@@ -370,11 +370,13 @@ columns = ["answer at 1 to 11", "answer at 12 to 23"]
 table(rows, columns, corner="share right", digits=2)
 
 # %% [markdown]
-# The lost answers are mostly late ones. As trained, the model loses nearly all of the late answers, and one in seven of the early ones. With the head by hand, nearly all of both are right. So in this model, neither the positions nor layer 1 is at fault. What fails is where layer 0 looks. The likely cause is that it has never met such positions. The test does not show why it also loses some early answers.
+# The lost answers are mostly late ones. As trained, the model loses nearly all of the late answers, and about a tenth of the early ones. With the head by hand, nearly all of both are right. So in this model, neither the positions nor layer 1 is at fault. What fails is where layer 0 looks. The likely cause is that it has never met such positions. The test does not show why it also loses some early answers.
+#
+# With rotary positions, the word before stands at the signed distance 1, at position 3 as well as at position 20. Layer 0 has met this distance in every text of the training. This may be why far fewer answers are lost, but we have not tested it.
 #
 # ## So: where does the order come from?
 #
-# The order has to be put in. Without positions, the translator gave both sentences the same translation, and our model could only guess. Adding one number for each position was not enough. Adding a vector for each, learned or sinusoidal, was enough. So were rotary positions, which turn the queries and keys. Beyond the trained lengths, they lost the fewest answers.
+# Where no mask gives it away, the order has to be put in. Without positions, the translator gave both sentences the same translation, and our model could only guess. Adding one number for each position was not enough. Adding a vector for each, learned or sinusoidal, was enough. So were rotary positions, which turn the queries and keys. Beyond the trained lengths, they lost the fewest answers in our task.
 #
 # ## Questions
 #

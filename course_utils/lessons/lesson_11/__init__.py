@@ -10,7 +10,7 @@ lesson = Lesson(
         "show what a model without positions cannot tell apart",
         "compute a sinusoidal vector for any position, and say what its fast and slow numbers are for",
         "show that one matrix moves every position, and find the word before with it",
-        "turn queries and keys, so that their products depend on distances alone",
+        "turn queries and keys, so that positions enter their products only as a signed distance",
         "say what learned, sinusoidal and rotary positions do beyond the trained lengths",
     ),
     needs="lesson 09: self-attention does not notice order; lesson 10: heads",

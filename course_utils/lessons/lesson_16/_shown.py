@@ -73,6 +73,13 @@ def draw_what_is_followed(networks, texts, asked):
     plots.dots(marks, f"share of answers; {trail.went_on.sum()} stories, three networks")
 
 
+def where_shortcut_fails(networks, texts, asked):
+    """Return in how many stories the taker has dropped the thing and gone on, and the mean share of right answers of some networks there."""
+    trail = trails(texts)
+    shares = [_following(network, asked, trail)[0] for network in networks]
+    return int(trail.went_on.sum()), sum(shares) / len(shares)
+
+
 def _stored(setup, kind, hops, value="right"):
     return by_seed("memory", value, setup=setup, kind=kind, hops=hops)
 

@@ -247,7 +247,6 @@ diagrams.turing_machine()
 
 # %%
 H = 64  # width of the controller's state
-N = 32  # positions of the memory
 W = 16  # width of a position
 
 
@@ -308,10 +307,12 @@ class OneStep(nn.Module):
 
 # %%
 class Machine(OneStep):
+    N = 32  # positions of the memory
+
     def forward(self, given):  # B T GIVEN
         B = len(given)
-        M = torch.full((B, N, W), 1e-6)  # B N W: nothing is written yet
-        w_read = torch.zeros(B, N)  # B N
+        M = torch.full((B, self.N, W), 1e-6)  # B N W: nothing is written yet
+        w_read = torch.zeros(B, self.N)  # B N
         w_read[:, 0] = 1.0  # both heads begin at position 0
         w_write = w_read  # B N
         r = read(M, w_read)  # B W
@@ -397,23 +398,25 @@ pictures.draw_heads({"with shift": with_shift, "without shift": without_shift}, 
 # %% [markdown]
 # With the shift, both heads walk. The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, because the positions form a circle, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and so it finds all vectors in their order.
 #
-# Without the shift, positions 1 to 31 always get the same weight. They hold the same at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two.
+# Without the shift, positions 1 to 31 always get the same weight. They hold the same at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two. If they held different numbers at the beginning, keys could tell them apart.
 #
-# ## Is it better than a larger state?
+# ## How far does it go?
 #
-# A larger state needs more parameters. Our machine only needs more positions: no size of a layer depends on $N$, so we can change it after the training.
+# To hold more, our machine only needs more positions: no size of a layer depends on $N$, so we can change it after the training.
 #
 # **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then put in numbers of your own.
 
 # %%
 lengths = (10, 20, 40, 80)
 rows = {}
-for N in (16, 32, 64, 128):  # the machine makes a memory of N positions
+for N in (16, 32, 64, 128):
+    with_shift.N = N  # now it makes a memory of N positions
     rows[f"{N} positions"] = [wrong_share(with_shift, length) for length in lengths]
+with_shift.N = 32  # as it was
 table(rows, [f"{n} vectors" for n in lengths], "share of wrong bits", digits=2)
 
 # %% [markdown]
-# As long as there are more positions than vectors, this machine makes almost no mistakes, although it has learned with five vectors at most. When all positions are full, it probably writes over what it still needs.
+# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has more positions than vectors, although it has learned with five vectors at most. With fewer positions, it probably writes over what it still needs. The more vectors it copies, the more mistakes it makes, even with 128 positions. So room is not all that it needs.
 #
 # How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three such LSTMs. All of them were trained to copy 1 to 10 vectors. The table says what else differs.
 
