@@ -343,7 +343,7 @@ def _(numbers):
 
 @claim(
     "11",
-    "loses nearly all of the late answers, and one in seven of the early ones. With the head by hand, nearly all of both",
+    "loses nearly all of the late answers, and about a tenth of the early ones. With the head by hand, nearly all of both",
 )
 def _(numbers):
     trained, by_hand = numbers("as trained  "), numbers("layer 0 by hand  ")
@@ -464,7 +464,7 @@ def _(numbers):
 
 @claim(
     "15",
-    "Without the cell with the largest weight, hardly any name is right. Without another thing, most names stay right.",
+    "Without the cell with the largest weight, hardly any name is right: there are 14 names, so a guess would be right in about 7 of 100. Without another thing, most names stay right.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another thing"))  # fmt: skip
