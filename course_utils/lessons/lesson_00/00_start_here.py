@@ -5,11 +5,17 @@
 import ipywidgets
 import torch
 
-from course_utils import check, hint, predict, progress, reveal, solution
+from course_utils import check, doctor, hint, predict, progress, reveal, solution
 from course_utils.figures import plots
 from course_utils.figures.widgets import explore
 
 torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# Is everything in place? `doctor` shows a table of what the course needs from your machine. If a line is not ok, it says what to do.
+
+# %% tags=["own-machine"]
+doctor()
 
 # %% [markdown]
 # ## A sum in which some count more
@@ -53,7 +59,7 @@ reveal("00.second_number", mix[1])
 plots.colours([*colours, mix], [*names, "mix"])
 
 # %% [markdown]
-# The mix is a brown: as much of the red as of the green. Blue has a weight of 0, so it does not show.
+# The mix is a brown. Red and green have the same weight, but our green has only 0.8, so the mix has 0.5 of red and 0.4 of green. Blue has a weight of 0, so it does not show.
 #
 # Some pictures have sliders. Move this one: for which weight of red is the mix (0.5, 0, 0.5), a purple?
 
@@ -118,7 +124,7 @@ print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# All four mixes are there at once, and the batch has five times four of them.
+# The first product is the weighted sum again, and the second has all four mixes at once. In the last one, each of the five examples has four mixes of its own.
 #
 # **Masks.** A mask is a tensor of True and False values. Here it says which numbers of a row are used. Add up the row [5, 4, 9] with the mask [True, True, False]. What do you get?
 
@@ -151,9 +157,9 @@ print(w.grad)  # S: how fast the brightness grows with each weight
 # %% [markdown]
 # The gradient is (1, 0.8, 1): more green adds less brightness than more red or blue, because our green has only 0.8.
 #
-# A **loss** says how wrong a result is. We want the purple (0.5, 0, 0.5) again, now from all three colours. As the loss, we take the squared distance of the mix from the purple. Its gradient says for each weight how fast the loss grows with it. So each weight takes a small step *against* its gradient, again and again. You moved a slider to the right weights. Does the gradient find them, too?
+# A **loss** says how wrong a result is. We want the purple (0.5, 0, 0.5) again, now from all three colours. As the loss, we take the squared distance of the mix from the purple. Its gradient says for each weight how fast the loss grows with it. So each weight takes a small step *against* its gradient, again and again. The new weights are $w - 0.2 \cdot \text{gradient}$, and the 0.2 is called the **learning rate**. You moved a slider to the right weights. Does the gradient find them, too?
 #
-# At each step, `detach()` makes PyTorch forget what it has kept track of.
+# PyTorch has also kept track of how each new `w` was computed from the old one. `detach()` makes it forget this, and `requires_grad_()` asks it to keep track of the new `w`.
 
 # %%
 purple = torch.tensor([0.5, 0.0, 0.5])  # D
@@ -164,13 +170,14 @@ for step in range(16):
     loss = ((mix - purple) ** 2).sum()
     loss.backward()
     if step % 5 == 0:
-        print(f"step {step:2}: weights {w.detach()}")
+        print(f"step {step:2}: weights {w.detach()}, loss {loss.item():.4f}")
         mixes.append(mix.detach())
     w = (w - 0.2 * w.grad).detach().requires_grad_()
-plots.colours(mixes, ["step 0", "step 5", "step 10", "step 15"])
+titles = ["step 0", "step 5", "step 10", "step 15", "wanted"]
+plots.colours([*mixes, purple], titles)
 
 # %% [markdown]
-# Yes: after 15 steps, red and blue have the weight 0.5, and green has almost none.
+# Yes: after 15 steps, red and blue have the weight 0.5, and green has almost none. The loss has fallen to nearly 0.
 #
 # A **network** is a function with many numbers in it that can be changed. To **train** it means to lower its loss in this way. Careful: the numbers that a network learns are called weights as well.
 #
@@ -198,7 +205,7 @@ def weighted_sum(weights, values):
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake. Below it you see an input, what was expected, and what came. Of the ordinary inputs that were tried, it is the smallest on which the function goes wrong. `play()` opens this input, so that you can change it and see what comes out.
+# The report names the mistake. Below it you see an input, what was expected, and what came. Of the ordinary inputs that were tried, it is the smallest on which the function goes wrong. A special case, such as a single vector, is shown only if all ordinary ones are right. `play()` opens this input, so that you can change it and see what comes out.
 #
 # If your function raises an error, the report points to your own line. In the next answer, two lengths do not fit together:
 
@@ -241,22 +248,10 @@ hint("00.weighted_sum", keep=False)
 solution("01.sum_vectors")
 
 # %% [markdown]
-# `progress` shows what you have begun and what comes next, and `progress(all=True)` shows every lesson. Your progress is kept in a small file in the course folder, so it survives a restart.
-#
-# In a terminal, `course lab` opens your own copies of the notebooks, in the folder `my_course`, and `course update` brings new versions without touching your answers. If you take this course in a class, `course submit 00` writes the file that you give to your teacher.
+# `progress` shows what you have begun and what comes next, and `progress(all=True)` shows every lesson. Your progress is kept in a small file in the course folder, so it survives a restart. The commands for a terminal are in [setting up](../docs/setup.md).
 
 # %% tags=["own-machine"]
 progress()
-
-# %% [markdown]
-# ## Is everything in place?
-#
-# `doctor` shows a table of what the course needs from your machine. A line that is not ok says what to do.
-
-# %% tags=["own-machine"]
-from course_utils import doctor
-
-doctor()
 
 # %% [markdown]
 # ## Questions

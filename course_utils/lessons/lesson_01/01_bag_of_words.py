@@ -140,7 +140,7 @@ print(error[0] * w)
 reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# All words get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2, because the loss is the mean over two sentences. For a positive review $p - y$ is negative, so a step *against* the gradient moves its words along $w$. Words of negative reviews move the other way.
+# All words get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2, because the loss is the mean over two sentences. For a positive review $p - y$ is negative, so a step *against* the gradient moves its words along $w$. Words of negative reviews move the other way. The step changes $w$, too, but here we look at the words.
 #
 # ## Training
 #
@@ -195,10 +195,11 @@ published = {}
 if test.name.startswith("SST-2"):
     published = {"naive Bayes": 0.818, "averaged vectors": 0.801}
 runs = {"sum of vectors": accuracy, "scikit-learn": [baseline]}
-plots.bars(runs, "test accuracy", lines=published, ylim=(0.5, 1.05))
+label = "test accuracy, from 0.5 (a guess)"
+plots.bars(runs, label, lines=published, ylim=(0.5, 1.05))
 
 # %% [markdown]
-# The 16 numbers hardly do better. On SST-2, both models are near to two results that Socher et al. 2013 published for this test split. The lines show them: 81.8 % for a count of words (naive Bayes), and 80.1 % for averaged word vectors. In the same paper, naive Bayes with pairs of words reaches 83.1 %, and a network that follows the grammar 85.4 %. Both see something of the order of words, and get only a few points more.
+# The 16 numbers hardly do better. On SST-2, both models are close to two results that Socher et al. 2013 published for this test split. The lines show them: 81.8 % for a count of words (naive Bayes), and 80.1 % for averaged word vectors. In the same paper, naive Bayes with pairs of words reaches 83.1 %, and a network that follows the grammar 85.4 %. Pairs of words and the grammar both hold something of the order of words, and bring only a few points more.
 #
 # The reason is that $w$ turns each vector into one number. So our model, too, *amounts to* one number for each word:
 #
@@ -235,7 +236,7 @@ for word, cosine, adds in zip(shown, polarity, vectors @ w, strict=True):
 # %% [markdown]
 # Positive words point along $w$ and negative ones against it. The polarity ignores how long a vector is: "the" points against $w$, too, but it is so short that it adds almost nothing.
 #
-# Do these directions tell us about the words, or only about the reviews in training? We compare what each word adds to the score, $w^\top x$, with a count that knows nothing about vectors. The **log-odds** of a word are the logarithm of a ratio: the positive reviews that contain it, divided by the negative ones. (We add 1/2 to both, so that neither is 0.) We count in the reviews of the training, and then in the test reviews, which the model has never read. Does the model agree with both counts?
+# Do these directions tell us about the words, or only about the reviews in training? We compare what a word adds to the score of this small model, $w^\top x$, with a count that knows nothing about vectors. The **log-odds** of a word are the logarithm of a ratio: the positive reviews that contain it, divided by the negative ones, with 1/2 added to both. We count in the training reviews, and then in the test reviews, which the model has never read. We take the words that occur at least ten times in the test reviews, because the counts of rarer words say little. Does the model agree with both counts?
 
 
 # %%
@@ -282,9 +283,9 @@ for sentence in sentences:
 #
 # **Your turn**: write sentences of your own into the list. What is the shortest one that fools the model?
 #
-# ## Where a sum must fail: "not"
+# ## What "not" does to a score
 #
-# In a sum, "not" changes the scores of good and of bad reviews by the same number. Does that harm positive and negative reviews alike?
+# In our model, "not" changes the scores of good and of bad reviews by the same number. Does that harm positive and negative reviews alike?
 
 # %%
 positive = test.labels == 1
@@ -300,7 +301,7 @@ print(f"with negation {hits[:, test.negated].mean():.3f}")
 print(f"without       {hits[:, ~test.negated].mean():.3f}")
 
 # %% [markdown]
-# The harm is not alike: on SST-2, positive reviews with a negation come out right less often, and negative ones do not. (Negations are "not", "n't", "no", "never" and the like.) Has the model learned negative numbers for these words, which lower every score that they enter? We count them in the last model. Then we put 0 in their place: what changes?
+# No: on SST-2, positive reviews come out right less often if they contain a negation, and negative ones more often. (Negations are "not", "n't", "no", "never" and the like.) Has the model learned negative numbers for these words, which lower every score that they enter? We count them in the last model. Then we put 0 in their place: what changes?
 
 # %%
 negations = [vocabulary[word] for word in sorted(NEGATIONS) if word in vocabulary]
@@ -331,7 +332,14 @@ negated = world_test.negated.float().mean().item()
 print(f"{negated:.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# What would the best sum do here? Suppose that good words add 2, bad ones -1, and "not" -3. Good and bad words are equally frequent here, plain and after "not". So we may exchange them and turn all signs round, also that of $b$: good words with 1, bad ones with -2 and "not" with +3 fit equally well. Every choice of three numbers has such a mirror image.
+# What would the best sum do here? Suppose that good words add 2, bad ones -1, and "not" -3. Good and bad words are equally frequent here, plain and after "not". So we may exchange them and turn all signs round, also that of $b$. Here are the scores before and after, with $b = 0$:
+#
+# | choice | good | bad | not good | not bad |
+# | --- | --- | --- | --- | --- |
+# | good 2, bad -1, "not" -3 | 2 | -1 | -1 | -4 |
+# | its mirror image: good 1, bad -2, "not" +3 | 1 | -2 | 4 | 1 |
+#
+# Where the first row has 2 for "good", the second has -2 for "bad", and so on. So both rows fit the labels equally well. Every choice of three numbers has such a mirror image.
 #
 # The cross-entropy is **convex** in these numbers, which means that it is shaped like a bowl. If two points lie equally high on its wall, the point halfway between them lies no higher. Halfway between a choice and its mirror image, "not" always has 0: here 1.5, -1.5 and 0. So one of the sums with the lowest cross-entropy has 0 for "not". What share of the test reviews will the trained sum get right?
 
@@ -360,7 +368,7 @@ print("The mean of five runs:")
 reveal("01.with_negation", right.mean())
 
 # %% [markdown]
-# If "not" adds 0, a negated review is scored as if it were plain. So we expect that all plain reviews are right, and all negated ones wrong. In **contrast pairs**, two reviews have the same words in different orders and opposite labels. A sum gets exactly one of the two right. We make 500 pairs and print one. The short black lines show what we expect. How close do five runs come?
+# If "not" adds 0, a review gets the same score with "not" as without it, and one of the two is wrong. Plain reviews are more frequent, so we expect that all of them are right, and all negated ones wrong. In **contrast pairs**, two reviews have the same words in different orders and opposite labels. Their sums are equal, so exactly one of the two comes out right, whatever we compute from the sum. We make 500 pairs and print one. The short black lines show what we expect. How close do five runs come?
 
 # %%
 one, other = contrast_pairs(500, seed=2)
@@ -376,7 +384,7 @@ expected = {"all": 1 - negated, "plain": 1.0, "negated": 0.0, "contrast\npairs":
 plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 
 # %% [markdown]
-# In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right. This is what we expected.
+# In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right, as we expected.
 #
 # Could *other* numbers do better? Let a good word add $g$, a bad one $h$, and "not" $n$. A score above 0 means a good review. Move the three sliders: how many of the four cases can you get right?
 
@@ -399,11 +407,13 @@ case_explorer
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Three of the four can be right, but never all four. They would need $g > 0$, $h < 0$, $g + n < 0$ and $h + n > 0$. The first and the last add up to $g + h + n > 0$, and the other two to $g + h + n < 0$. Both cannot hold.
+# Three of the four can be right, but never all four. The other words are the same in all four, and with $b$ they add some number $k$ to each score. So all four would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. The first and the last add up to $2k + g + h + n > 0$, and the other two to $2k + g + h + n < 0$. Both cannot hold.
 #
 # </details>
 #
-# Plain reviews are more frequent than negated ones, so the sum with the fewest errors loses one of the two negated cases. What is the most that it can get right?
+# This limit comes from the score, which is **linear**: $w$ turns each word into one number. The sum itself still tells the four cases apart. Take "good" $(1, 0)$, "bad" $(-1, 0)$ and "not" $(0, 1)$, and call the sum $(u, v)$. Then the score $u (1 - 2v)$ gets all four right. But no score can help with a contrast pair, because its two sums are equal.
+#
+# Plain reviews are more frequent than negated ones, so the linear score with the fewest errors loses one of the two negated cases. What is the most that it can get right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - negated / 2:.2f}")
@@ -436,7 +446,7 @@ check("01.q5", ...)
 # - A sentence becomes a sum of word vectors, a bag of words; a mask keeps padding out of it.
 # - How far does it go? A logistic regression on the sum gets about four out of five real reviews right, and learns a direction along which words are ordered by their polarity.
 # - All words of a sentence receive the same error.
-# - Where must it fail? "not" adds one fixed number wherever it occurs. So any sum gets at most three of the four cases right: good and bad, plain and negated. And word order is lost.
+# - Where must it fail? Any sum must fail at one review of each contrast pair, because both have the same sum. And in a linear score, "not" adds one fixed number. So at most three of the four cases are right: good and bad, plain and negated.
 #
 # **Exercises**: [open them](../exercises/01_bag_of_words_exercises.ipynb)
 #

@@ -11,7 +11,7 @@ lesson = Lesson(
         "sum word vectors under a mask",
         "train logistic regression on the sum",
         "read word polarity as a direction",
-        "say exactly where any sum must fail",
+        "say where any sum must fail, and where a linear score must",
     ),
     needs="lesson 00: shapes, masks, `@` and gradients; the dot product and the logarithm",
     reading=50,

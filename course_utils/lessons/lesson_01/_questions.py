@@ -89,11 +89,11 @@ questions = (
     ),
     Question(
         "01.q5",
-        "where any sum must fail",
-        "Why can no choice of word vectors get “good”, “not good”, “bad” and “not bad” all right in a sum?",
+        "where a linear score must fail",
+        "Why can no choice of word vectors, w and b get “good”, “not good”, “bad” and “not bad” all right?",
         right=(
             "“not” would have to lower one word and raise the other.",
-            "In a sum it adds the same number to either word, and that number cannot be negative and positive at once.",
+            "In a linear score it adds the same number to either word, and that number cannot be negative and positive at once.",
         ),
         wrong=(
             (

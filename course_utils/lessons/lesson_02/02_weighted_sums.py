@@ -18,7 +18,7 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In the sum of lesson 01, "not" cannot change how much "great" counts. Take four cases: a good and a bad review, each plain and with "not". A sum gets at most three of them right. In this lesson, each word gets a weight. We ask whether this weight can depend on the other words of the sentence. Then we see whether that is enough for all four cases.
+# In the sum of lesson 01, "not" cannot change how much "great" counts. Take four cases: a good and a bad review, each plain and with "not". A linear score on the sum gets at most three of them right. In this lesson, each word gets a weight. We ask whether this weight can depend on the other words of the sentence. Then we see whether that is enough for all four cases.
 #
 # ## A sum in which words count differently
 #
@@ -92,7 +92,7 @@ reveal("02.cold", (z / 0.4).softmax(-1)[2])
 #
 # ## Where do scores come from?
 #
-# So far we chose the scores. Now we compute them from the words. Scores, their softmax and the weighted sum are together called an **attention**. **Fixed attention** has one vector θ. It is learned in training, and is the same for every sentence. The score $z_s = g(x_s)$ of a word is the dot product of its vector with θ:
+# So far we chose the scores. Now we compute them from the words. Scores, their softmax and the weighted sum are together called an **attention**. **Fixed attention** has one vector θ. It is learned in training, and is the same for every sentence. Other texts call θ a learned query, and the whole attention pooling. The score $z_s = g(x_s)$ of a word is the dot product of its vector with θ:
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
@@ -177,7 +177,7 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # $$\text{output} = w^\top c + b$$
 #
-# An output above 0 means a good review. We take θ₁ again, and choose $w$ and $b$ by hand: $w$ picks the first number of the context, the praise. "awful" has the vector (-3, 0), the opposite of "great", and "the", "film" and "was" have (0, 0). How many of the four cases come out right?
+# An output above 0 means a good review. We take θ₁ again, and choose $w$ and $b$ by hand. $w$ picks the first number of the context, the praise, and $b = 0.5$ makes a review without any praise come out as good. "awful" has the vector (-3, 0), the opposite of "great", and "the", "film" and "was" have (0, 0). How many of the four cases come out right?
 
 # %% tags=["nbval-check-output"]
 vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
@@ -325,13 +325,25 @@ for attentions in (0, 1, 2, 3):
 reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
-# One attention gets three of the four cases right, in all five runs. That is the most that the proof allows. Two attentions get all four in most runs, and three attentions in every run. So training can find such numbers.
-#
-# The sum, in the row with no attention, is no better than a guess, with each of the five seeds. Yet a sum can get three cases right, too. Why does training find this with an attention, but not with a sum? We look at what the models of the first seed do with our group.
+# One attention gets three of the four cases right, in all five runs. That is the most that the proof allows. Two attentions get all four in most runs, and three attentions in every run. Do two attentions share the work as ours do? For each run, we print which word gets the most weight in the four reviews of our group.
 
 # %%
 ids = test_ids[:4]  # B S
 mask = test_mask[:4]  # B S
+print("in the reviews with funny, lifeless, not funny, not lifeless:")
+for seed, model in enumerate(models[2]):
+    weights = model.weights(ids, mask)  # B N S
+    for n in (0, 1):
+        places = weights[:, n].argmax(-1)  # B: where the most weight is
+        words = [test.sentences[row][places[row]] for row in range(4)]
+        print(f"seed {seed}, attention {n + 1}: {', '.join(words)}")
+
+# %% [markdown]
+# They do in the four runs that get all cases right. One attention gives the most weight to "not", and the other to one kind of opinion, even after "not". Our θ₁ and θ₂ do the same. With seed 3, both give the most weight to "not", and one case is lost. So training can find such numbers.
+#
+# The sum, in the row with no attention, is no better than a guess, with each of the five seeds. In lesson 01, it had the plain reviews right, because they were more frequent. Here half of the reviews contain "not". Yet a sum can get three cases right, too. Why does training find this with an attention, but not with a sum? We look at what the models of the first seed do with our group.
+
+# %%
 by_sum = models[0][0](ids, mask)  # B
 by_attention = models[1][0](ids, mask)  # B
 weights = models[1][0].weights(ids, mask)[:, 0]  # B S
@@ -344,11 +356,11 @@ table(rows, ["output: sum", "output: attention", "weight of the opinion"], digit
 # %% [markdown]
 # By our proof, the output of one attention has the sign of a sum. But it is not that sum itself, because it has been divided by a total. Here "not" makes this total so large that the opinion loses its weight. So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two. Whatever the sign of this output, it is right for one of the two.
 #
-# Take each output of the sum as positive if it is right, and as negative if it is wrong. Then the four numbers always add up to 0, because what a word adds is right in two reviews and wrong in the other two. So if three are right, the fourth is wrong by as much as those three are right together. Training gains nothing by that, and all that is left is a guess.
+# Take each output of the sum as positive if it is right, and as negative if it is wrong. Then the four numbers always add up to 0, because what a word adds is right in two reviews and wrong in the other two. So if three are right, the fourth is wrong by as much as those three are right together. The loss of a wrong output grows faster than the loss of a right one falls. So among four numbers that add up to 0, the mean loss is lowest if all four are 0, which is a guess. The outputs of the trained sum are indeed small.
 #
 # ## So: can a word's weight depend on the other words?
 #
-# Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. So "not" can take weight away from an opinion. One attention gets no more cases right than a sum can, three of four, but training finds these three. With two attentions, it can find all four.
+# Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. So "not" can take weight away from an opinion. With a linear layer after it, one attention gets no more cases right than a sum can, three of four, but training finds these three. With two attentions, it can find all four.
 #
 # One thing is still missing. θ is the same for every sentence. So "not" cannot look for the word that it negates: it divides the weights of all other words alike.
 #
@@ -376,7 +388,7 @@ check("02.q5", ...)
 #
 # - A softmax turns scores into positive weights that sum to 1. A temperature sets how unequal they are, and a mask gives padding the score $-\infty$.
 # - In a fixed attention, "not" changes no score of another word, but it lowers the weights of all other words.
-# - One attention gets at most three of the four cases right, as does a sum. Two attentions, whose contexts are concatenated, can get all four.
+# - With a linear layer after it, one attention gets at most three of the four cases right, as does a sum. Two attentions, whose contexts are concatenated, can get all four.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
 #

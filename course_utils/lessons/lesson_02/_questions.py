@@ -70,7 +70,7 @@ questions = (
     Question(
         "02.q4",
         "what one attention cannot do",
-        "How many of the four cases, “good”, “not good”, “bad” and “not bad”, can one fixed attention get right at most, and how many can two?",
+        "How many of the four cases, “good”, “not good”, “bad” and “not bad”, can one fixed attention with a linear layer after it get right at most, and how many can two?",
         right=(
             "One gets three, two get four.",
             "One attention has the sign of a sum with one number per word, and such a sum gets three at most. Two are divided by two different "
