@@ -28,12 +28,12 @@ def bag_of_words(new=()) -> Diagram:
     draw = Sketch("A bag of words", new)
     words = [draw.data("words", word, 86) for word in ("not", "really", "great")]
     vectors = [draw.data("vectors", f"*x*{number}", 58) for number in "₁₂₃"]
-    total, score = draw.step("sum", "Σ: sum", 70, 142), draw.step("score", "score: *w* · *x* + *b*", 104)
+    total, score = draw.step("sum", "Σ: sum", 70, 142), draw.step("score", "score: *w* · sum + *b*", 112)
     squash, chance = draw.step("sigmoid", "*σ*: sigmoid"), draw.data("probability", "*p*: probability", 92)
     row(words, vectors, total, score, squash, chance)
-    draw.chain(words, vectors, total, score, squash, chance, words=["", "", "*x*"], shapes=["", "", "B D", "B"])
+    draw.chain(words, vectors, total, score, squash, chance, words=["", "", "sum"], shapes=["", "", "B D", "B"])
     return draw.diagram("""Each of the words not, really and great becomes a vector: x₁, x₂ and x₃. The sum Σ adds the
-        vectors up to one vector x. From it comes a score, w · x + b, and the sigmoid σ turns the score into the
+        vectors up to one vector, the sum. From it comes a score, w · sum + b, and the sigmoid σ turns the score into the
         probability p.""")
 
 
