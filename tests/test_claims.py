@@ -202,6 +202,20 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.45
 
 
+@claim("05", "Given the right words, about 0.60 of the words are right.")
+def _(numbers):
+    own = numbers("Answer:")[0]
+    return abs(numbers("given the right words:")[0] - 0.60) < 0.05 and own < 0.45
+
+
+@claim("05", "Few of those with four words do, and more than four fifths of them are right.")
+def _(numbers):
+    known = {length: numbers(f"    {length} words:")[0] for length in (2, 3, 4, 6)}
+    ours, five = (dict(pairs(numbers(f"whole sentences, {whose}:"))) for whose in ("your model", "five models"))
+    few = known[2] == 1 and known[3] > 0.6 and known[4] < 0.2 and known[6] == 0
+    return few and ours[4] > 0.8 and five[4] > 0.8
+
+
 @claim("05", "Your model behaves like the other five.")
 def _(numbers):
     kinds = ("words", "whole sentences")
@@ -623,10 +637,22 @@ def _(numbers):
     return work >= of - 1 and 0.85 < right < 0.95
 
 
-@claim("18", "Each expert gets most of its own tokens right, and almost none of the others' tokens.")
+@claim("18", "Each expert gets most of its own tokens right, and almost none of the others' tokens: even")
 def _(numbers):
     rows = [numbers(f"\nexpert {i} ") for i in range(1, 9)]  # share of all tokens, right of its own and of the others
-    return all(own > 0.6 and others < 0.1 for _, own, others in rows)
+    return all(own > 0.6 and others < 0.04 for _, own, others in rows)
+
+
+@claim("18", "Yes: most experts have work, and nearly all words are right.")
+def _(numbers):
+    work, _, right = numbers("with a norm alone:")
+    return work >= 5 and right > 0.9
+
+
+@claim("18", "most of our languages were shared by several experts.")
+def _(numbers):
+    rows = [numbers(f"Row {i}: mostly")[:3] for i in range(1, 9)]  # the expert, its words, all 16
+    return sum(words < of for _, words, of in rows) >= 5
 
 
 @claim(

@@ -40,7 +40,7 @@ plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 #
 # $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
-# Each row of $W$ belongs to an expert, which gets a score: the dot product of its row with $x$, plus a number from $b$ that is the same for every input.
+# Row $i$ of $W$ belongs to expert $i$. The score of this expert is the dot product of the row with $x$, plus the number $b_i$.
 #
 # Take two experts with the outputs 2 and 6, and the scores ln 3 and 0. Calculate on paper: what is the answer? The exponential of ln 3 is 3.
 
@@ -153,7 +153,7 @@ _shown.errors_on_lines()
 #
 # ## Ask only the best
 #
-# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. There is a way that saves this work, too: ask only the best experts from the beginning. An expert cannot lean on others that are not asked, so an ordinary loss will do.
+# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. There is a way that saves this work, too: ask only the best experts from the beginning. If a single expert is asked, it cannot lean on any other, so an ordinary loss will do.
 #
 # The weights of all others should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
 #
@@ -251,9 +251,9 @@ def no_loss(p, chosen):  # B N, B: later, another loss takes this place
     return 0.0
 
 
-def train(second_loss, seed=0):
+def train(second_loss, seed=0, layer=Switch):
     torch.manual_seed(seed)
-    model = Switch(D, N=8)
+    model = layer(D, N=8)
 
     def loss_of_batch(draw):
         x, translation = batch(draw)  # B D, B
@@ -391,11 +391,11 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others' tokens. Each has learned only from the tokens that were sent to it. So the right expert for a token is the one that the gate asks.
+# Each expert gets most of its own tokens right, and almost none of the others' tokens: even a guess among 64 words gets 1/64 = 0.016 of them. Each has learned only from the tokens that were sent to it. So the right expert for a token is the one that the gate asks.
 #
 # ## Experts in a Transformer
 #
-# So a gate learns to ask an expert that can answer alone. What is gained by that? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters.
+# So a gate learns to ask an expert that can answer alone. What is gained by that? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters. But all 47 billion must be in memory.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
@@ -418,13 +418,27 @@ _shown.compare_layers()
 #
 # At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*.
 #
-# Without the balance loss, the eight experts get hardly fewer words right. This layer does not collapse without it: even its busiest expert gets less than a quarter of the tokens. So not every layer of experts needs a balance loss. We have not tested why.
+# Without the balance loss, the eight experts get hardly fewer words right. This layer does not collapse without it: even its busiest expert gets less than a quarter of the tokens. One thing that our switch lacks is the norm of lesson 12, through which the tokens go first. Does a norm alone keep more experts of our switch at work?
+
+
+# %%
+class NormedSwitch(Switch):
+    def forward(self, x):  # B D
+        return super().forward(F.layer_norm(x, (D,)))
+
+
+right = test("with a norm alone", train(no_loss, layer=NormedSwitch))
+
+# %% [markdown]
+# Yes: most experts have work, and nearly all words are right. With four more seeds, five to seven experts had work. The norm makes the two 1s of a token nearly six times as large, so the gate's scores differ more from token to token. In three seeds, a norm for the gate alone kept five to seven experts at work, and one for the experts alone only two.
+#
+# So not every layer of experts needs a balance loss. But the norm is not the whole answer: without it, and without a balance loss, the layer of the Transformer did not collapse in three seeds either.
 #
 # ## So: who should answer?
 #
-# The expert that has learned from inputs of this kind should answer. In our switch, each expert is good at its own tokens and useless for the others.
+# The expert that the gate asks should answer, because it has learned from the tokens that the gate sends to it. In our switch, each expert is good at these and useless for the others. They need not be of one kind that we would name: most of our languages were shared by several experts. Jiang et al. 2024 looked for experts of single topics in Mixtral, and found no obvious ones.
 #
-# A model learns to choose while its experts learn to answer, because the answer is multiplied by the gate's probability. But if both are left alone, a few experts may end up with all the work. So a balance loss or offsets bring tokens to the others.
+# A model learns to choose while its experts learn to answer, because the answer is multiplied by the gate's probability. But if both are left alone, a few experts may end up with all the work. So a balance loss or offsets bring tokens to the others. In our switch, a norm does so, too.
 #
 # ## Questions
 #
@@ -450,7 +464,7 @@ check("18.q5", ...)
 #
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
 # - If experts compete, the one with the largest weight can answer alone. If they work together, its error is much larger on average.
-# - An expert with a weight of exactly 0 gets no gradient. Without a balance loss or offsets, one to three of our eight linear experts did nearly all the work.
+# - An expert with a weight of exactly 0 gets no gradient. Without a balance loss, offsets or a norm, one to three of our eight linear experts did nearly all the work.
 # - At nearly equal work per token, our layer of experts knew more than one network. At nearly equal parameters, it knew less.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
