@@ -418,7 +418,7 @@ _shown.compare_layers()
 #
 # At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*.
 #
-# Without the balance loss, the eight experts get hardly fewer words right. This layer does not collapse without it: even its busiest expert gets less than a quarter of the tokens. One thing that our switch lacks is the norm of lesson 12, through which the tokens go first. Does a norm alone keep more experts of our switch at work?
+# Without the balance loss, the eight experts get hardly fewer words right. This layer does not collapse without it: even its busiest expert gets less than a quarter of the tokens. What does our switch lack? In the Transformer, each token first goes through the norm of lesson 12. Does a norm alone keep more experts of our switch at work?
 
 
 # %%
@@ -432,7 +432,7 @@ right = test("with a norm alone", train(no_loss, layer=NormedSwitch))
 # %% [markdown]
 # Yes: most experts have work, and nearly all words are right. With four more seeds, five to seven experts had work. The norm makes the two 1s of a token nearly six times as large, so the gate's scores differ more from token to token. In three seeds, a norm for the gate alone kept five to seven experts at work, and one for the experts alone only two.
 #
-# So not every layer of experts needs a balance loss. But the norm is not the whole answer: without it, and without a balance loss, the layer of the Transformer did not collapse in three seeds either.
+# So not every layer of experts needs a balance loss. But the norm is not the whole answer: in three seeds, the layer of the Transformer did not collapse without it, either.
 #
 # ## So: who should answer?
 #
