@@ -6,7 +6,8 @@ Shape letters: N scenes, T words, L cells.
 import torch
 
 from course_utils.data import measured
-from course_utils.data.scenes import WORDS
+from course_utils.data.scenes import RELATIONS, WORDS
+from course_utils.data.subwords import PAD
 from course_utils.figures import pictures, plots
 
 
@@ -65,17 +66,45 @@ def share_pointed(output, seen, where):
     return (largest == seen.true)[where].float().mean().item()
 
 
-def at_names(output, seen, earlier=0):
-    """Return the share of the names for which the largest weight lies on the thing, and the mean gate, at the name or some words earlier."""
-    scene, word = seen.named.nonzero(as_tuple=True)
-    largest = output.weights[scene, word - earlier].argmax(-1)
-    pointed = (largest == seen.true[scene, word]).float().mean().item()
-    return pointed, output.gates[scene, word - earlier].mean().item()
+def _relations(seen):
+    """Return where the wanted words are relations, N×T."""
+    return torch.isin(seen.wanted, torch.tensor([WORDS.index(word) for word in RELATIONS]))
+
+
+def shares_right(said, seen):
+    """Return the shares of right names, right relations and captions without a mistake, of the words that are said, N×T."""
+    right = said == seen.wanted
+    captions = (right | (seen.wanted == PAD)).all(1)
+    return [share.float().mean().item() for share in (right[seen.named], right[_relations(seen)], captions)]
+
+
+def most_frequent(seen):
+    """Return captions with the most frequent name in place of each name and the most frequent relation in place of each relation, N×T."""
+    said = seen.wanted.clone()
+    for where in (seen.named, _relations(seen)):
+        said[where] = seen.wanted[where].bincount().argmax()
+    return said
 
 
 def by_seed(table, value, setup):
     """Return what five captioners of a setup reached, in the order of their seeds."""
     return measured.by_seed(table, value, setup=setup)
+
+
+def relations_followed(setup):
+    """Return shares of first relations that are right, of five captioners each: with nothing moved, and with the first or the second thing moved everywhere, in earlier looks and the first state, or in the look at the relation."""
+    columns = {"nothing moves": "whole"}
+    for called, thing in (("first", "before"), ("second", "after")):
+        columns[f"the {called} thing moves"] = f"{thing}_new"
+        columns[f"the {called} thing, only earlier"] = f"{thing}_earlier"
+        columns[f"the {called} thing, only at the relation"] = f"{thing}_look"
+    return {row: by_seed("relations", column, setup) for row, column in columns.items()}
+
+
+def weights_on_things(setup):
+    """Say how much weight the first relation puts on its two things where nothing moves, in the mean of five captioners."""
+    first, second = (by_seed("relations", f"{thing}_weight", setup).mean() for thing in ("before", "after"))
+    return f"mean weight on the first thing {first:.2f}, on the second thing {second:.2f}, with equal weights 0.04"
 
 
 def names_lost(setup, where):
