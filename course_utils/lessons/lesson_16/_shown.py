@@ -73,11 +73,14 @@ def draw_what_is_followed(networks, texts, asked):
     plots.dots(marks, f"share of answers; {trail.went_on.sum()} stories, three networks")
 
 
-def where_shortcut_fails(networks, texts, asked):
-    """Return in how many stories the taker has dropped the thing and gone on, and the mean share of right answers of some networks there."""
-    trail = trails(texts)
-    shares = [_following(network, asked, trail)[0] for network in networks]
-    return int(trail.went_on.sum()), sum(shares) / len(shares)
+@torch.no_grad()
+def wrong_answers(networks, texts, asked):
+    """Return two shares of all answers of each network: the wrong ones, and those where the taker has dropped the thing and gone on."""
+    went_on, shares = trails(texts).went_on, []
+    for network in networks:
+        wrong = network(asked.facts, asked.mask, asked.question).logits.argmax(-1) != asked.answer  # N
+        shares.append([wrong.float().mean(), (wrong & went_on).float().mean()])
+    return torch.tensor(shares)  # networks 2
 
 
 def _stored(setup, kind, hops, value="right"):
