@@ -327,7 +327,7 @@ table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 #
 # </details>
 #
-# One scene is no proof, so we take 1,000 scenes of up to four things, and five captioners that were trained in advance, for as many steps as ours. We look at the first relation of each caption, and call the things before and after it "the first thing" and "the second thing". In each scene, one of the two moves to a row with another relation: everywhere, or only in the earlier looks and the first state, or only in the look at the relation. Of 100 relations, how many become the new, right one when the first thing moves everywhere?
+# One scene is no proof, so we take 1,000 scenes of up to four things, and five captioners that were trained in advance, for as many steps as ours. We look at the first relation of each caption, and call the things before and after it "the first thing" and "the second thing". In each scene, one of the two moves to a row with another relation. It moves everywhere, or only in the earlier looks and the first state, or only in the look at the relation. Of 100 relations, how many become the new, right one when the first thing moves everywhere?
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
