@@ -625,6 +625,18 @@ def _(numbers):
     return numbers("the vectors are written to") == list(range(31, 23, -1))
 
 
+@claim("17", "At first the read head keeps up. Then it stays at a position for one step too long")
+def _(numbers):
+    behind = numbers("first sequence, behind by")
+    begins = sum(each == 0 for each in behind)
+    return len(behind) == 40 and begins >= 10 and not any(behind[:begins]) and behind[begins] == 1
+
+
+@claim("17", "While it keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing.")
+def _(numbers):
+    return numbers("where it keeps up, ")[0] <= 0.02 and abs(numbers("where it is behind, ")[0] - 0.5) < 0.05
+
+
 @claim("18", "Most of the words are wrong, and only two of the eight experts have work.")
 def _(numbers):
     work, _, right = numbers("no second loss:")
