@@ -15,7 +15,7 @@ from course_utils.models import turing
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Every attention so far has *read*: it took a weighted sum of vectors that were already there. Can attention also *write*, and change the vectors that it looks at? And can a network learn *where* to write, so that it finds things again later?
+# Every attention so far has *read*: it took a weighted sum of vectors. Can attention also *write*, and change the vectors that it looks at? And can a network learn *where* to write, so that it finds things again later?
 #
 # We first write once by hand. Then we see how a head can choose a position, and train a machine that does both.
 #
@@ -34,7 +34,7 @@ pictures.draw_copy(example)
 #
 # A **neural Turing machine** (Graves et al. 2014) has a second place for them: a **memory** $M$ of $N$ positions. Each position holds a vector of width $W$, and $M(i)$ is the vector at position $i$.
 #
-# It is named after the machine that Turing thought out in 1936. There, a head stands over one cell of a tape, reads it, writes to it, and moves on by one cell. Here, a **head** is an attention over all positions. So it can be at several of them in part, and gradients can reach it.
+# Its name comes from Turing's machine of 1936, whose head stands over one cell of a tape, reads it, writes to it, and moves on by one. Here, a **head** is an attention over all positions, so it can be at several of them in part.
 #
 # ## How weights write
 #
@@ -87,9 +87,9 @@ print("written:", written[0].detach())
 print("gradient:", gradient)
 
 # %% [markdown]
-# The derivative is -4 + 2 = -2: more weight would make this number smaller. The weights of the other positions have no influence on it, so their gradients are 0. `write` also gives the same result as the loop.
+# The derivative is -4 + 2 = -2: more weight would make this number smaller. The other weights have no influence on it, so their gradients are 0. `write` also gives the same result as the loop.
 #
-# So weights can write, and gradients reach them. This answers the first question. The second question is harder: how does a head come to the right position?
+# So weights can write, and gradients reach them. The second question is harder: how does a head come to the right position?
 #
 # ## How a head chooses its position
 #
@@ -101,7 +101,7 @@ print("gradient:", gradient)
 diagrams.addressing()
 
 # %% [markdown]
-# Only the first step looks at the memory. We now calculate all four with one example. It has four positions, and the head was at position 2 before, so its old weights are (0, 0, 1, 0).
+# Only the first step looks at the memory. We now calculate all four. The memory has four positions, and the head was at position 2 before, so its old weights are (0, 0, 1, 0).
 #
 # ### Step 1: content
 #
@@ -175,7 +175,7 @@ shifted
 #
 # ### Step 4: sharpen
 #
-# The gate and the shift have spread the weights over more positions than before. So the last step raises each weight to a power $\gamma$ of 1 or more, and divides by the sum (equation 9):
+# The gate and the shift have spread the weights over more positions. So the last step raises each weight to a power $\gamma$ of 1 or more, and divides by the sum (equation 9):
 #
 # $$w(i) = \frac{\tilde w(i)^\gamma}{\sum_j \tilde w(j)^\gamma}$$
 #
@@ -213,13 +213,7 @@ head_explorer = explore(
 head_explorer
 
 # %% [markdown]
-# <details><summary>Answer</summary>
-#
-# A gate of 0 sends the head to position 3, and then the key does not matter. A gate of 1 sends it to position 1.
-#
-# </details>
-#
-# We say that a head **walks** when it goes on from its old position, as with a gate of 0.
+# A gate of 0 sends the head to position 3, and the key does not matter. We say that the head **walks**: it goes on from its old position. A gate of 1 sends it to position 1.
 #
 # ## The machine
 #
@@ -233,7 +227,7 @@ diagrams.turing_machine()
 #
 # The controller steers by linear layers, and these may give any numbers. So each number is brought into its range: by a sigmoid between 0 and 1, by tanh between -1 and 1, and by a softmax the kernel. **Softplus** is ln(1 + eˣ), which is always above 0, and nearly x when x is large.
 #
-# `weights_of_head` gives the new weights of one head. `split` cuts the W + 6 numbers of a linear layer into pieces: W for the key, 3 for the kernel, and 1 for each of the others. The function `address` is an argument, because later we want to exchange it.
+# `weights_of_head` gives the new weights of one head. `split` cuts W + 6 numbers into pieces: W for the key, 3 for the kernel, and 1 for each of the others. The function `address` is an argument, because later we exchange it.
 
 
 # %%
@@ -252,9 +246,7 @@ def weights_of_head(address, numbers, M, before):  # B W+6, B N W, B N
 
 
 # %% [markdown]
-# The machine has a controller and three linear layers: for the heads, for the erase and the add vector, and for the output. `chunk` cuts what comes out of a layer into two halves.
-#
-# `GIVEN` is 8, the number of inputs: six bits, the delimiter, and one that only other tasks need. `WANTED` is 6, the bits of the output.
+# The machine has a controller and three linear layers. The function `chunk` cuts what comes out of a layer into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks need. The output has six bits, `WANTED`.
 #
 # The function `step` does what the drawing shows. Both heads get their weights while the memory is still as it was. The write comes before the read. What could the read head not do if the order were the other way?
 
@@ -286,7 +278,7 @@ class OneStep(nn.Module):
 # %% [markdown]
 # It could not read what is written at the same step. In the two lines with `weights_of_head`, the old weights of a head go in, and the new ones come out. So it can walk.
 #
-# The loop over all steps is still missing. At the beginning both heads are at position 0, and all positions hold the same small number. It is not 0, because the cosine of a zero vector is not defined.
+# Now the loop over all steps. At the beginning both heads are at position 0, and all positions hold the same small number. It is not 0, because the cosine of a zero vector is not defined.
 
 
 # %%
@@ -356,7 +348,7 @@ print("the vectors are written to", written_to.tolist())
 pictures.draw_heads(with_shift, eight)
 
 # %% [markdown]
-# Both heads walk. The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, because the positions form a circle, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and so it finds all vectors in their order.
+# Both heads walk. The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, because the positions form a circle, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and finds all vectors in their order.
 #
 # Does the machine need to walk? We take the shift out: the kernel is always (0, 1, 0), so all weight stays where it is. Everything else stays the same, including the seed. One seed may be an exception, so a table shows five seeds of each kind, tested with other sequences.
 
@@ -376,15 +368,9 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 pictures.five_seeds()
 
 # %% [markdown]
-# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five. Yet every seed is better than guessing. Where can the machine keep some bits without a walk?
-
-# %%
-pictures.draw_heads(without_shift, eight)
-
-# %% [markdown]
-# Positions 1 to 31 always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. Only position 0 is different, because the heads began there. So the 32 positions are worth no more than two. Some bits can be kept there, and others in the state of the LSTM.
+# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five. For positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. Only position 0 is different, because the heads began there. So the 32 positions are worth no more than two.
 #
-# If the positions differ at the beginning, keys can tell them apart. But this hardly helps: about a third of the bits are still wrong at ten vectors ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# Yet every seed is better than guessing. Some bits can be kept in these two, and others in the state of the LSTM. Memories whose positions differ at the beginning [hardly do better](../docs/measurements.md#what-memories-can-do).
 #
 # ## How far does it go?
 #
@@ -402,7 +388,7 @@ with_shift.N = 32  # as it was
 table(rows, [f"{n} vectors" for n in lengths], "share of wrong bits", digits=2)
 
 # %% [markdown]
-# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has more positions than vectors, although it has learned with five vectors at most. With fewer positions, it writes over what it still needs. The more vectors it copies, the more mistakes it makes, even with 128 positions. So room is not all that it needs.
+# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has more positions than vectors. With fewer positions, it writes over what it still needs. The more vectors it copies, the more mistakes it makes, even with 128 positions. So room is not all that it needs.
 #
 # What else goes wrong? For 40 vectors and 128 positions, we compare where each vector was written with where the read head looks for it. Does the read head always keep up?
 
@@ -415,14 +401,15 @@ written_to = output.writes[:, :40].argmax(-1)  # B 40
 read_from = output.reads[:, 41:].argmax(-1)  # B 40
 behind = read_from - written_to  # B 40: by how many positions
 wrong = (output.logits[:, 41:] > 0) != forty.wanted.bool()  # B 40 6
-print("first sequence, behind by", behind[0].tolist())
+print("first sequence, behind by", behind[0, ::3].tolist())  # each third vector
 for name, steps in {"keeps up": behind == 0, "is behind": behind > 0}.items():
     print(f"where it {name}, {wrong[steps].float().mean():.2f} of the bits are wrong")
 
 # %% [markdown]
-# No. At first the read head keeps up. Then it stays at a position for one step too long, and from there on it reads each vector too late. While it keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. So it is not the writing that fails, but the walk of the read head.
+# No. At first the read head keeps up. Then it stays at a position for one step too long, and from there on it reads each vector too late. While it keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. So the writing is good, and the walk of the read head fails.
 #
-# How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three such LSTMs, all of one size. All of them were trained to copy 1 to 10 vectors. The table says what else differs.
+# How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors. The table says what else differs.
+
 
 # %%
 pictures.draw_machine_and_lstm()
@@ -440,7 +427,7 @@ pictures.draw_machine_and_lstm()
 #
 # <details><summary>And today?</summary>
 #
-# The Transformer of lesson 12 keeps a key and a value for each word, and never erases. But there are new layers with a memory of fixed size that erase and add: with the delta rule (Schlag et al. 2021), a key chooses what is replaced. You meet it in lesson 20.
+# The Transformer of lesson 12 keeps a key and a value for each word, and never erases. In a memory of fixed size, the delta rule of lesson 20 (Schlag et al. 2021) lets a key choose what is replaced.
 #
 # </details>
 #
@@ -469,7 +456,7 @@ check("17.q5", ...)
 # - To write, a head erases and adds at each position as much as its weight says.
 # - A head can go to what resembles a key, or walk from where it was.
 # - A larger memory needs no more parameters.
-# - One run shows only what is possible, because other seeds go less far or further.
+# - Other seeds go further or less far, so one run shows only what is possible.
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #

@@ -83,7 +83,7 @@ def weighted_sum(outputs, weights):  # B N E, B N
 _shown.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from the attention of words matters here: a value has to be computed anew for each query. If an expert is not asked, this work is saved. Later, the box "mask" will leave some experts out.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from the attention of words matters here: a value has to be computed anew for each query. If an expert is not asked, this work is saved.
 #
 # ## Work together, or compete?
 #
@@ -153,7 +153,7 @@ _shown.errors_on_lines()
 #
 # ## Ask only the best
 #
-# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. There is a way that saves this work, too: ask only the best experts from the beginning. If a single expert is asked, it cannot lean on any other, so an ordinary loss will do.
+# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. We save this work, too, if we ask only the best experts from the beginning. To ask only one is competition in its strictest form: the winner gets the whole input and the whole gradient. It cannot lean on any other, so an ordinary loss will do.
 #
 # The weights of all others should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
 #
@@ -243,17 +243,28 @@ print("1s of the first token:", places.tolist())
 # %% [markdown]
 # They are at 6 and at 8 + 13 = 21, as in the first token of this batch.
 #
-# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. Can one expert hold two languages? It adds the scores of the word to those of the language. Suppose that one word is symbol 31 in the first language and 45 in the second, and that another word is 45 in the first and 31 in the second. Then the first word needs a first language that favours 31 more than the second language does. The other word needs the opposite, and no numbers can serve both. But with eight experts, each language could have one of its own.
+# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. Can one expert hold two languages? Take two words and their translations, the symbols 31 and 45:
+#
+# | | first language | second language |
+# | --- | --- | --- |
+# | first word | 31 | 45 |
+# | second word | 45 | 31 |
+#
+# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. But with eight experts, each language could have one of its own.
 
 
 # %%
+asked = []  # how many experts each batch asks
+
+
 def no_loss(p, chosen):  # B N, B: later, another loss takes this place
+    asked.append(len(chosen.unique()))
     return 0.0
 
 
-def train(second_loss, seed=0, layer=Switch):
+def train(second_loss, seed=0):
     torch.manual_seed(seed)
-    model = layer(D, N=8)
+    model = Switch(D, N=8)
 
     def loss_of_batch(draw):
         x, translation = batch(draw)  # B D, B
@@ -282,9 +293,11 @@ predict("18.without_balance", ...)
 print("Eight linear experts, trained for the right words alone:")
 alone = train(no_loss)
 reveal("18.without_balance", round(test("no second loss", alone), 2))
+for steps in (0, 10, 20, 699):
+    print(f"after {steps} steps, a batch asks {asked[steps]} experts")
 
 # %% [markdown]
-# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. This is how it can happen: at the beginning, chance makes some experts a little more probable. They are asked and become better, so the gate asks them still more. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold all eight languages.
+# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps, a batch already asks no others. Shazeer et al. 2017 saw the same in large models, and explain it so: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
 #
 # ## A balance loss
 #
@@ -360,19 +373,20 @@ right = test("with mine", train(mine))
 #
 # </details>
 #
-# There is another way. Wang et al. 2024 give each expert an **offset** $b_j$, which changes who is chosen, but not the factor $p_i$:
+# There are other ways. Wang et al. 2024 give each expert an **offset** $b_j$, which changes who is chosen, but not the factor $p_i$. After each batch it rises if the expert got less than its share of the tokens, and else it falls:
 #
-# $$y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, (p_j + b_j)$$
+# $$i = \arg\max_j\, (p_j + b_j) \qquad b_j \leftarrow b_j + 0.01\, \text{sign}(1/N - f_j)$$
 #
-# The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? And must the gate learn at all? To find out, the table also has a **fixed gate**, which stays as it was at the beginning.
+# Or the tokens could go through the norm of lesson 12 first, as in a Transformer. Which ways prevent the collapse? And must the gate learn at all? The table also has a **fixed gate**, which stays as it was at the beginning.
+
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse, too.
+# Offsets prevent the collapse, too, and even the norm does, with no second loss. It makes the two 1s of a token nearly six times as large, so the gate's scores differ more from token to token. So whether a mixture collapses also depends on its inputs.
 #
-# The fixed gate gets 0.62 of the words right. With every seed, this is better than a gate that learns and collapses, and worse than one that learns and is balanced. So it pays to let the gate learn, if all experts stay at work.
+# The fixed gate gets fewer words right than any of the three, with every seed. So the gate has to learn, too.
 #
 # ## What has each expert learned?
 #
@@ -391,11 +405,11 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others' tokens: even a guess among 64 words gets 1/64 = 0.016 of them. Each has learned only from the tokens that were sent to it. So the right expert for a token is the one that the gate asks.
+# Each expert gets most of its own tokens right, and almost none of the others' tokens: hardly more than a guess among 64 words would, 0.016. Each has learned only from the tokens that were sent to it.
 #
 # ## Experts in a Transformer
 #
-# So a gate learns to ask an expert that can answer alone. What is gained by that? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters. But all 47 billion must be in memory.
+# What is gained by asking one expert? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters. But all 47 billion must be in memory.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
@@ -416,29 +430,17 @@ _shown.compare_layers()
 # %% [markdown]
 # The *wide network* gets more words right than the eight experts, with every seed. It has nearly as many parameters as they have together, but needs seven times as many multiplications per token.
 #
-# At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*.
+# At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*. So if work is free, the wide network is better. If the work per token is what limits us, as in large models, experts get many more words right for the same work.
 #
-# Without the balance loss, the eight experts get hardly fewer words right. This layer does not collapse without it: even its busiest expert gets less than a quarter of the tokens. What does our switch lack? In the Transformer, each token first goes through the norm of lesson 12. Does a norm alone keep more experts of our switch at work?
-
-
-# %%
-class NormedSwitch(Switch):
-    def forward(self, x):  # B D
-        return super().forward(F.layer_norm(x, (D,)))
-
-
-right = test("with a norm alone", train(no_loss, layer=NormedSwitch))
-
-# %% [markdown]
-# Yes: most experts have work, and nearly all words are right. With four more seeds, five to seven experts had work. The norm makes the two 1s of a token nearly six times as large, so the gate's scores differ more from token to token. In three seeds, a norm for the gate alone kept five to seven experts at work, and one for the experts alone only two.
-#
-# So not every layer of experts needs a balance loss. But the norm is not the whole answer: in three seeds, the layer of the Transformer did not collapse without it, either.
+# Not every layer needs the balance loss: this one does not collapse without it, and even its busiest expert gets less than a quarter of the tokens. But the loss costs no right words here, and it is cheap. So many large models train with one, or with offsets.
 #
 # ## So: who should answer?
 #
-# The expert that the gate asks should answer, because it has learned from the tokens that the gate sends to it. In our switch, each expert is good at these and useless for the others. They need not be of one kind that we would name: most of our languages were shared by several experts. Jiang et al. 2024 looked for experts of single topics in Mixtral, and found no obvious ones.
+# The expert that has learned this kind of token should answer. Nobody says beforehand which one that is. The gate sends a token somewhere, and that expert learns from it. The gate learns whether this was a good choice, because the answer is multiplied by its probability. So choice and skill grow together, and after the training hardly any other expert can answer.
 #
-# A model learns to choose while its experts learn to answer, because the answer is multiplied by the gate's probability. But if both are left alone, a few experts may end up with all the work. So a balance loss or offsets bring tokens to the others. In our switch, a norm does so, too.
+# The kinds need not have a name: most of our languages were shared by several experts. Jiang et al. 2024 looked for experts of single topics in Mixtral, and found no obvious ones.
+#
+# If choice and skill are left alone, a few experts may end up with all the work. So a balance loss or offsets bring tokens to the others.
 #
 # ## Questions
 #
