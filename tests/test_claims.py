@@ -643,7 +643,7 @@ def _(numbers):
     return work == 2 and right < 0.5
 
 
-@claim("18", "After 20 steps, a batch already asks no others.")
+@claim("18", "After 20 steps, a batch already asks no more.")
 def _(numbers):
     asked = [numbers(f"after {steps} steps, a batch asks ")[0] for steps in (0, 20, 699)]
     return asked[0] >= 4 and asked[1:] == [2, 2]

@@ -91,7 +91,7 @@ _shown.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target, and near 0 if it is far away. The logarithm with its minus turns a sum near 1 into a loss near 0. So this loss is small as soon as one expert with a large weight is right.
+# The first loss compares only the sum with the target, and the second one each output by itself (Jacobs et al. 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target, and near 0 if it is far away. The logarithm with its minus turns a sum near 1 into a loss near 0. So this loss is small as soon as one expert with a large weight is right.
 #
 # We take the two experts again, with the outputs 2 and 6 and the weights 3/4 and 1/4. Now the target is 2.5, so the first expert is nearly right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses moves the first output towards the target, and which one moves it away?
 
@@ -153,7 +153,7 @@ _shown.errors_on_lines()
 #
 # ## Ask only the best
 #
-# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. We save this work, too, if we ask only the best experts from the beginning. To ask only one is competition in its strictest form: the winner gets the whole input and the whole gradient. It cannot lean on any other, so an ordinary loss will do.
+# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. We save this work, too, if we ask only the best from the beginning. To ask only one is competition in its strictest form: the winner gets the whole input and the whole gradient. It cannot lean on any other, so an ordinary loss will do.
 #
 # The weights of all others should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
 #
@@ -254,11 +254,11 @@ print("1s of the first token:", places.tolist())
 
 
 # %%
-asked = []  # how many experts each batch asks
+used = []  # how many experts each batch asks
 
 
 def no_loss(p, chosen):  # B N, B: later, another loss takes this place
-    asked.append(len(chosen.unique()))
+    used.append(len(chosen.unique()))
     return 0.0
 
 
@@ -294,10 +294,10 @@ print("Eight linear experts, trained for the right words alone:")
 alone = train(no_loss)
 reveal("18.without_balance", round(test("no second loss", alone), 2))
 for steps in (0, 10, 20, 699):
-    print(f"after {steps} steps, a batch asks {asked[steps]} experts")
+    print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps, a batch already asks no others. Shazeer et al. 2017 saw the same in large models, and explain it so: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
+# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps, a batch already asks no more. Shazeer et al. 2017 saw the same in large models, and explained it: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
 #
 # ## A balance loss
 #
@@ -373,7 +373,7 @@ right = test("with mine", train(mine))
 #
 # </details>
 #
-# There are other ways. Wang et al. 2024 give each expert an **offset** $b_j$, which changes who is chosen, but not the factor $p_i$. After each batch it rises if the expert got less than its share of the tokens, and else it falls:
+# There are other ways. Wang et al. 2024 give each expert an **offset** $b_j$, which changes who is chosen, but not the factor $p_i$. After each batch it rises if the expert got too few tokens, and falls if it got too many:
 #
 # $$i = \arg\max_j\, (p_j + b_j) \qquad b_j \leftarrow b_j + 0.01\, \text{sign}(1/N - f_j)$$
 #
@@ -390,7 +390,7 @@ _shown.ways_to_balance()
 #
 # ## What has each expert learned?
 #
-# So nearly all experts can be kept at work. Can each of them answer any token, or only those that the gate sends to it? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the others' tokens?
+# So nearly all experts can be kept at work. Can each answer any token, or only those that the gate sends to it? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the others' tokens?
 
 # %%
 x, translation = batch(generator(1), size=4000)  # B D, B
@@ -428,7 +428,7 @@ reveal("18.translators", "one wide network")
 _shown.compare_layers()
 
 # %% [markdown]
-# The *wide network* gets more words right than the eight experts, with every seed. It has nearly as many parameters as they have together, but needs seven times as many multiplications per token.
+# The *wide network* gets more words right than the eight experts, with every seed. It has nearly as many parameters, but needs seven times as many multiplications per token.
 #
 # At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*. So if work is free, the wide network is better. If the work per token is what limits us, as in large models, experts get many more words right for the same work.
 #
@@ -465,7 +465,7 @@ check("18.q5", ...)
 # ## Recap
 #
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
-# - If experts compete, the one with the largest weight can answer alone. If they work together, its error is much larger on average.
+# - If experts compete, the one with the largest weight can answer alone.
 # - An expert with a weight of exactly 0 gets no gradient. Without a balance loss, offsets or a norm, one to three of our eight linear experts did nearly all the work.
 # - At nearly equal work per token, our layer of experts knew more than one network. At nearly equal parameters, it knew less.
 #
