@@ -21,7 +21,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## A task that needs a memory
 #
-# The network gets several vectors of six random bits, one at each step. Then comes a **delimiter**, an input that marks the end. After it, the network gets zeros, and should repeat all vectors in their order.
+# The network gets several vectors of six random bits, one at each step. Then comes a **delimiter**, which marks the end. After it, the network should repeat all vectors in their order.
 #
 # In the picture, there are five vectors, and a dot is a 1. How many bits does the network have to keep when the delimiter comes?
 
@@ -93,7 +93,7 @@ print("gradient:", gradient)
 #
 # ## How a head chooses its position
 #
-# In lesson 16, a query found what resembles it. That is not enough for a write: at the beginning all positions are alike, so no query can tell them apart. Turing's machine has another way: it writes here, and the next time one cell further on.
+# In lesson 16, a query found what resembles it. That is not enough for a write: at the beginning all positions are alike. Turing's machine has another way: it writes here, and the next time one cell further on.
 #
 # Our head can do both. It gets its weights in four steps, and the network steers each step. Which of the four steps look at what the memory holds?
 
@@ -200,7 +200,7 @@ address(M, before, k, beta, torch.tensor([[0.5]]), s, torch.tensor([[2.0]]))
 # %% [markdown]
 # Position 3 has 0.63 of the weight now, where it had 0.45.
 #
-# Below you can try other numbers. A shift of 0.8 means the kernel (0, 0.2, 0.8). Which gate sends the head to position 3, one after its old position, whatever the memory holds? And which one sends it to position 1, one after the position that resembles the key?
+# Below you can try other numbers. A shift of 0.8 means the kernel (0, 0.2, 0.8). Which gate sends the head to position 3, one after its old position? And which one sends it to position 1, one after the position that resembles the key?
 
 # %%
 head_explorer = explore(
@@ -223,7 +223,7 @@ head_explorer
 diagrams.turing_machine()
 
 # %% [markdown]
-# A bit can go through the memory, if the write head puts it there and the read head finds it. Or it can stay in the LSTM's own state.
+# A bit can go through the memory, or stay in the LSTM's own state.
 #
 # The controller steers by linear layers, and these may give any numbers. So each number is brought into its range: by a sigmoid between 0 and 1, by tanh between -1 and 1, and by a softmax the kernel. **Softplus** is ln(1 + eˣ), which is always above 0, and nearly x when x is large.
 #
@@ -312,7 +312,7 @@ class Machine(OneStep):
 # %% [markdown]
 # ## Does it learn where to write?
 #
-# We train the machine to copy sequences of 1 to 5 vectors. The loss is the cross-entropy of the bits that it should repeat. Then we test it with new sequences, some of them longer than any in the training, and look at the share of wrong bits. Guessing gets half of them wrong. This is seed 1, and other seeds follow.
+# We train the machine to copy sequences of 1 to 5 vectors. The loss is the cross-entropy of the bits that it should repeat. Then we test it with new sequences, also longer ones, and look at the share of wrong bits. Guessing gets half of them wrong. This is seed 1, and other seeds follow.
 
 
 # %%
@@ -350,7 +350,7 @@ pictures.draw_heads(with_shift, eight)
 # %% [markdown]
 # Both heads walk. The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, because the positions form a circle, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and finds all vectors in their order.
 #
-# Does the machine need to walk? We take the shift out: the kernel is always (0, 1, 0), so all weight stays where it is. Everything else stays the same, including the seed. One seed may be an exception, so a table shows five seeds of each kind, tested with other sequences.
+# Does the machine need to walk? We take the shift out: the kernel is always (0, 1, 0), so all weight stays where it is. Everything else stays the same, including the seed. Then a table shows five seeds of each kind, tested with other sequences.
 
 
 # %%
@@ -415,7 +415,7 @@ for name, steps in {"keeps up": behind == 0, "is behind": behind > 0}.items():
 pictures.draw_machine_and_lstm()
 
 # %% [markdown]
-# At 10 vectors, machines and LSTMs make few mistakes or none. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. So the machines go further there, with about a tenth of the parameters and fewer training steps. LSTMs of other sizes may do better.
+# At 10 vectors, machines and LSTMs make few mistakes or none. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. So the machines go further there, with about a tenth of the parameters. LSTMs of other sizes may do better.
 #
 # At 40 vectors, it depends on the seed. Two of the five machines make almost no mistakes, and one is worse than the LSTMs.
 #

@@ -19,7 +19,7 @@ def generator(seed):
 
 
 # %% [markdown]
-# So far, one network has answered all inputs. Now we have several networks, and one of them should answer each input. Who should it be, and how does a model learn to choose? We begin with points in a plane, where we can see the answers. At the end, we put several networks into a Transformer.
+# So far, one network has answered all inputs. Now we have several, and one of them should answer each input. Who should it be, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end in a Transformer.
 #
 # ## Some rules, and nobody says where each holds
 #
@@ -117,7 +117,7 @@ for name, loss in losses.items():
 # %% [markdown]
 # The loss of the sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should give smaller numbers, although the first one gives too small a number already. This makes the experts **work together**: each makes up for the errors of the other.
 #
-# The second loss moves the first output towards the target. The second output hardly moves. Its exponential is nearly 0, because it is far from the target, so it has hardly any share in the sum inside the logarithm. So an input teaches the expert that is already near its target. The experts **compete** for the input.
+# The second loss moves the first output towards the target. The second output hardly moves: it is far from the target, so its exponential is nearly 0. So an input teaches the expert that is already near its target. The experts **compete** for the input.
 #
 # We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
 
@@ -149,7 +149,7 @@ _shown.draw_lines({"work together": together, "compete": competing}, points)
 _shown.errors_on_lines()
 
 # %% [markdown]
-# If experts compete, the single expert is hardly worse than the sum: its mean error is 0.07, and that of the sum is 0.06. If experts work together, the mean error of the single expert is 0.80, and that of the sum is 0.05. So competing makes experts that can answer alone.
+# If experts compete, the single expert is hardly worse than the sum. If they work together, its mean error is 0.80, and that of the sum is 0.05. So competing makes experts that can answer alone.
 #
 # ## Ask only the best
 #
@@ -192,7 +192,7 @@ for name, factor in factors.items():
     print(f"{name:25}  factor {factor:.3f}  gradient", gradient)
 
 # %% [markdown]
-# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is 1 whatever the number is, so it does not change with the score. The probability 0.665 changes with every score.
+# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1. The probability 0.665 changes with every score.
 #
 # A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability:
 #
@@ -250,7 +250,7 @@ print("1s of the first token:", places.tolist())
 # | first word | 31 | 45 |
 # | second word | 45 | 31 |
 #
-# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. But with eight experts, each language could have one of its own.
+# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. But each language could have an expert of its own.
 
 
 # %%
@@ -384,7 +384,7 @@ right = test("with mine", train(mine))
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse, too, and even the norm does, with no second loss. It makes the two 1s of a token nearly six times as large, so the gate's scores differ more from token to token. So whether a mixture collapses also depends on its inputs.
+# Offsets prevent the collapse, too, and even the norm does, with no second loss. It makes the two 1s of a token nearly six times as large, so the gate's scores differ more from token to token. So a collapse also depends on the inputs.
 #
 # The fixed gate gets fewer words right than any of the three, with every seed. So the gate has to learn, too.
 #
@@ -415,9 +415,9 @@ table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 diagrams.switch_layer(new=["gate", "experts"])
 
 # %% [markdown]
-# The drawing shows a layer of lesson 12 with a switch. We have trained a translator with one such layer ([our measurements](../docs/measurements.md#what-experts-know)), for 32 languages and 64 words. It reads a language and six words, and translates each word. Its experts are feed-forward networks, and *8 experts* are trained with the balance loss, and once more without it. We compare them with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units.
+# The drawing shows a layer of lesson 12 with a switch. We have trained a translator with one such layer ([our measurements](../docs/measurements.md#what-experts-know)), for 32 languages and 64 words. It reads a language and six words, and translates each word. Its *8 experts* are feed-forward networks, trained with the balance loss, and once more without it. We compare them with *one network* of the size of an expert, and *one wide network* with eight times as many hidden units.
 #
-# A token has 32 numbers and an expert 32 hidden units. So an expert needs 2 · 32 · 32 = 2,048 multiplications for a token, and the gate 8 · 32 = 256 more. Do the eight experts or the wide network get more words right, and at what cost?
+# A token has 32 numbers and an expert 32 hidden units. So an expert needs 2 · 32 · 32 = 2,048 multiplications for a token, and the gate 8 · 32 = 256 more.
 
 # %% tags=["nbval-check-output"]
 predict("18.translators", ...)
@@ -430,7 +430,7 @@ _shown.compare_layers()
 # %% [markdown]
 # The *wide network* gets more words right than the eight experts, with every seed. It has nearly as many parameters, but needs seven times as many multiplications per token.
 #
-# At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*. So if work is free, the wide network is better. If the work per token is what limits us, as in large models, experts get many more words right for the same work.
+# At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*. So if work is free, the wide network is better. If the work per token is what limits us, as in large models, experts are better.
 #
 # Not every layer needs the balance loss: this one does not collapse without it, and even its busiest expert gets less than a quarter of the tokens. But the loss costs no right words here, and it is cheap. So many large models train with one, or with offsets.
 #
