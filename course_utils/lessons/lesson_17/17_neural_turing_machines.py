@@ -17,7 +17,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # Every attention so far has *read*: it took a weighted sum of vectors. Can attention also *write*, and change the vectors that it looks at? And can a network learn *where* to write, so that it finds things again later?
 #
-# We first write once by hand. Then we see how a head can choose a position, and train a machine that does both.
+# We first write by hand. Then we see how a network can choose a position, and train a machine that does both.
 #
 # ## A task that needs a memory
 #
@@ -368,7 +368,7 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 pictures.five_seeds()
 
 # %% [markdown]
-# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five. For positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. Only position 0 is different, because the heads began there. So the 32 positions are worth no more than two.
+# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. Only position 0 is different, because the heads began there. So the 32 positions are worth no more than two.
 #
 # Yet every seed is better than guessing. Some bits can be kept in these two, and others in the state of the LSTM. Memories whose positions differ at the beginning [hardly do better](../docs/measurements.md#what-memories-can-do).
 #
