@@ -24,6 +24,7 @@ BALANCED = {  # what weighs the balance loss, what a layer is made with
     "noise": (0.0, {"noise": 1.0}),
     "offsets": (0.0, {"nudge": 0.01}),
     "fixed gate": (0.0, {}),
+    "norm": (0.0, {}),
 }
 TRANSLATORS = {  # what a translator is made with, what weighs the balance
     "no experts": ({}, 0.0),
@@ -44,7 +45,8 @@ def balance(setup, seed):
     layer.gate.requires_grad_(setup != "fixed gate")
 
     def answers(given):
-        return layer(F.one_hot(given, D).sum(1, keepdim=True).float())[:, 0]
+        tokens = F.one_hot(given, D).sum(1, keepdim=True).float()  # B 1 D
+        return layer(F.layer_norm(tokens, (D,)) if setup == "norm" else tokens)[:, 0]
 
     def loss_of_batch(draw):
         given, wanted = world.batch(draw, length=1)

@@ -133,12 +133,24 @@ def positions(new=()) -> Diagram:
 
 
 def attention(
-    queries=Q, keys=K, values=V, score=DOT, *, choices=(), then="", title="Attention", shapes=SHAPES, new=()
+    queries=Q,
+    keys=K,
+    values=V,
+    score=DOT,
+    *,
+    choices=(),
+    masked=True,
+    context="context",
+    then="",
+    title="Attention",
+    shapes=SHAPES,
+    new=(),
 ) -> Diagram:
     """Attention from its three inputs to the context; inputs with the same text are one box.
 
     Where all three are the same, the matrices W_q, W_k and W_v stand behind them, and a residual connection leads past
-    it all. `choices` are the functions that can be in the score's place, and `then` is what reads the context.
+    it all. `choices` are the functions that can be in the score's place, `context` is another name for the context, and
+    `then` is what reads it.
     """
     texts, projected = dict(zip(ROLES, (queries, keys, values), strict=True)), queries == keys == values
     draw, wide, inputs = Sketch(title, new), 78 if projected else 118, {}
@@ -152,12 +164,12 @@ def attention(
         read = [draw.step("projections", f"*W*_{role[0]}", 44, 44) for role in ROLES]
         row(read, x=EDGE + wide + 24, height=196)
         draw.chain([*inputs.values()], read)
-    compare, mask = draw.step("score", f"score: {score}", 72, 126), draw.step("mask", "mask", 54)
+    compare, mask = draw.step("score", f"score: {score}", 72, 126), [draw.step("mask", "mask", 54)] if masked else []
     softmax, total = draw.step("softmax", "softmax", 74), draw.step("sum", "weighted\nsum", 82)
-    reads = ("then", then or "context", 70, 56, "step" if then else "data")
+    reads = ("then", then or context, 70, 56, "step" if then else "data")
     last = draw.step("residual", "+", 28, 28) if projected else draw.step(*reads)
-    row(compare, mask, softmax, total, last, x=read[1].right + 45, gap=[56, 18, 62, 60])
-    total.span(mask.y, 196)
+    row(compare, *mask, softmax, total, last, x=read[1].right + 45, gap=[56, 18, 62, 60] if masked else [74, 62, 60])
+    total.span(softmax.y, 196)
     last.at(last.centre, total.middle)
     if choices:
         boxes = [draw.step("choices", text, (INSIDE - 60) / 4, 32) for text in choices]
@@ -167,17 +179,17 @@ def attention(
         draw.path((frame.right, frame.bottom), (compare.right, compare.y), dashed=True)
     for role, start, end, y in zip(ROLES, read, (compare, compare, total), (28, 98, 168), strict=True):
         draw.arrow(start, end, f"*{role[0]}*" * projected, shapes[role], at=y)
-    words = ["scores", "", "weights", "context" if projected or then else ""]
-    between = [shapes["scores"], "", shapes["scores"], shapes["context"]]
-    draw.chain(compare, mask, softmax, total, last, words=words, shapes=between)
+    words = ["scores", *[""] * masked, "weights", context if projected or then else ""]
+    between = [shapes["scores"], *[""] * masked, shapes["scores"], shapes["context"]]
+    draw.chain(compare, *mask, softmax, total, last, words=words, shapes=between)
     if projected or then:
         draw.path((last.right, last.middle), (WIDTH - EDGE + 6, last.middle))
     if projected:
         draw.arrow(inputs["queries"], last, "residual connection", over=220, name="residual")
-    return draw.diagram(_attention_in_words(inputs, compare, then, choices, shapes, projected))
+    return draw.diagram(_attention_in_words(inputs, compare, masked, context, then, choices, shapes, projected))
 
 
-def _attention_in_words(inputs, score, then, choices, shapes, projected):
+def _attention_in_words(inputs, score, masked, context, then, choices, shapes, projected):
     queries, keys, values = (_the(plain(box.text)) for box in inputs.values())
     texts = [f"The {plain(score.text)} compares {queries} with {keys}."]
     if projected:
@@ -186,12 +198,13 @@ def _attention_in_words(inputs, score, then, choices, shapes, projected):
     if choices:
         texts.append(f"In the place of the score there can be any of these: {', '.join(choices)}.")
     summed = "the values" if projected else "the same vectors" if keys == values else values
-    texts.append("The mask closes what may not be attended, and the softmax turns the scores into weights.")
-    texts.append(f"The weighted sum of {summed}, with these weights, is the context.")
+    mask = "The mask closes what may not be attended, and the" if masked else "The"
+    texts.append(f"{mask} softmax turns the scores into weights.")
+    texts.append(f"The weighted sum of {summed}, with these weights, is the {plain(context)}.")
     if projected:
         texts.append(f"A residual connection leads past all this to a +, which adds {keys} to the context.")
     elif then:
-        texts.append(f"The context goes to the {plain(then)}.")
+        texts.append(f"The {plain(context)} goes to the {plain(then)}.")
     return " ".join([*texts, "Shapes:", ", ".join(f"{name} {shape}" for name, shape in shapes.items()) + "."])
 
 

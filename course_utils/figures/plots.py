@@ -71,6 +71,7 @@ def heads(weights, line):
         ax.set_xticks(range(0, steps, 4), range(0, steps, 4))
         places = range(0, positions, 10 if positions > 20 else 5)
         ax.set_yticks(places, places)
+        ax.invert_yaxis()  # a larger position is further up
     label, marks = "weight (square root scale)", [0, 0.05, 0.25, 1]
     across[0].figure.colorbar(across[0].images[0], ax=across, label=label).set_ticks(marks, labels=map(str, marks))
 

@@ -41,12 +41,10 @@ def draw_steps(gate, strength, shift, gamma):
     return f"In the end the largest weight, {most:.2f}, is on position {int(place)}{after.get(int(place), '')}."
 
 
-def draw_heads(machines, sequence):
-    """Draw the weights of both heads of each machine while it copies one sequence; `machines` maps a name to a machine."""
-    heads = {}
-    for name, machine in machines.items():
-        output = machine(sequence.given)
-        heads |= {f"write head,\n{name}": output.writes[0], f"read head,\n{name}": output.reads[0]}
+def draw_heads(machine, sequence):
+    """Draw the weights of both heads of a machine while it copies one sequence."""
+    output = machine(sequence.given)
+    heads = {"write head": output.writes[0], "read head": output.reads[0]}
     plots.heads(heads, line=sequence.wanted.shape[1])
 
 

@@ -19,7 +19,7 @@ def generator(seed):
 
 
 # %% [markdown]
-# So far, one network has answered all inputs. Now we have several networks, and one of them should answer each input. Who should it be, and how does a model learn to choose? We begin with points in a plane, where we can see the answers. At the end, we put several networks into a Transformer.
+# So far, one network has answered all inputs. Now we have several, and one of them should answer each input. Who should it be, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end in a Transformer.
 #
 # ## Some rules, and nobody says where each holds
 #
@@ -83,7 +83,7 @@ def weighted_sum(outputs, weights):  # B N E, B N
 _shown.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from the attention of words matters here: a value has to be computed anew for each query. If an expert is not asked, this work is saved. Later, the box "mask" will leave some experts out.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from the attention of words matters here: a value has to be computed anew for each query. If an expert is not asked, this work is saved.
 #
 # ## Work together, or compete?
 #
@@ -91,7 +91,7 @@ _shown.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target. The second loss compares each output by itself (Jacobs et al. 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target, and near 0 if it is far away. The logarithm with its minus turns a sum near 1 into a loss near 0. So this loss is small as soon as one expert with a large weight is right.
+# The first loss compares only the sum with the target, and the second one each output by itself (Jacobs et al. 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target, and near 0 if it is far away. The logarithm with its minus turns a sum near 1 into a loss near 0. So this loss is small as soon as one expert with a large weight is right.
 #
 # We take the two experts again, with the outputs 2 and 6 and the weights 3/4 and 1/4. Now the target is 2.5, so the first expert is nearly right. The function `mixture_loss` computes the second loss, and in the exercises you write it. Which of the losses moves the first output towards the target, and which one moves it away?
 
@@ -117,7 +117,7 @@ for name, loss in losses.items():
 # %% [markdown]
 # The loss of the sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should give smaller numbers, although the first one gives too small a number already. This makes the experts **work together**: each makes up for the errors of the other.
 #
-# The second loss moves the first output towards the target. The second output hardly moves. Its exponential is nearly 0, because it is far from the target, so it has hardly any share in the sum inside the logarithm. So an input teaches the expert that is already near its target. The experts **compete** for the input.
+# The second loss moves the first output towards the target. The second output hardly moves: it is far from the target, so its exponential is nearly 0. So an input teaches the expert that is already near its target. The experts **compete** for the input.
 #
 # We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
 
@@ -149,11 +149,11 @@ _shown.draw_lines({"work together": together, "compete": competing}, points)
 _shown.errors_on_lines()
 
 # %% [markdown]
-# If experts compete, the single expert is hardly worse than the sum: its mean error is 0.07, and that of the sum is 0.06. If experts work together, the mean error of the single expert is 0.80, and that of the sum is 0.05. So competing makes experts that can answer alone.
+# If experts compete, the single expert is hardly worse than the sum. If they work together, its mean error is 0.80, and that of the sum is 0.05. So competing makes experts that can answer alone.
 #
 # ## Ask only the best
 #
-# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. There is a way that saves this work, too: ask only the best experts from the beginning. If a single expert is asked, it cannot lean on any other, so an ordinary loss will do.
+# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. We save this work, too, if we ask only the best from the beginning. To ask only one is competition in its strictest form: the winner gets the whole input and the whole gradient. It cannot lean on any other, so an ordinary loss will do.
 #
 # The weights of all others should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
 #
@@ -192,7 +192,7 @@ for name, factor in factors.items():
     print(f"{name:25}  factor {factor:.3f}  gradient", gradient)
 
 # %% [markdown]
-# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is 1 whatever the number is, so it does not change with the score. The probability 0.665 changes with every score.
+# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1. The probability 0.665 changes with every score.
 #
 # A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability:
 #
@@ -243,17 +243,28 @@ print("1s of the first token:", places.tolist())
 # %% [markdown]
 # They are at 6 and at 8 + 13 = 21, as in the first token of this batch.
 #
-# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. Can one expert hold two languages? It adds the scores of the word to those of the language. Suppose that one word is symbol 31 in the first language and 45 in the second, and that another word is 45 in the first and 31 in the second. Then the first word needs a first language that favours 31 more than the second language does. The other word needs the opposite, and no numbers can serve both. But with eight experts, each language could have one of its own.
+# Eight linear experts should translate these tokens. The output of each has a score for each of 72 symbols. Can one expert hold two languages? Take two words and their translations, the symbols 31 and 45:
+#
+# | | first language | second language |
+# | --- | --- | --- |
+# | first word | 31 | 45 |
+# | second word | 45 | 31 |
+#
+# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. But each language could have an expert of its own.
 
 
 # %%
+used = []  # how many experts each batch asks
+
+
 def no_loss(p, chosen):  # B N, B: later, another loss takes this place
+    used.append(len(chosen.unique()))
     return 0.0
 
 
-def train(second_loss, seed=0, layer=Switch):
+def train(second_loss, seed=0):
     torch.manual_seed(seed)
-    model = layer(D, N=8)
+    model = Switch(D, N=8)
 
     def loss_of_batch(draw):
         x, translation = batch(draw)  # B D, B
@@ -282,9 +293,11 @@ predict("18.without_balance", ...)
 print("Eight linear experts, trained for the right words alone:")
 alone = train(no_loss)
 reveal("18.without_balance", round(test("no second loss", alone), 2))
+for steps in (0, 10, 20, 699):
+    print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. This is how it can happen: at the beginning, chance makes some experts a little more probable. They are asked and become better, so the gate asks them still more. The other experts are not asked, so they get no gradient and cannot become better. The few cannot hold all eight languages.
+# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps, a batch already asks no more. Shazeer et al. 2017 saw the same in large models, and explained it: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
 #
 # ## A balance loss
 #
@@ -360,23 +373,24 @@ right = test("with mine", train(mine))
 #
 # </details>
 #
-# There is another way. Wang et al. 2024 give each expert an **offset** $b_j$, which changes who is chosen, but not the factor $p_i$:
+# There are other ways. Wang et al. 2024 give each expert an **offset** $b_j$, which changes who is chosen, but not the factor $p_i$. After each batch it rises if the expert got too few tokens, and falls if it got too many:
 #
-# $$y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, (p_j + b_j)$$
+# $$i = \arg\max_j\, (p_j + b_j) \qquad b_j \leftarrow b_j + 0.01\, \text{sign}(1/N - f_j)$$
 #
-# The offset rises after a batch in which the expert got too few tokens, and falls after one with too many. Does this prevent the collapse? And must the gate learn at all? To find out, the table also has a **fixed gate**, which stays as it was at the beginning.
+# Or the tokens could go through the norm of lesson 12 first, as in a Transformer. Which ways prevent the collapse? And must the gate learn at all? The table also has a **fixed gate**, which stays as it was at the beginning.
+
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse, too.
+# Offsets prevent the collapse, too, and even the norm does, with no second loss. It makes the two 1s of a token nearly six times as large, so the gate's scores differ more from token to token. So a collapse also depends on the inputs.
 #
-# The fixed gate gets 0.62 of the words right. With every seed, this is better than a gate that learns and collapses, and worse than one that learns and is balanced. So it pays to let the gate learn, if all experts stay at work.
+# The fixed gate gets fewer words right than any of the three, with every seed. So the gate has to learn, too.
 #
 # ## What has each expert learned?
 #
-# So nearly all experts can be kept at work. Can each of them answer any token, or only those that the gate sends to it? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the others' tokens?
+# So nearly all experts can be kept at work. Can each answer any token, or only those that the gate sends to it? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the others' tokens?
 
 # %%
 x, translation = batch(generator(1), size=4000)  # B D, B
@@ -391,19 +405,19 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others' tokens: even a guess among 64 words gets 1/64 = 0.016 of them. Each has learned only from the tokens that were sent to it. So the right expert for a token is the one that the gate asks.
+# Each expert gets most of its own tokens right, and almost none of the others' tokens: hardly more than a guess among 64 words would, 0.016. Each has learned only from the tokens that were sent to it.
 #
 # ## Experts in a Transformer
 #
-# So a gate learns to ask an expert that can answer alone. What is gained by that? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters. But all 47 billion must be in memory.
+# What is gained by asking one expert? In the feed-forward network of lesson 12, every token uses all parameters. If a switch takes its place, a token uses the parameters of one expert only. So a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al. 2024), a token asks two of eight experts, and uses 13 of 47 billion parameters. But all 47 billion must be in memory.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
 
 # %% [markdown]
-# The drawing shows a layer of lesson 12 with a switch. We have trained a translator with one such layer ([our measurements](../docs/measurements.md#what-experts-know)), for 32 languages and 64 words. It reads a language and six words, and translates each word. Its experts are feed-forward networks, and *8 experts* are trained with the balance loss, and once more without it. We compare them with *one network* of the size of an expert, and with *one wide network* that has eight times as many hidden units.
+# The drawing shows a layer of lesson 12 with a switch. We have trained a translator with one such layer ([our measurements](../docs/measurements.md#what-experts-know)), for 32 languages and 64 words. It reads a language and six words, and translates each word. Its *8 experts* are feed-forward networks, trained with the balance loss, and once more without it. We compare them with *one network* of the size of an expert, and *one wide network* with eight times as many hidden units.
 #
-# A token has 32 numbers and an expert 32 hidden units. So an expert needs 2 · 32 · 32 = 2,048 multiplications for a token, and the gate 8 · 32 = 256 more. Do the eight experts or the wide network get more words right, and at what cost?
+# A token has 32 numbers and an expert 32 hidden units. So an expert needs 2 · 32 · 32 = 2,048 multiplications for a token, and the gate 8 · 32 = 256 more.
 
 # %% tags=["nbval-check-output"]
 predict("18.translators", ...)
@@ -414,31 +428,19 @@ reveal("18.translators", "one wide network")
 _shown.compare_layers()
 
 # %% [markdown]
-# The *wide network* gets more words right than the eight experts, with every seed. It has nearly as many parameters as they have together, but needs seven times as many multiplications per token.
+# The *wide network* gets more words right than the eight experts, with every seed. It has nearly as many parameters, but needs seven times as many multiplications per token.
 #
-# At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*.
+# At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*. So if work is free, the wide network is better. If the work per token is what limits us, as in large models, experts are better.
 #
-# Without the balance loss, the eight experts get hardly fewer words right. This layer does not collapse without it: even its busiest expert gets less than a quarter of the tokens. What does our switch lack? In the Transformer, each token first goes through the norm of lesson 12. Does a norm alone keep more experts of our switch at work?
-
-
-# %%
-class NormedSwitch(Switch):
-    def forward(self, x):  # B D
-        return super().forward(F.layer_norm(x, (D,)))
-
-
-right = test("with a norm alone", train(no_loss, layer=NormedSwitch))
-
-# %% [markdown]
-# Yes: most experts have work, and nearly all words are right. With four more seeds, five to seven experts had work. The norm makes the two 1s of a token nearly six times as large, so the gate's scores differ more from token to token. In three seeds, a norm for the gate alone kept five to seven experts at work, and one for the experts alone only two.
-#
-# So not every layer of experts needs a balance loss. But the norm is not the whole answer: in three seeds, the layer of the Transformer did not collapse without it, either.
+# Not every layer needs the balance loss: this one does not collapse without it, and even its busiest expert gets less than a quarter of the tokens. But the loss costs no right words here, and it is cheap. So many large models train with one, or with offsets.
 #
 # ## So: who should answer?
 #
-# The expert that the gate asks should answer, because it has learned from the tokens that the gate sends to it. In our switch, each expert is good at these and useless for the others. They need not be of one kind that we would name: most of our languages were shared by several experts. Jiang et al. 2024 looked for experts of single topics in Mixtral, and found no obvious ones.
+# The expert that has learned this kind of token should answer. Nobody says beforehand which one that is. The gate sends a token somewhere, and that expert learns from it. The gate learns whether this was a good choice, because the answer is multiplied by its probability. So choice and skill grow together, and after the training hardly any other expert can answer.
 #
-# A model learns to choose while its experts learn to answer, because the answer is multiplied by the gate's probability. But if both are left alone, a few experts may end up with all the work. So a balance loss or offsets bring tokens to the others. In our switch, a norm does so, too.
+# The kinds need not have a name: most of our languages were shared by several experts. Jiang et al. 2024 looked for experts of single topics in Mixtral, and found no obvious ones.
+#
+# If choice and skill are left alone, a few experts may end up with all the work. So a balance loss or offsets bring tokens to the others.
 #
 # ## Questions
 #
@@ -463,7 +465,7 @@ check("18.q5", ...)
 # ## Recap
 #
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
-# - If experts compete, the one with the largest weight can answer alone. If they work together, its error is much larger on average.
+# - If experts compete, the one with the largest weight can answer alone.
 # - An expert with a weight of exactly 0 gets no gradient. Without a balance loss, offsets or a norm, one to three of our eight linear experts did nearly all the work.
 # - At nearly equal work per token, our layer of experts knew more than one network. At nearly equal parameters, it knew less.
 #

@@ -108,7 +108,7 @@ predictions = (
     Prediction(
         "18.without_balance",
         "The loss asks only for the right words. What share of the words, from 0 to 1, will be right after training?",
-        why="Only experts that are asked can learn. Most of them are not asked, and the few others have to share all languages.",
+        why="A guess would get 0.02. Only experts that are asked can learn, and a few of them have to share all languages.",
     ),
     Prediction(
         "18.translators",

@@ -12,7 +12,7 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.experts import Translator, mix
 
-BALANCED = ("nothing", "balance loss", "offsets", "fixed gate")
+BALANCED = ("nothing", "balance loss", "offsets", "norm", "fixed gate")
 LAYERS = {  # the stored runs of a translator, and what its layer is made with
     "8 experts": ("8 experts", {"experts": 8}),
     "one network": ("no experts", {}),
@@ -25,7 +25,7 @@ def draw_mixture():
     """Return the drawing of a mixture as attention: N experts, an input of width D, outputs of width E."""
     parts = ("input: *x*", "rows of *W*", "outputs: *o*_i (*x*)", "dot")
     shapes = {"queries": "B D", "keys": "N D", "values": "B N E", "scores": "B N", "context": "B E"}
-    return diagrams.attention(*parts, then="answer", title="A mixture of experts", shapes=shapes)
+    return diagrams.attention(*parts, masked=False, context="answer: *y*", title="A mixture of experts", shapes=shapes)
 
 
 @torch.no_grad()
