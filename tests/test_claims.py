@@ -68,31 +68,19 @@ def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("attentions 0:"))
 
 
-@claim("02", 'With seed 3, both give the most weight to "not", and one case is lost.')
+@claim("02", 'One attention always gives the most weight to "not".')
 def _(numbers):
-    shares, negation_first = numbers("attentions 2:"), "funny, lifeless, not, not"
-    words = [re.findall(rf"seed {seed}, attention \d: (.*)", numbers.shown)[-2:] for seed in range(5)]
-    sharing = [negation_first in both and both[0] != both[1] for both in words]
-    others = {word for both in words for text in both if text != negation_first for word in text.split(", ")[2:]}
-    return sharing == [share > 0.99 for share in shares] == [True, True, True, False, True] and others & {
-        "funny",
-        "lifeless",
-    }
+    for seed, share in enumerate(numbers("attentions 2:")):
+        (*one, _), (*other, _) = sorted(zip(*[iter(numbers(f"seed {seed}  "))] * 2, [0, 1], strict=True))
+        both = min(one[0], other[0]) > 0.99
+        if other[0] < 0.99 or both != (seed == 3) or both == (share > 0.99) or (not both and one[1] < 0.49):
+            return False
+    return True
 
 
-FOUR_CASES = ("was funny", "was lifeless", "not funny", "not lifeless")
-
-
-@claim("02", 'So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two.')
+@claim("02", "Half of them, in every run.")
 def _(numbers):
-    good, bad, *negated = (numbers(f" {opinion} tonight  ")[1:] for opinion in FOUR_CASES)
-    return good[0] > 3 and bad[0] < -3 and all(abs(output) < 0.2 and weight < 0.05 for output, weight in negated)
-
-
-@claim("02", "The outputs of the trained sum are indeed small.")
-def _(numbers):
-    good, bad, not_good, not_bad = (numbers(f" {opinion} tonight  ")[0] for opinion in FOUR_CASES)
-    return abs(good - bad - not_good + not_bad) < 0.03 and max(map(abs, (good, bad, not_good, not_bad))) < 1
+    return numbers("The share right:") == [0.5] * 5
 
 
 def pairs(numbers):
