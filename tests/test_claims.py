@@ -68,31 +68,19 @@ def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("attentions 0:"))
 
 
-@claim("02", 'With seed 3, both give the most weight to "not", and one case is lost.')
+@claim("02", 'One attention always gives the most weight to "not".')
 def _(numbers):
-    shares, negation_first = numbers("attentions 2:"), "funny, lifeless, not, not"
-    words = [re.findall(rf"seed {seed}, attention \d: (.*)", numbers.shown)[-2:] for seed in range(5)]
-    sharing = [negation_first in both and both[0] != both[1] for both in words]
-    others = {word for both in words for text in both if text != negation_first for word in text.split(", ")[2:]}
-    return sharing == [share > 0.99 for share in shares] == [True, True, True, False, True] and others & {
-        "funny",
-        "lifeless",
-    }
+    for seed, share in enumerate(numbers("attentions 2:")):
+        (*one, _), (*other, _) = sorted(zip(*[iter(numbers(f"seed {seed}  "))] * 2, [0, 1], strict=True))
+        both = min(one[0], other[0]) > 0.99
+        if other[0] < 0.99 or both != (seed == 3) or both == (share > 0.99) or (not both and one[1] < 0.49):
+            return False
+    return True
 
 
-FOUR_CASES = ("was funny", "was lifeless", "not funny", "not lifeless")
-
-
-@claim("02", 'So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two.')
+@claim("02", "Half of them, in every run.")
 def _(numbers):
-    good, bad, *negated = (numbers(f" {opinion} tonight  ")[1:] for opinion in FOUR_CASES)
-    return good[0] > 3 and bad[0] < -3 and all(abs(output) < 0.2 and weight < 0.05 for output, weight in negated)
-
-
-@claim("02", "The outputs of the trained sum are indeed small.")
-def _(numbers):
-    good, bad, not_good, not_bad = (numbers(f" {opinion} tonight  ")[0] for opinion in FOUR_CASES)
-    return abs(good - bad - not_good + not_bad) < 0.03 and max(map(abs, (good, bad, not_good, not_bad))) < 1
+    return numbers("The share right:") == [0.5] * 5
 
 
 def pairs(numbers):
@@ -184,9 +172,9 @@ def _(numbers):
     return perceptron > 2 * 3.6 and general < perceptron / 2
 
 
-@claim("05", "The loss falls to about 0.65.")
+@claim("05", "The loss falls to about 0.62.")
 def _(numbers):
-    return abs(numbers("loss at step 599:")[0] - 0.65) < 0.05
+    return abs(numbers("mean of the last 50 steps:")[0] - 0.62) < 0.05
 
 
 @claim("05", "In our run, the first wrong words appear at nine words.")
@@ -202,25 +190,36 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.45
 
 
-@claim("05", "Given the right words, about 0.60 of the words are right.")
+@claim("05", "With the vector of another sentence, about 0.18 of the words are right: so much can be guessed.")
 def _(numbers):
-    own = numbers("Answer:")[0]
-    return abs(numbers("given the right words:")[0] - 0.60) < 0.05 and own < 0.45
+    return abs(numbers("the vector of another  ")[0] - 0.18) < 0.04
 
 
-@claim("05", "Few of those with four words do, and more than four fifths of them are right.")
+@claim("05", "With its own vector it is about 0.60, so this vector holds a good part of the sentence.")
 def _(numbers):
-    known = {length: numbers(f"    {length} words:")[0] for length in (2, 3, 4, 6)}
-    ours, five = (dict(pairs(numbers(f"whole sentences, {whose}:"))) for whose in ("your model", "five models"))
-    few = known[2] == 1 and known[3] > 0.6 and known[4] < 0.2 and known[6] == 0
-    return few and ours[4] > 0.8 and five[4] > 0.8
+    return abs(numbers("its own vector  ")[0] - 0.60) < 0.05
+
+
+@claim("05", "Of the first four words nearly nine in ten come through, and of the last ones fewer than half.")
+def _(numbers):
+    _, first, following, rest = numbers("its own vector  ")
+    return 0.8 < first < 0.93 and rest < 0.5 and first > following
+
+
+@claim("05", "Of the new ones with four words, more than four fifths are right.")
+def _(numbers):
+    new, share = numbers("new sentences of four words:")
+    return new > 150 and share > 0.8
 
 
 @claim("05", "Your model behaves like the other five.")
 def _(numbers):
-    kinds = ("words", "whole sentences")
-    pairs = [(numbers(f"{kind}, your model:")[::2], numbers(f"{kind}, five models:")[::2]) for kind in kinds]
-    return all(max(abs(a - b) for a, b in zip(*pair, strict=True)) < 0.2 for pair in pairs)
+    five, own = (
+        re.findall(rf"{whose}: ([^.]*(?:\.\d[^.]*)*)", numbers.shown)[-2:] for whose in ("five models", "your model")
+    )
+    curves = [[list(map(float, NUMBER.findall(curve)))[::2] for curve in kind] for kind in (five, own)]
+    differences = [abs(a - b) for both in zip(*curves, strict=True) for a, b in zip(*both, strict=True)]
+    return len(differences) > 9 and max(differences) < 0.2
 
 
 @claim("06", "and every word is right.")

@@ -2,7 +2,11 @@
 import torch
 
 from course_utils import check, predict, reveal
-from course_utils.data.generated_reviews import four_cases, generate_reviews
+from course_utils.data.generated_reviews import (
+    contrast_pairs,
+    four_cases,
+    generate_reviews,
+)
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.sentiment import (
@@ -18,7 +22,7 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In the sum of lesson 01, "not" cannot change how much "great" counts. Take four cases: a good and a bad review, each plain and with "not". A linear score on the sum gets at most three of them right. In this lesson, each word gets a weight. We ask whether this weight can depend on the other words of the sentence. Then we see whether that is enough for all four cases.
+# In the sum of lesson 01, "not" cannot change how much "great" counts. Take four cases: a good and a bad review, each plain and with "not". A linear score on the sum gets at most three of them right. In this lesson, each word gets a weight. Can this weight depend on the other words, and is that enough for "not"?
 #
 # ## A sum in which words count differently
 #
@@ -26,7 +30,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$c = \sum_{s=1}^{S} a_s \, x_s$$
 #
-# We take three words, and make up a vector for each. Its first number says how strongly the word praises, the second how strongly it negates. We choose the numbers freely, and give "really" a little of both. In the comments, S is the number of words, and D the width of a vector. What is the context for the weights 0.5, 0.25 and 0.25? Do it on paper first.
+# We take three words, and make up a vector for each. Its first number says how strongly the word praises, the second how strongly it negates. In the comments, S is the number of words, and D the width of a vector. What is the context for the weights 0.5, 0.25 and 0.25? Do it on paper first.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -60,7 +64,7 @@ print("e^z    ", exponentials)
 print("weights", weights)
 
 # %% [markdown]
-# The weight of "great" is 0.844: 54.598 divided by the total of 64.705. A score that is higher by 1 earns $e \approx 2.7$ times the weight: the weight of "really" is 0.114, and that of "not" 0.042.
+# The weight of "great" is 0.844: 54.598 divided by the total of 64.705. A score that is higher by 1 earns $e \approx 2.7$ times the weight, as "really" has 2.7 times the weight of "not".
 #
 # The next cell adds 100 to each score. Do the weights change?
 
@@ -72,11 +76,9 @@ print("by PyTorch    ", higher.softmax(-1))
 # %% [markdown]
 # The weights do not change, as PyTorch shows. Every exponential becomes $e^{100}$ times as large, and so does the total. So only the differences between scores matter.
 #
-# Our formula fails here. $e^{101}$ is too large for a number of 32 bits and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From here on we use its `softmax(-1)`. The -1 says that the numbers along the last axis share the weight.
+# Our formula fails here: $e^{101}$ is too large for a number of 32 bits and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From here on we use its `softmax(-1)`. The -1 says that the numbers along the last axis share the weight.
 #
-# ## What if all scores are divided by a number?
-#
-# Now we divide all scores by a number. This number is called the **temperature**. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Put your guess in place of the dots.
+# A number by which all scores are divided is called a **temperature**. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Put your guess in place of the dots.
 
 # %% tags=["nbval-check-output"]
 predict("02.cold", ...)
@@ -88,15 +90,17 @@ for temperature in (0.4, 1.0, 100.0):
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]
-# At temperature 0.4, "great" has nearly all the weight. At temperature 100 the three weights are nearly equal. So a temperature below 1 makes the weights more unequal, and one above 1 makes them more equal.
+# At temperature 0.4, "great" has nearly all the weight, and at 100 the three weights are nearly equal. So a temperature below 1 makes the weights more unequal, and one above 1 makes them more equal.
 #
 # ## Where do scores come from?
 #
-# So far we chose the scores. Now we compute them from the words. Scores, their softmax and the weighted sum are together called an **attention**. **Fixed attention** has one vector θ. It is learned in training, and is the same for every sentence. Other texts call θ a learned query, and the whole attention pooling. The score $z_s = g(x_s)$ of a word is the dot product of its vector with θ:
+# So far we chose the scores. Now we compute them from the words. Scores, their softmax and the weighted sum are together called an **attention**. **Fixed attention** has one vector θ, which is learned in training, and is the same for every sentence. Other texts call θ a *learned query*, and fixed attention *attention pooling*. The score $z_s = g(x_s)$ of a word is the dot product of its vector with θ:
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
-# A word gets a high score if its vector reaches far in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight. Which of the three words will get the highest score from θ₁ = (0, 1)? The picture shows θ₁ in grey, with a thin line along its direction. A dotted line shows how far "really" reaches in this direction.
+# A word gets a high score if its vector reaches far in the direction of θ. We say that the attention *looks for* this direction, and that it **attends** to the words with much weight.
+#
+# Which of the three words will get the highest score from θ₁ = (0, 1)? In the picture, θ₁ is grey, and a dotted line shows how far "really" reaches in its direction.
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
@@ -106,7 +110,7 @@ plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
 _ = ax.set(xlabel="first number: praise", ylabel="second number: negation")
 
 # %% [markdown]
-# "not" gets the highest score, because it reaches furthest in the direction of θ₁. "really" reaches less far, and "great" not at all: it is at a right angle to θ₁. The next cell computes the scores, the weights and the context for θ₁, for θ₂ = (1, 0), which looks for praise, and for a θ₂ five times as long. What does the length change?
+# "not" gets the highest score, because it reaches furthest in the direction of θ₁. "really" reaches less far, and "great" not at all: it is at a right angle to θ₁. The next cell also tries θ₂ = (1, 0), which looks for praise. What changes if θ₂ is five times as long?
 
 
 # %% tags=["nbval-check-output"]
@@ -125,7 +129,7 @@ for theta in (theta_1, theta_2, 5 * theta_2):
 #
 # ## Can a word's weight depend on the other words?
 #
-# Now we can answer the question of the title. We compare "really great" with "not really great". The attention has θ₁, so it looks for "not". What is the weight of "great" in the shorter sentence?
+# Now we can answer the first half of the title's question. We compare "really great" with "not really great". The attention has θ₁, so it looks for "not". What is the weight of "great" in the shorter sentence?
 
 # %% tags=["nbval-check-output"]
 vector_of = {"not": x[0], "really": x[1], "great": x[2]}  # each D
@@ -157,11 +161,11 @@ print("The weights of really and great are divided by", weights / weights_with_n
 reveal("02.great_after_not", weights[1] / weights_with_not[2])
 
 # %% [markdown]
-# The weight of "great" falls from 0.269 to 0.090, although its score is still 0. So the answer to our question has two parts. The **score** of a word cannot depend on the other words, because it is computed from this word and θ alone. The **weight** can, because the softmax divides by a total to which all words contribute.
+# The weight of "great" falls from 0.269 to 0.090, although its score is still 0. The **score** of a word cannot depend on the other words, because it is computed from this word and θ alone. The **weight** can, because the softmax divides by a total to which all words contribute. So our first answer is yes.
 #
 # But this dependence is weak. "not" divides the weights of *all* other words by the same number, here 2.987: that of "really" falls as well, from 0.731 to 0.245. So "not" cannot take weight from one of these words and give it to the other.
 #
-# **Your turn**: put another vector in place of `theta_1`, such as `-theta_1`, in the two cells that print these weights. Can you find one with which "not" *raises* the weight of "great"?
+# **Your turn**: put another vector in place of `theta_1`, such as `-theta_1`, in the cells of "really great" and of "not really great". Can you find one with which "not" *raises* the weight of "great"?
 #
 # <details><summary>Answer</summary>
 #
@@ -169,15 +173,15 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # </details>
 #
-# The score need not be a dot product. In **MLP attention**, which you write in the exercises, a small network computes it. But every function $g(x_s)$ sees this word alone, so our answer stays the same.
+# In **MLP attention**, which you write in the exercises, a small network computes the score. But every $g(x_s)$ sees this word alone, so our answer stays the same.
 #
 # ## Is one attention enough for "not"?
 #
-# The weights depend on the other words. Is that enough for the four cases? We classify the context as lesson 01 classified the sum, with a vector $w$ and a number $b$:
+# Is this enough for the four cases? We classify the context as lesson 01 classified the sum, with a vector $w$ and a number $b$:
 #
 # $$\text{output} = w^\top c + b$$
 #
-# An output above 0 means a good review. We take θ₁ again, and choose $w$ and $b$ by hand. $w$ picks the first number of the context, the praise, and $b = 0.5$ makes a review without any praise come out as good. "awful" has the vector (-3, 0), the opposite of "great", and "the", "film" and "was" have (0, 0). How many of the four cases come out right?
+# An output above 0 means a good review. We take θ₁ again. $w$ picks the first number of the context, the praise, and with $b = 0.5$ "not awful" comes out as good. "awful" is the opposite of "great", (-3, 0), and "the", "film" and "was" are (0, 0). How many of the four cases come out right?
 
 # %% tags=["nbval-check-output"]
 vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
@@ -198,7 +202,7 @@ for case in cases:
     print(f"{output:+.2f} {weights[-1]:.2f}  {case}")
 
 # %% [markdown]
-# Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion: its weight falls from 0.25 to 0.09. So the context moves towards the vector of "not", which is (0, 2). There $w^\top c$ is 0, and the output is $b$, which is positive.
+# Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion, which falls from 0.25 to 0.09. So both outputs with "not" come closer to $b$, which is positive.
 #
 # Other numbers do not help. Whatever the word vectors, $g$, $w$ and $b$ are, one of the four cases is wrong. Here is the proof. The weights sum to 1, so $b = \sum_s a_s b$:
 #
@@ -224,7 +228,7 @@ for case in cases:
 #
 # ## Are two attentions enough?
 #
-# In the proof, we multiplied by one total. Two attentions have two different totals, so the proof does not hold for them. The drawing shows how they work together. Where do their contexts meet?
+# In the proof, we multiplied by one total. Two attentions have two different totals, so the proof does not hold for them. Where do their contexts meet in the drawing?
 
 # %%
 diagrams.several_attentions()
@@ -232,7 +236,7 @@ diagrams.several_attentions()
 # %% [markdown]
 # The two contexts are **concatenated**, which means laid end to end. Then a linear layer takes a weighted sum of all their numbers.
 #
-# We take θ₁ and θ₂, both five times as long, so that the scores differ more. We have chosen the four numbers `u` of the linear layer by hand, and explain them below. Are all four signs right?
+# We take θ₁ and θ₂, five times as long, and choose the four numbers `u` of the linear layer by hand. Are all four signs right?
 
 # %% tags=["nbval-check-output"]
 u = torch.tensor([8.0, 1.0, -1.0, 0.0])  # 2D: two numbers for each context
@@ -244,10 +248,10 @@ for case in cases:
     print(f"{joined @ u:+.2f} ", joined, case)
 
 # %% [markdown]
-# All four signs are right. The brackets hold the two contexts, two numbers for each. (-0.000 is a tiny negative number.)
+# All four signs are right. The brackets hold the two contexts. (-0.000 is a tiny negative number.)
 #
-# - The first attention looks for "not". Without "not", all its scores are 0, and its context is the mean of the four words. The praise in it is 0.75 or -0.75, and the 8 in `u` turns it into 6 or -6. With "not", the context is nearly (0, 2), to which `u` gives 2.
-# - The second attention looks for "great". If "great" is there, the context is nearly (3, 0), which subtracts 3. Without "great", the first number of the context is 0, so nothing is added. The second number never counts, because the last number of `u` is 0.
+# - The first attention looks for "not". Without "not", its context is the mean of the four words. The praise in it is 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is made for four words: longer sentences have a smaller mean. With "not", the context is nearly (0, 2), to which `u` gives 2.
+# - The second attention looks for "great". With "great", the context is nearly (3, 0), which subtracts 3. Without it, nothing is added.
 #
 # So the outputs are $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with it.
 #
@@ -261,9 +265,7 @@ for case in cases:
 #
 # ## Does training find such numbers?
 #
-# We chose θ₁, θ₂ and `u` by hand. Now training looks for such numbers. It takes B sentences at once, in a batch. The shorter ones are filled up with padding.
-#
-# Padding should get no weight. But a score of 0 would give it some, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0. A **mask** says which positions are words: there it is True, which means "may attend", and at padding it is False.
+# Now training looks for such numbers. It takes B sentences at once, in a batch. The shorter ones are filled up with padding, which should get no weight. But a score of 0 would give it some, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0. A **mask** says which positions are words: there it is True, which means "may attend", and at padding it is False.
 #
 # Here are the scores of "not great", 2 and 0, and one position of padding. `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
 
@@ -304,14 +306,13 @@ def untrained(attentions):
 def trained(attentions, seed):
     torch.manual_seed(seed)
     model = untrained(attentions)
-    # the last argument says how many epochs, and at which rate
     train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
     return model
 
 
-def share_right(model):
-    right = correct(model, test_ids, test_mask, test.labels)  # B
-    return right.float().mean().item()
+def share_right(model, reviews):
+    ids, mask = encode(reviews.sentences, vocabulary)  # B S, B S
+    return correct(model, ids, mask, reviews.labels).float().mean().item()
 
 
 models = {}  # for each number of attentions, a model for each seed
@@ -319,50 +320,56 @@ shares = {}
 print("The share of new reviews right, five runs with different seeds:")
 for attentions in (0, 1, 2, 3):
     models[attentions] = [trained(attentions, seed) for seed in range(5)]
-    shares[attentions] = [share_right(model) for model in models[attentions]]
+    shares[attentions] = [share_right(model, test) for model in models[attentions]]
     runs = " ".join(f"{share:.3f}" for share in shares[attentions])
     print(f"attentions {attentions}: {runs}")
+print("training:", FOR_FOUR_CASES)
 reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
-# One attention gets three of the four cases right, in all five runs. That is the most that the proof allows. Two attentions get all four in most runs, and three attentions in every run. Do two attentions share the work as ours do? For each run, we print which word gets the most weight in the four reviews of our group.
-
-# %%
-ids = test_ids[:4]  # B S
-mask = test_mask[:4]  # B S
-print("in the reviews with funny, lifeless, not funny, not lifeless:")
-for seed, model in enumerate(models[2]):
-    weights = model.weights(ids, mask)  # B N S
-    for n in (0, 1):
-        places = weights[:, n].argmax(-1)  # B: where the most weight is
-        words = [test.sentences[row][places[row]] for row in range(4)]
-        print(f"seed {seed}, attention {n + 1}: {', '.join(words)}")
-
-# %% [markdown]
-# They do in the four runs that get all cases right. One attention gives the most weight to "not", and the other to one kind of opinion, even after "not". Our θ₁ and θ₂ do the same. With seed 3, both give the most weight to "not", and one case is lost. So training can find such numbers.
+# One attention gets three of the four cases right, in all five runs. That is the most that the proof allows. The sum, in the row with no attention, is no better than a guess, with each of the five seeds.
 #
-# The sum, in the row with no attention, is no better than a guess, with each of the five seeds. In lesson 01, it had the plain reviews right, because they were more frequent. Here half of the reviews contain "not". Yet a sum can get three cases right, too. Why does training find this with an attention, but not with a sum? We look at what the models of the first seed do with our group.
+# <details><summary>A sum can get three cases right, too: why does training not find this?</summary>
+#
+# Count the outputs of a sum as positive where they are right, and as negative where they are wrong. In each group of four, these numbers add up to 0: what a word adds is right in two reviews, and wrong in the other two. So if three are right, the fourth is as wrong as they are right together. Because the loss is convex, its mean is lowest if all four are 0, a guess. One attention divides by a total, which "not" can make so large that the wrong output is small.
+#
+# </details>
+#
+# Two attentions get all four in most runs, and three attentions in every run. Do two attentions share the work as ours do? We take the 500 test reviews with "not". In what share of them does each attention give the most weight to "not", and in what share to the opinion?
 
 # %%
-by_sum = models[0][0](ids, mask)  # B
-by_attention = models[1][0](ids, mask)  # B
-weights = models[1][0].weights(ids, mask)[:, 0]  # B S
+negated = test.negation_at >= 0  # B
 rows = {}
-for row, sentence in enumerate(test.sentences[:4]):
-    opinion = weights[row, len(sentence) - 2]  # the last word but one
-    rows[" ".join(sentence)] = [by_sum[row], by_attention[row], opinion]
-table(rows, ["output: sum", "output: attention", "weight of the opinion"], digits=2)
+for seed, model in enumerate(models[2]):
+    weights = model.weights(test_ids, test_mask)[negated]  # B N S: N attentions
+    places = weights.argmax(-1)  # B N: where the most weight is
+    on_not = (places == test.negation_at[negated, None]).float().mean(0)  # N
+    on_opinion = (places == test.opinion_at[negated, None]).float().mean(0)  # N
+    rows[f"seed {seed}"] = [on_not[0], on_opinion[0], on_not[1], on_opinion[1]]
+columns = ["first: not", "first: opinion", "second: not", "second: opinion"]
+table(rows, columns, digits=2)
 
 # %% [markdown]
-# By our proof, the output of one attention has the sign of a sum. But it is not that sum itself, because it has been divided by a total. Here "not" makes this total so large that the opinion loses its weight. So both reviews with "not" get the same output, close to 0, while the model stays sure of the other two. Whatever the sign of this output, it is right for one of the two.
+# They do in the four runs that get all cases right. One attention always gives the most weight to "not". The other gives it to the opinion in half of these reviews or more, as our θ₂ does: it looks for "great", but not for "awful". With seed 3, both always give it to "not", and one case is lost.
 #
-# Take each output of the sum as positive if it is right, and as negative if it is wrong. Then the four numbers always add up to 0, because what a word adds is right in two reviews and wrong in the other two. So if three are right, the fourth is wrong by as much as those three are right together. The loss of a wrong output grows faster than the loss of a right one falls. So among four numbers that add up to 0, the mean loss is lowest if all four are 0, which is a guess. The outputs of the trained sum are indeed small.
+# ## Which word does "not" belong to?
 #
-# ## So: can a word's weight depend on the other words?
+# Three attentions get every test review right. Are they enough for "not"? Lesson 01 had another test, **contrast pairs**: two reviews with the same words in different orders, and opposite labels. What share of them will the models with three attentions get right?
+
+# %%
+one, other = contrast_pairs(500, seed=2)
+print(" ".join(one.sentences[0]), "/", " ".join(other.sentences[0]))
+in_pairs = [(share_right(m, one) + share_right(m, other)) / 2 for m in models[3]]
+print("The share right:", " ".join(f"{share:.3f}" for share in in_pairs))
+
+# %% [markdown]
+# Half of them, in every run. Both reviews have the same words, so each word has the same score and the same weight in both, and the contexts are equal. No training and no further attention can change that. Only θ asks, and it asks all words the same question. So "not" cannot look for the word that it negates.
 #
-# Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. So "not" can take weight away from an opinion. With a linear layer after it, one attention gets no more cases right than a sum can, three of four, but training finds these three. With two attentions, it can find all four.
+# ## So: can a word's weight depend on the other words, and is that enough for "not"?
 #
-# One thing is still missing. θ is the same for every sentence. So "not" cannot look for the word that it negates: it divides the weights of all other words alike.
+# Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. With a linear layer after it, one such attention still gets no more cases right than a sum can, three of four, but training finds these three. Two attentions can get all four.
+#
+# But this is not enough for "not". If a review has two opinions, no fixed attention can tell which of them "not" belongs to. In lesson 03, "not" asks a question of its own. The positions of the words, which it needs as well, come in lesson 11.
 #
 # ## Questions
 #
@@ -387,8 +394,8 @@ check("02.q5", ...)
 # ## Recap
 #
 # - A softmax turns scores into positive weights that sum to 1. A temperature sets how unequal they are, and a mask gives padding the score $-\infty$.
-# - In a fixed attention, "not" changes no score of another word, but it lowers the weights of all other words.
-# - With a linear layer after it, one attention gets at most three of the four cases right, as does a sum. Two attentions, whose contexts are concatenated, can get all four.
+# - In a fixed attention, "not" changes no score of another word, but it lowers all their weights.
+# - With a linear layer after it, one attention gets at most three of the four cases right, as does a sum. Two, whose contexts are concatenated, can get all four. None can tell which of two opinions "not" belongs to.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
 #

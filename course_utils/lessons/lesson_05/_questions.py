@@ -70,25 +70,24 @@ questions = (
     ),
     Question(
         "05.q4",
-        "what reading backwards changes",
-        "The order of words stays the same in translation. What does reading the source backwards change about the distance from a word to its translation?",
+        "what a control shows",
+        "A decoder is given the right words before each. With the vector of its sentence 0.6 of the words are right, with the vector of another sentence 0.2. What does this show?",
         right=(
-            "It gets short for the first words and long for the last ones; the mean stays the same.",
-            "Word 1 is now two steps away from its translation, and the words in the middle are as far from their translations as before. In a language of reversed order "
-            "it is the other way round.",
+            "Words can be guessed without the right vector, but the right vector adds far more.",
+            "About 0.2 come from the words before and from the grammar. The difference of 0.4 can only come from the vector, since nothing else has changed.",
         ),
         wrong=(
             (
-                "It gets shorter for all of the words, and so the mean gets shorter, too.",
-                "The mean distance is the same: what the first words gain, the last words lose, and those in the middle stay where they are.",
+                "The vector holds 0.6 of the words.",
+                "0.2 of the words are right even with another vector. Those do not show what the vector holds.",
             ),
             (
-                "It gets short for the last words and long for the first ones; the mean stays the same.",
-                "That would be so if the order of the translation were reversed. Here the first word is written first, and read last.",
+                "The decoder makes little use of the vector, since it reads the right words.",
+                "If it made little use of the vector, another vector would change little. But two thirds of the right words are lost.",
             ),
             (
-                "Nothing: the decoder sees one vector, no matter in which order the source was read.",
-                "The decoder sees one vector, but the encoder carries each word through as many steps as come after it, and this number changes.",
+                "One sentence in five has the same vector as another.",
+                "The control counts words that come out right. It does not compare vectors.",
             ),
         ),
     ),

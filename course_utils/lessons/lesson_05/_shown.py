@@ -19,6 +19,7 @@ SETUPS = {
     "64 dimensions, 2,400 steps": "four times as long",
     "128 dimensions, 2,400 steps": "128 numbers, four times as long",
     "64 dimensions, 600 steps, plain cells": "tanh cells",
+    "the same at the rate 0.003": "tanh cells, rate 0.003",
 }
 WRONG = "#d1495b"
 
@@ -60,17 +61,17 @@ def draw_translations(sources, rights, written):
 
 
 def draw_shares_by_length(words_right, sentences_right):
-    """Draw the shares of one model, each a dictionary from length to share, beside those of the five measured models."""
-    runs = {}
-    for name, column, own in (
-        ("words", "words_right", words_right),
-        ("whole sentences", "sentences_right", sentences_right),
-    ):
-        runs[f"{name}, five models"] = torch.tensor(_five(column, "as it is"))
-        runs[f"{name}, your model"] = [[own[length] for length in LENGTHS]]
-    ax = plots.axes(width=6.8, height=4.2)
-    plots.curves(LENGTHS, runs, "words of the source", "share right", ax=ax)
-    ax.axvline(12, color="0.6", linestyle=":")
+    """Draw the shares of one model, each a dictionary from length to share, as dots on those of the five measured models."""
+    across = plots.axes(2, width=4.6, height=3.4)
+    for ax, name, own in zip(across, ("words", "sentences"), (words_right, sentences_right), strict=True):
+        five = {"five models": torch.tensor(_five(f"{name}_right", "as it is"))}
+        label = {"words": "words", "sentences": "whole sentences"}[name]
+        plots.curves(LENGTHS, five, "words of the source", f"share of {label} right", ax=ax)
+        shares = [own[length] for length in LENGTHS]
+        ax.plot(LENGTHS, shares, "D", color=WRONG, markersize=5, label="your model")
+        ax.axvline(12, color="0.6", linestyle=":")
+        ax.set_ylim(-0.03, 1.05)
+        ax.legend(edgecolor="none", framealpha=0.85)
 
 
 def whole_sentences_right(lengths):
