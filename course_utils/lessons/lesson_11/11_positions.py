@@ -36,7 +36,7 @@ print("without positions:", translate(model, subwords, texts))
 #
 # ## A task in which order is everything
 #
-# We train small models of our own on a task in which only the order helps. A text consists of different words, written as numbers. Then one of them is repeated. **Which word comes next?** It should be the word that followed the first time. A model that finds the same word earlier in the text, and answers with the word that followed it there, does **induction**.
+# We train small models of our own on a task in which only the order helps. A text consists of different words, written as numbers. Then one of them is repeated. **Which word comes next?** It should be the word that followed the first time. A model that finds it does **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6
@@ -113,7 +113,7 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 shown.last_two(shares, headings)
 
 # %% [markdown]
-# Without positions, the model can only guess among the other words, and the shares are near those of a guess. This model has no other way to the order: as in lesson 09, the last word gets the same vector, in whatever order the others stand. A causal mask can be one: the first word then sees one word, the second sees two, and so on (Haviv et al. 2022).
+# Without positions, the model can only guess among the other words. This model has no other way to the order: as in lesson 09, the last word gets the same vector, in whatever order the others stand. A causal mask can be one: the first word then sees one word, the second sees two, and so on (Haviv et al. 2022).
 #
 # ## One number for each position
 #
@@ -183,7 +183,7 @@ print(sinusoidal(length=3, D=4))
 # %% [markdown]
 # In the row of position 1, pair 0 has turned by 1 / 10000⁰ = 1, and pair 1 by 1 / 10000^(2/4) = 0.01.
 #
-# Here are four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a clock, these start at the right and turn the other way. The tip of a hand shows both numbers: the cosine is how far it is to the right, and the sine is how far it is up. Move the slider. At which position has pair 0 first passed a full turn, and how far has pair 12 turned by then?
+# Here are four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. They start at the right and turn against the clock. The tip of a hand shows both numbers: the cosine is how far it is to the right, and the sine is how far up. Move the slider. At which position has pair 0 first passed a full turn, and how far has pair 12 turned by then?
 
 # %%
 shown.clocks()
@@ -245,7 +245,7 @@ plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 #
 # </details>
 #
-# So a head *can* find the word before. Will a model learn it in our task? We train one with sinusoidal positions. Below the table are its weights for the first text from above, whose last word is 27 and whose answer is 2. Which layer looks at the word before, and where does the last word look in the other one?
+# So a head *can* find the word before. Will a model with sinusoidal positions learn it in our task? Below the table are its weights for the first text from above, whose last word is 27 and whose answer is 2. Which layer looks at the word before, and where does the last word look in the other one?
 
 
 # %%
@@ -318,7 +318,7 @@ table(shares, headings, digits=2)
 #
 # ## What happens beyond the trained lengths?
 #
-# Three of our ways solve the task. But longer texts have positions that never occurred in training. Learned positions get more rows for this test, but these rows stay as random as they began. Sinusoidal and rotary positions can be computed for any position. Vaswani et al. 2017 hoped that sinusoidal ones would work in longer texts.
+# Three of our ways solve the task. But longer texts have positions that never occurred in training. Learned positions get more rows for this test, but these rows stay as random as they began. The others can be computed for any position, and Vaswani et al. 2017 hoped that sinusoidal ones would work in longer texts.
 #
 # We have trained five models of each kind on texts of up to 12 words. What share of the texts with 24 words do those with sinusoidal positions get right? In the picture, the dotted line marks the longest texts of the training.
 
@@ -341,7 +341,7 @@ _ = ax.axvline(12, color="0.6", linestyle=":")
 # %% [markdown]
 # With sinusoidal positions, fewer than half of the answers are right in texts of 24 words. So in our task this hope did not come true: they are about as bad as learned ones. With rotary positions, far fewer answers are lost.
 #
-# In training, no answer stood after position 11. Are these late answers the ones that are lost? We test `sinus`, a sixth model, from above.
+# In training, no answer stood after position 11. Are the late answers the ones that are lost? We test `sinus`, a sixth model, from above.
 #
 # And are the sinusoidal positions themselves at fault? $M$ moves every position back by one, so our head by hand should work in longer texts, too. We put its attention weights in place of those of layer 0, and change nothing else. How many of the late answers will then be right?
 
