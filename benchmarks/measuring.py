@@ -1,16 +1,18 @@
-"""What the programs share: their options, one thread, the loop over setups and seeds that fills a table, and lines about speed.
+"""What the programs share: their options, one thread, the loop over setups and seeds that fills a table, what a lesson's page defines, and lines about speed.
 
 A table is `course_utils/data/measured_tables/NAME.csv`, which `course_utils/data/measured.py` reads. What is in it already is not
 measured again, so a program can be stopped and started again. To measure anew, delete the rows first.
 """
 
 import argparse
+import ast
 import csv
 import math
 import platform
 import statistics
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import torch
 
@@ -85,6 +87,17 @@ def fill(table: str | Path, columns: str, jobs, measure) -> None:
 def _append(path, rows):
     with path.open("a", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def page(name, **known) -> SimpleNamespace:
+    """Return what a lesson's page, such as "12_transformer", defines, its classes and functions; they also know what is given by name."""
+    path = Path(__file__).parents[1] / f"course_utils/lessons/lesson_{name[:2]}/{name}.py"
+    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if isinstance(node, kinds)]
+    found = dict(known)
+    exec(compile(tree, path.name, "exec"), found)
+    return SimpleNamespace(**found)
 
 
 def timed(function, *arguments, **more):

@@ -10,12 +10,8 @@ and with large ones, at a lower rate.
 In the world "plain" verbs go to the end, as in lesson 06. In "endings" words of the target also end as the gender and the number of a noun ask.
 """
 
-import ast
-from pathlib import Path
-from types import SimpleNamespace
-
 import torch
-from measuring import fill, jobs, read_options, timed
+from measuring import fill, jobs, page, read_options, timed
 
 from course_utils.data.small_world import SMALL, SmallPairs, small_world
 from course_utils.data.subwords import Subwords
@@ -26,7 +22,6 @@ from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 from course_utils.translation.translate import translate as search
 
-LESSON = Path(__file__).parents[1] / "course_utils/lessons/lesson_12/12_transformer.py"
 COLUMNS = "world part seed loss given_right written_right alone_right parameters cpu_seconds"
 SIZES = (20_000, 1), (300, 2)  # how many pairs, and their seed
 NOTHING = "nothing"
@@ -53,16 +48,6 @@ FEWER = dict.fromkeys((*TRIED, *DEEP), 3)  # seeds of these
 STEPS, RATE, ALONE = 300, 1e-2, 100  # of training; sentences that are also translated one at a time
 
 
-def page(**known) -> SimpleNamespace:
-    """Return what the lesson's page defines, its classes and functions; they also know what is given by name."""
-    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
-    tree = ast.parse(LESSON.read_text(encoding="utf-8"))
-    tree.body = [node for node in tree.body if isinstance(node, kinds)]
-    found = dict(known)
-    exec(compile(tree, LESSON.name, "exec"), found)
-    return SimpleNamespace(**found)
-
-
 def pairs_of(world):
     """Return the pairs to learn from, and those to test with."""
     if world == "plain":
@@ -76,7 +61,7 @@ def pairs_of(world):
 def measure(world, part, seed, steps=STEPS, alone=ALONE):
     """Train one model without a part; return its row: the loss of the last 20 steps, and shares of right words."""
     pairs, test = pairs_of(world)
-    lesson, recurrent = page(pairs=pairs), part.startswith(RIVAL)
+    lesson, recurrent = page("12_transformer", pairs=pairs), part.startswith(RIVAL)
     torch.manual_seed(seed)
     if recurrent:
         model = RecurrentTranslator(len(pairs.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0)

@@ -9,6 +9,7 @@ beams.csv                               benchmarks/beams.py           width agai
 local.csv                               benchmarks/local.py           attention in a window
 recall.csv                              benchmarks/recall.py          attention of a network to its own past
 paths.csv                               benchmarks/paths.py           how far four kinds of layers see
+facts.csv                               benchmarks/facts.py           one head and four, with narrow and wide hidden layers
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv                           benchmarks/positions.py       ways to tell positions apart, by length
 places.csv                              benchmarks/positions.py       the same for texts of 24 words, by the place of the answer

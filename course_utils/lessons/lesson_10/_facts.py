@@ -10,7 +10,7 @@ import ipywidgets
 import torch
 import torch.nn.functional as F
 
-from course_utils.data.measured import measured
+from course_utils.data.measured import measured, measured_once
 from course_utils.data.recall import KEYS, VALUES
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
@@ -25,9 +25,7 @@ LETTERS, PAIRS = "abcdefgh", 4
 def draw_two_heads(words, asking, queries, weights, contexts, output):
     """Draw what the two heads of the word at the place `asking` do: queries and contexts 2×d, weights 2×S, output D."""
     numbers = [list(map(_short, part.flatten().tolist())) for part in (queries, *contexts, output)]
-    return diagrams.several_heads(
-        words, asking, numbers[0], weights.tolist(), numbers[1:3], numbers[3], ["split", "merge"]
-    )
+    return diagrams.several_heads(words, asking, numbers[0], weights.tolist(), numbers[1:3], numbers[3])
 
 
 def _short(value):
@@ -100,9 +98,9 @@ def show_weights(models):
 
 @torch.no_grad()
 def change_the_weights(model):
-    """Return for a model with one head, asked for two digits, what it answers if the weights of the two pairs are changed.
+    """Return for a model with one head, asked for two digits, what it answers if the weights of the two pairs are swapped.
 
-    Each row holds the larger and the smaller of the two weights, as means, the share of right digits, and the share of answers that are
+    Each row holds the weights of the first letter's pair and of the second, as means, the share of right digits, and the share of answers that are
     the digit of the other letter.
     """
     pairs, letters, digits, positions = new_questions(2)
@@ -110,15 +108,28 @@ def change_the_weights(model):
     question = model.letter(letters).sum(1, keepdim=True)  # B 1 D
     weights = head(question, x, x)[1][:, 0]  # B 1 S
     asked = weights.gather(2, positions[:, None])  # B 1 2
-    mean = asked.mean(-1, keepdim=True).expand_as(asked)
     rows = {}
-    for name, new in (("as they are", asked), ("both the mean", mean), ("swapped", asked.flip(-1))):
+    for name, new in (("as they are", asked), ("swapped", asked.flip(-1))):
         context = head.W_O(weights.scatter(2, positions[:, None], new) @ head.W_V(x))  # B 1 D
         answered = model.readout(question + context).view(-1, 2, VALUES).argmax(-1)  # B 2
         means = new.mean((0, 1)).tolist()  # 2
         shares = [(answered == wanted).float().mean().item() for wanted in (digits, digits.flip(-1))]
         rows[name] = [*means, *shares]
     return rows
+
+
+def table_of_facts(facts, swapped=False):
+    """Show what share of the digits models get right for two facts or for three, by heads and hidden layer, seed by seed.
+
+    `swapped` is for two facts: the share after the weights of the two pairs were swapped.
+    """
+    setups = [(1, 0), (1, 32), (1, 128)] if facts == 2 else [(1, 32), (4, 32), (1, 128), (4, 128)]
+    value, corner = ("swapped_right", "right after the swap") if swapped else ("right", "digits right")
+    rows = {}
+    for heads, units in setups[swapped:]:  # swapped: without the first one, which has no hidden layer
+        name = f"{'one head' if heads == 1 else 'four heads'}, {f'{units} units' if units else 'no hidden layer'}"
+        (rows[name],) = measured_once("facts", value, facts=facts, heads=heads, units=units)
+    return table(rows, [f"seed {seed}" for seed in range(3)], corner, digits=2)
 
 
 def table_of_bleu():
@@ -140,7 +151,7 @@ def explore_heads(model, subwords, sentence):
     def head_at(layer, head):
         weights = seen[f"encoder {layer}"][0, head]
         ax = plots.axes(width=8, height=5.4)
-        plots.amounts(weights, pieces, pieces, ax=ax, unit="weight", most=1.0)
+        plots.amounts(weights, pieces, pieces, "", ax, "keys: tokens", "queries: tokens", unit="weight")
         before = range(len(pieces) - 1), range(1, len(pieces))  # columns, rows
         ax.plot(*before, "s", color=plots.COLOURS[1], fillstyle="none", markersize=17)
         average = f"the token before gets {weights.diagonal(-1).mean():.2f} on average"

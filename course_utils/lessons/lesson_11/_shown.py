@@ -1,8 +1,9 @@
-"""What the pages of lesson 11 show: the hands of clocks, and the weights of two layers."""
+"""What the pages of lesson 11 show: the hands of clocks, the newest rows of a table, and the weights of two layers."""
 
 import ipywidgets
 
 from course_utils.figures import plots
+from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 
 
@@ -18,9 +19,15 @@ def clocks(pairs=(0, 4, 8, 12), D=64):
     return explore(draw, position=ipywidgets.IntSlider(value=3, min=0, max=60))
 
 
+def last_two(shares, headings):
+    """Show the last two rows of a table that grows: the newest way, below the one before it."""
+    return table(dict([*shares.items()][-2:]), headings, digits=2)
+
+
 def two_layers(model, text):
     """Draw the weights of both layers of a Reader, T×T each, with the words of the text."""
-    x, names = model.add(model.embedding(text[None])), text.tolist()
+    x, names = model.add(model.embedding(text[None])), [*map(str, text.tolist())]
+    names[-1] += " (last)"
     for layer, ax in enumerate(plots.axes(2, width=5.2, height=3.7)):
         weights = model.weights(layer, x)
         plots.weights(weights[0], names, names, f"layer {layer}", ax, "keys: words", "queries: words")
