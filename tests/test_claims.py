@@ -784,6 +784,12 @@ def _(numbers):
     return numbers("share of answers that are right:")[0] > 0.9
 
 
+@claim("21", "In each row, some seeds need more bits and others need fewer.")
+def _(numbers):
+    parts = ("RMSNorm  ", "SwiGLU  ", "rotary positions  ", "grouped queries  ")
+    return all(lowest < 0 < highest for _, lowest, highest in map(numbers, parts))
+
+
 @claim("21", "The copying fails without the word before, and with another word in place of the first 6.")
 def _(numbers):
     whole, control = numbers("nothing changed  "), numbers("layer 1 can't see the one before that  ")

@@ -16,7 +16,7 @@ ROLES = ("queries", "keys", "values")
 SHAPES = {"queries": "B T D", "keys": "B S D", "values": "B S E", "scores": "B T S", "context": "B T E"}
 AMONG_WORDS = SHAPES | {"queries": "B S D", "values": "B S D", "scores": "B S S", "context": "B S D"}
 WORDS, NARROW_WORDS = "word vectors: *x*₁ *x*₂ *x*₃", "word\nvectors: *x*₁ *x*₂ *x*₃"
-CAUSAL, CROSS = "causal\nself-attention", "attention\nto the source"
+CAUSAL, CROSS, LLAMA = "causal\nself-attention", "attention\nto the source", "causal, rotary,\n8 groups"
 Q, K, V, DOT = "queries: *Q*", "keys: *K*", "values: *V*", "*q* · *k*"
 EIGHT_SCORES = "dot, scaled dot, content-based, general, additive, perceptron, concatenating, location-based".split(
     ", "
@@ -306,10 +306,16 @@ def transformer(new=()) -> Diagram:
         The readout gives probabilities of the next word.""")
 
 
-def decoder_only(new=()) -> Diagram:
-    """The decoder of a Transformer without a source: what GPT and the models after it are made of."""
-    draw = Sketch("A decoder without a source", new)
-    readout = draw.step("readout", "readout: next letter", 76, 48)
+def decoder_only(new=(), llama=False) -> Diagram:
+    """The decoder of a Transformer without a source: a small GPT, or Llama 3 8B with the parts of today."""
+    draw = Sketch("Llama 3 8B" if llama else "A decoder without a source", new)
+    readout = draw.step("readout", "readout: next piece" if llama else "readout: next letter", 76, 48)
+    if llama:
+        _stack(draw, "text\nso far", {"causal": LLAMA, "feed-forward": "SwiGLU"}, 0, readout, "RMSNorm", "embedding")
+        return draw.diagram("""The pieces of the text so far get an embedding. A thick line leads on through N layers: one
+            residual stream. Beside it are causal attention (rotary, 8 groups) and SwiGLU: each reads the stream through
+            its RMSNorm, f(RMSNorm(x)), and at a + its result is added to the stream. An RMSNorm follows the last layer.
+            The readout gives logits of the next piece.""")
     _stack(draw, "text\nso far", {"causal": CAUSAL}, 0, readout)
     return draw.diagram("""The characters of the text so far get an embedding + positions. A thick line leads on through
         N layers: one residual stream. Beside it are causal self-attention and feed-forward: each reads the stream
@@ -317,22 +323,23 @@ def decoder_only(new=()) -> Diagram:
         readout gives logits of the next letter.""")
 
 
-def _stack(draw, read, attentions, middle, last):
+def _stack(draw, read, functions, middle, last, norm="norm", embedding="embedding: + positions"):
     """Draw one side of a Transformer with pre-norm, from what it reads to the box `last`; return its functions' boxes.
 
     At the height `middle` its residual stream passes below its functions, which read it and add to it.
     """
-    first, embedding = draw.data("input", read, 62, 48), draw.step("embedding", "embedding: + positions", 98, 48)
+    first, embedding = draw.data("input", read, 62, 48), draw.step("embedding", embedding, 98, 48)
     row(first, embedding, y=middle - 24, gap=12)
-    texts = attentions | {"feed-forward": "feed-forward"}
-    functions = [draw.step(name, f"{text}: *f*(norm(*x*))", 116, 64) for name, text in texts.items()]
+    texts = functions | {"feed-forward": functions.get("feed-forward", "feed-forward")}
+    wider = 22 if norm == "RMSNorm" else 0
+    functions = [draw.step(name, f"{text}: *f*({norm}(*x*))", 116 + wider, 64) for name, text in texts.items()]
     row(*functions, x=214, y=middle - 100, gap=10)
     for function in functions:
         draw.path((function.x + 22, middle), (function.x + 22, function.bottom))
         draw.arrow(function, draw.step("+", "+", 24, 24).at(function.right - 22, middle))
     count = draw.data("layers", "*N* layers: one residual stream", functions[-1].right - 214, 44)
     row(count, x=214, y=middle + 20)
-    norm = draw.step("norm", "norm", 48, 40)
+    norm = draw.step("norm", norm, 48 + 2 * wider, 40)
     row(norm, last, x=draw.frame([*functions, count], 10).right + 12, y=middle - 24, gap=12)
     draw.arrow(embedding, norm, stream=True)
     draw.chain([first, norm], [embedding, last])
