@@ -83,32 +83,6 @@ def self_attention(new=()) -> Diagram:
     return attention(words, words, words, title=title, shapes=AMONG_WORDS, new=new)
 
 
-def same_words(names, words, projections, scores, weights, contexts, new=()) -> Diagram:
-    """Self-attention in numbers: one matrix of words, a row for each of three `names`, gives queries, keys and values.
-
-    `words`, `contexts` and the three `projections` are T×d, `scores` and `weights` T×T.
-    """
-    draw = Sketch("Queries, keys and values of the same words", new)
-    read = draw.data("words", _named("*X*:", names, words), 108, 100)
-    matrices = [draw.step("projections", f"*W*_{letter}", 44, 40) for letter in "QKV"]
-    texts = [_named(f"*{letter}*:", names, matrix) for letter, matrix in zip("QKV", projections, strict=True)]
-    made = [draw.data(role, text, 100, 88) for role, text in zip(ROLES, texts, strict=True)]
-    score = draw.step("scores", _lines("*Q K*ᵀ / √*d*:", map(_listed, scores)), 106)
-    attend = draw.step("weights", _lines("softmax:", (_listed(each, ".2f") for each in weights)), 128, 100)
-    total = draw.step("contexts", _named("contexts:", names, contexts), 98)
-    row(read, matrices, made, score, attend, total)
-    queries, keys, values = made
-    score.span(queries.y, keys.bottom)
-    attend.at(attend.centre, score.middle)
-    total.span(attend.y, values.bottom)
-    draw.chain(read, matrices, made, [score, score, total])
-    draw.chain(score, attend, total)
-    return draw.diagram(f"""Everything comes from one matrix, {plain(read.text)}, a row for each word. The matrices W_Q,
-        W_K and W_V make of it the queries, {plain(queries.text)}, the keys, {plain(keys.text)}, and the values,
-        {plain(values.text)}. Queries and keys give the scores, {plain(score.text)}; their {plain(attend.text)} are the
-        weights, and the sums of the values with these weights are the {plain(total.text)}.""")
-
-
 def positions(new=()) -> Diagram:
     """Self-attention, and where it can be told the order: added to the words, or by turning queries and keys."""
     draw, tall = Sketch("Where positions come in", new), 196
@@ -574,11 +548,3 @@ def snail(new=()) -> Diagram:
 
 def _lines(first, others):
     return "\n".join([first, *others]).replace(":\n", ": ")
-
-
-def _named(first, names, rows):
-    return _lines(first, [f"{name} {_listed(numbers)}" for name, numbers in zip(names, rows, strict=True)])
-
-
-def _listed(numbers, form=".2g"):
-    return ", ".join(f"{number:{form}}".replace("-", "−") for number in numbers.tolist())
