@@ -196,7 +196,7 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, columns, digits=2, caption=caption)
 
 # %% [markdown]
-# TODO
+# Yes. After 100 steps, self-attention already answers about nine in ten questions, and the distance changes nothing. The LSTM needs more steps, and with filler words in between it needs many more: after 500 steps it answers nearly all questions at distance 0, and fewer than half at distance 32. So the shorter the path, the faster is the learning. In the end, the LSTM answers about as many.
 #
 # And layers that look at their neighbourhood alone? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers of radius 4 in the same task. All were trained five times, on distances from 0 to 32.
 
@@ -336,7 +336,7 @@ table(rows, ["values", "weights"], corner="megabytes")
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then each word can learn to find the word that it needs. In training, no word waits for another one. Any two words are one step apart, and TODO. We pay three prices: the order of the words is lost, and a decoder needs a mask that hides later words. In long texts, work and memory grow with the square of the length.
+# Then each word can learn to find the word that it needs. In training, no word waits for another one. Any two words are one step apart, so in our task it learned to find a distant word much faster than an LSTM. We pay three prices: the order of the words is lost, and a decoder needs a mask that hides later words. In long texts, work and memory grow with the square of the length.
 #
 # ## Questions
 #
