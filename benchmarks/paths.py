@@ -4,6 +4,9 @@
 
 All learn from three pairs, 0 to 32 places away (`course_utils/data/recall.py`), two of them also at 0 alone, and three also at twice
 the rate of `fit` (`course_utils/models/layers.py`): no rate was tuned for a setup. Fills paths.csv, which lesson 09 draws.
+
+Then self-attention and the LSTM learn from distances up to 0 and 32, and are tested at the longest one after 100, 500 and 2,000 steps. This
+fills path_steps.csv: does a short path help to learn?
 """
 
 import torch
@@ -27,6 +30,7 @@ SETUPS = {
     "convolution, kernel 9": lambda: [Convolution(WIDTH, 9)],
     "two convolutions, dilated": lambda: [Convolution(WIDTH, 9), Convolution(WIDTH, 9, dilation=4)],
 }
+CURVES, AFTER = "setup furthest rate seed steps answers_right", (100, 500, 2000)
 FASTER = {f"{setup}, rate 0.01": SETUPS[setup] for setup in ("self-attention", "LSTM", "restricted, radius 4")}
 SETUPS |= FASTER
 
@@ -37,13 +41,29 @@ def measure(setup, seed):
     model = Answerer(*SETUPS[setup](), width=WIDTH)
     rate, furthest = 1e-2 if setup in FASTER else 5e-3, 0 if setup in NEAR else max(DISTANCES)
     _, seconds = timed(fit, model, seed, STEPS, rate=rate, pairs=PAIRS, furthest=furthest)
+    return [(distance, share_right(model, distance), seconds) for distance in DISTANCES]
+
+
+def learn(setup, furthest, rate, seed, after=AFTER):
+    """Train a model anew for each number of steps; return its share right at the longest distance after each training."""
     rows = []
-    for distance in DISTANCES:
-        tokens, answers = recall_at_distance(TESTED, PAIRS, distance, torch.Generator().manual_seed(10_000))
-        with torch.no_grad():
-            rows.append((distance, (model(tokens).argmax(-1) == answers).double().mean().item(), seconds))
+    for steps in after:
+        torch.manual_seed(seed)
+        model = Answerer(*SETUPS[setup](), width=WIDTH)
+        fit(model, seed, steps, rate=rate, pairs=PAIRS, furthest=furthest)
+        rows.append((steps, share_right(model, furthest)))
     return rows
 
 
+@torch.no_grad()
+def share_right(model, distance):
+    """Return the share of new questions that it answers at one distance."""
+    tokens, answers = recall_at_distance(TESTED, PAIRS, distance, torch.Generator().manual_seed(10_000))
+    return (model(tokens).argmax(-1) == answers).double().mean().item()
+
+
 if __name__ == "__main__":
-    fill("paths", COLUMNS, jobs(SETUPS, read_options(__doc__, 5).seeds), measure)
+    seeds = read_options(__doc__, 5).seeds
+    fill("paths", COLUMNS, jobs(SETUPS, seeds), measure)
+    learned = [(setup, furthest, 0.01) for setup in ("self-attention", "LSTM") for furthest in (0, 32)]
+    fill("path_steps", CURVES, jobs(learned, seeds), learn)

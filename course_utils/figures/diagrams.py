@@ -16,7 +16,7 @@ ROLES = ("queries", "keys", "values")
 SHAPES = {"queries": "B T D", "keys": "B S D", "values": "B S E", "scores": "B T S", "context": "B T E"}
 AMONG_WORDS = SHAPES | {"queries": "B S D", "values": "B S D", "scores": "B S S", "context": "B S D"}
 WORDS, NARROW_WORDS = "word vectors: *x*₁ *x*₂ *x*₃", "word\nvectors: *x*₁ *x*₂ *x*₃"
-CAUSAL, CROSS = "causal\nself-attention", "attention\nto the source"
+CAUSAL, CROSS, LLAMA = "causal\nself-attention", "attention\nto the source", "causal, rotary,\n8 groups"
 Q, K, V, DOT = "queries: *Q*", "keys: *K*", "values: *V*", "*q* · *k*"
 EIGHT_SCORES = "dot, scaled dot, content-based, general, additive, perceptron, concatenating, location-based".split(
     ", "
@@ -81,32 +81,6 @@ def self_attention(new=()) -> Diagram:
     """Attention of a sentence's words to one another, with learned projections and a residual connection."""
     words, title = NARROW_WORDS, "Self-attention"
     return attention(words, words, words, title=title, shapes=AMONG_WORDS, new=new)
-
-
-def same_words(names, words, projections, scores, weights, contexts, new=()) -> Diagram:
-    """Self-attention in numbers: one matrix of words, a row for each of three `names`, gives queries, keys and values.
-
-    `words`, `contexts` and the three `projections` are T×d, `scores` and `weights` T×T.
-    """
-    draw = Sketch("Queries, keys and values of the same words", new)
-    read = draw.data("words", _named("*X*:", names, words), 108, 100)
-    matrices = [draw.step("projections", f"*W*_{letter}", 44, 40) for letter in "QKV"]
-    texts = [_named(f"*{letter}*:", names, matrix) for letter, matrix in zip("QKV", projections, strict=True)]
-    made = [draw.data(role, text, 100, 88) for role, text in zip(ROLES, texts, strict=True)]
-    score = draw.step("scores", _lines("*Q K*ᵀ / √*d*:", map(_listed, scores)), 106)
-    attend = draw.step("weights", _lines("softmax:", (_listed(each, ".2f") for each in weights)), 128, 100)
-    total = draw.step("contexts", _named("contexts:", names, contexts), 98)
-    row(read, matrices, made, score, attend, total)
-    queries, keys, values = made
-    score.span(queries.y, keys.bottom)
-    attend.at(attend.centre, score.middle)
-    total.span(attend.y, values.bottom)
-    draw.chain(read, matrices, made, [score, score, total])
-    draw.chain(score, attend, total)
-    return draw.diagram(f"""Everything comes from one matrix, {plain(read.text)}, a row for each word. The matrices W_Q,
-        W_K and W_V make of it the queries, {plain(queries.text)}, the keys, {plain(keys.text)}, and the values,
-        {plain(values.text)}. Queries and keys give the scores, {plain(score.text)}; their {plain(attend.text)} are the
-        weights, and the sums of the values with these weights are the {plain(total.text)}.""")
 
 
 def positions(new=()) -> Diagram:
@@ -319,10 +293,16 @@ def transformer(new=()) -> Diagram:
         The readout gives probabilities of the next word.""")
 
 
-def decoder_only(new=()) -> Diagram:
-    """The decoder of a Transformer without a source: what GPT and the models after it are made of."""
-    draw = Sketch("A decoder without a source", new)
-    readout = draw.step("readout", "readout: next letter", 76, 48)
+def decoder_only(new=(), llama=False) -> Diagram:
+    """The decoder of a Transformer without a source: a small GPT, or Llama 3 8B with the parts of today."""
+    draw = Sketch("Llama 3 8B" if llama else "A decoder without a source", new)
+    readout = draw.step("readout", "readout: next piece" if llama else "readout: next letter", 76, 48)
+    if llama:
+        _stack(draw, "text\nso far", {"causal": LLAMA, "feed-forward": "SwiGLU"}, 0, readout, "RMSNorm", "embedding")
+        return draw.diagram("""The pieces of the text so far get an embedding. A thick line leads on through N layers: one
+            residual stream. Beside it are causal attention (rotary, 8 groups) and SwiGLU: each reads the stream through
+            its RMSNorm, f(RMSNorm(x)), and at a + its result is added to the stream. An RMSNorm follows the last layer.
+            The readout gives logits of the next piece.""")
     _stack(draw, "text\nso far", {"causal": CAUSAL}, 0, readout)
     return draw.diagram("""The characters of the text so far get an embedding + positions. A thick line leads on through
         N layers: one residual stream. Beside it are causal self-attention and feed-forward: each reads the stream
@@ -330,22 +310,23 @@ def decoder_only(new=()) -> Diagram:
         readout gives logits of the next letter.""")
 
 
-def _stack(draw, read, attentions, middle, last):
+def _stack(draw, read, functions, middle, last, norm="norm", embedding="embedding: + positions"):
     """Draw one side of a Transformer with pre-norm, from what it reads to the box `last`; return its functions' boxes.
 
     At the height `middle` its residual stream passes below its functions, which read it and add to it.
     """
-    first, embedding = draw.data("input", read, 62, 48), draw.step("embedding", "embedding: + positions", 98, 48)
+    first, embedding = draw.data("input", read, 62, 48), draw.step("embedding", embedding, 98, 48)
     row(first, embedding, y=middle - 24, gap=12)
-    texts = attentions | {"feed-forward": "feed-forward"}
-    functions = [draw.step(name, f"{text}: *f*(norm(*x*))", 116, 64) for name, text in texts.items()]
+    texts = functions | {"feed-forward": functions.get("feed-forward", "feed-forward")}
+    wider = 22 if norm == "RMSNorm" else 0
+    functions = [draw.step(name, f"{text}: *f*({norm}(*x*))", 116 + wider, 64) for name, text in texts.items()]
     row(*functions, x=214, y=middle - 100, gap=10)
     for function in functions:
         draw.path((function.x + 22, middle), (function.x + 22, function.bottom))
         draw.arrow(function, draw.step("+", "+", 24, 24).at(function.right - 22, middle))
     count = draw.data("layers", "*N* layers: one residual stream", functions[-1].right - 214, 44)
     row(count, x=214, y=middle + 20)
-    norm = draw.step("norm", "norm", 48, 40)
+    norm = draw.step("norm", norm, 48 + 2 * wider, 40)
     row(norm, last, x=draw.frame([*functions, count], 10).right + 12, y=middle - 24, gap=12)
     draw.arrow(embedding, norm, stream=True)
     draw.chain([first, norm], [embedding, last])
@@ -580,11 +561,3 @@ def snail(new=()) -> Diagram:
 
 def _lines(first, others):
     return "\n".join([first, *others]).replace(":\n", ": ")
-
-
-def _named(first, names, rows):
-    return _lines(first, [f"{name} {_listed(numbers)}" for name, numbers in zip(names, rows, strict=True)])
-
-
-def _listed(numbers, form=".2g"):
-    return ", ".join(f"{number:{form}}".replace("-", "−") for number in numbers.tolist())

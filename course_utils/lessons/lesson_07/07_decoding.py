@@ -16,7 +16,7 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translator gives a probability to every possible translation. So finding the best translation sounds easy: take the most probable one. In this lesson we see two difficulties. It is hard to find the most probable translation, and a more probable translation may be a worse one. At the end, a whole test set shows how far to search.
+# A translator gives a probability to every possible translation. By the best translation we mean the one that people prefer. The translator does not know it, it only has its probabilities. So we could take the most probable translation. In this lesson we see two difficulties. It is hard to find the most probable translation, and it may not be the best one. At the end, a whole test set shows how far to search.
 #
 # ## Two translations of one sentence
 #
@@ -76,6 +76,7 @@ plots.tree(probability, kept=greedy)
 # 1. Continue every open hypothesis by one more token, in every possible way.
 # 2. Of all these continuations, keep the `width` most probable ones.
 # 3. Set aside those that end with EOS. The others stay open for the next round.
+# 4. Stop after `longest` rounds. The most probable hypothesis that was set aside is the result.
 #
 # For step 1, the code tries only the `width` most probable tokens of each hypothesis, because only `width` are kept in all. It adds logarithms instead of multiplying probabilities, because a product of many small numbers can become 0 in the computer. The order stays the same, because a larger probability has a larger logarithm.
 #
@@ -203,7 +204,7 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 # %% [markdown]
 # The translation of the wider beam is much shorter. It says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The other one leaves out little: it says "garage" for "parking garage".
 #
-# The search with 20 is not to blame: it found the more probable of the two. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 did make a search error, and by luck this saved it from the model error.
+# The search with 20 is not to blame: it found the more probable of the two. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 did make a search error, and by luck this saved it from the model error. Stahlberg & Byrne 2019 searched so well that nothing was missed. For more than half of their sentences, the most probable translation was the empty one.
 #
 # Short translations have an advantage, because each token adds a negative number to the sum. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, which helps long translations. We count EOS as a token:
 #
@@ -292,7 +293,7 @@ reveal("07.meaning", "now sleeping" if higher else "lies awake")
 #
 # ## How wide should the beam be?
 #
-# Now we can measure what one caption has shown. Three translators, trained with different seeds, have translated the 1,000 captions of a test set into French. Each did so at seven widths, once without a penalty and once with $\alpha = 1$. We have not tried other values, and ask about the width. That takes a while, so the course has stored the results. Which widths give the best BLEU without a penalty?
+# Now we can measure what one caption has shown. Three translators, trained with different seeds, have translated the 1,000 captions of a test set into French. Each did so at seven widths, once without a penalty and once with $\alpha = 1$. Only the width varies. That takes a while, so the course has stored the results. Which widths give the best BLEU without a penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
@@ -304,24 +305,21 @@ best = shown.by_width()
 reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or more")
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply, and the picture on the right shows why: the translations become too short. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**.
+# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows the reason: the translations become too short. At a width of 50 their length ratio is 0.72, so the brevity penalty is about $e^{1 - 1/0.72} = 0.68$. Without it, BLEU would be about 44.5 / 0.68 = 65, and at a width of 5 about 56. So the n-grams that are written are even better, but too many are missing.
 #
 # With the penalty, a wide beam does hardly any harm. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
 
 # %%
 shown.table_by_width([1, 5, 50])
 
-# %%
-shown.gains_by_penalty(width=5)
-
 # %% [markdown]
-# At a width of 5, the penalty gains 0.4 to 0.5 BLEU with each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about forty times as long as a width of 1. So here a width of 5 with the penalty is enough.
+# At a width of 5, the penalty gains BLEU with each of the three seeds, 0.4 to 0.5. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about forty times as long as a width of 1. So here a width of 5 with the penalty is enough. For a translator of your own, choose the width on other captions than those of the test: we have looked at these only to see the curves.
 #
 # Without the penalty, BLEU falls because of model errors: the model gives a higher probability to translations that are too short.
 #
 # ## So which translation is best?
 #
-# The best translation is the one that people prefer. It need not be what greedy search finds, and it need not be the most probable one. But we know what helps:
+# It need not be what greedy search finds, and it need not be the most probable one. But we know what helps to come closer to the one that people prefer:
 #
 # - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: for the caption with the bench, a beam of 3 found the better translation.
 # - A more probable translation is not always better: for the caption with the rope, the more probable one had lost most of its words. A length penalty makes up for this model error.

@@ -27,7 +27,21 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# The models that answer our questions every day write a text piece by piece. In this lesson we want to know what is inside them. We build a small one, train it, and find out in a still smaller model how copying can work. Then we look at the parts that have changed since 2017. At the end, a table compares our model with Llama 3.
+# The models that answer our questions every day write a text piece by piece. For Llama 3 8B, its authors say what is inside (Grattafiori et al. 2024). The table has the whole list, beside the model that we build in this lesson:
+#
+# | part | our GPT | Llama 3 8B | lesson |
+# | --- | --- | --- | --- |
+# | it reads and predicts | 43 characters | 128,000 pieces of words | 06 |
+# | embedding and readout | one matrix for both | a matrix for each | 12 |
+# | positions | sinusoids, added | rotary | 11 |
+# | layers | 2 of width 48 | 32 of width 4,096 | 12 |
+# | norms | LayerNorm in front | RMSNorm in front | 12, 21 |
+# | causal attention | 4 heads | 32 heads in 8 groups | 10, 21 |
+# | feed-forward network | ReLU | SwiGLU | 12, 21 |
+# | biases | in attention, feed-forward and norms | none | 21 |
+# | parameters | 58,704 | 8 billion | 21 |
+#
+# You know most of these parts. We build our small model from them, train it, and find out how such a model can copy. Then we exchange the parts that have changed since 2017.
 #
 # ## Half a Transformer
 #
@@ -36,7 +50,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al. 2019) keeps the encoder. Every word sees all others, and the model learns to guess words that we hide.
 # - **GPT** (Radford et al. 2018) keeps the decoder, without the attention to a source. Every word sees only itself and earlier ones, and the model learns to predict the next word.
 #
-# So the attention is the same in both, that of lesson 12, and only the mask differs. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
+# So only the mask of their attention differs. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
 #
 # A model that writes appends one word after the other. Which half can keep what it has computed for the words before? We give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words stay as they are?
 
@@ -52,13 +66,11 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT they stay as they are. In BERT they change, because the four words now also look at the fifth. So a GPT can keep the keys and values of earlier words in a **cache**. BERT would have to compute them anew for each new word.
-#
-# Chat models write, and most of them are decoders. From here on we build a GPT. Its words are single characters, because then a small model is enough.
+# In GPT they stay as they are. In BERT they change, because the four words now also look at the fifth. So a GPT can keep the keys and values of earlier words in a **cache**. BERT would have to compute them anew for each new word. This is why models that write, such as Llama, are decoders.
 #
 # ## The model
 #
-# The drawing shows the whole model. Which of its boxes is the only one that carries something from one character to another?
+# We build a decoder whose words are single characters, because then a small model is enough. Which of its boxes is the only one that carries something from one character to another?
 
 # %%
 diagrams.decoder_only()
@@ -188,82 +200,16 @@ table(rows, columns, corner="unseen tales", digits=2)
 # %% [markdown]
 # Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter.
 #
-# ## Writing
-#
-# What does our GPT write? We draw a character from its probabilities, append it, and ask again. Often the probabilities are changed first:
-#
-# - A **temperature** divides the logits before the softmax (lesson 02).
-# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
-# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
-#
-# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises.
-
-
-# %% tags=["nbval-check-output"]
-undecided = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
-sure = torch.tensor([0.94, 0.03, 0.02, 0.01])  # V
-for p in (undecided, sure):
-    print("probabilities", p)
-    print("temperature 2", (p.log() / 2).softmax(-1))  # the logits are log p
-    print("top 2        ", gpt.top_k(p, 2))
-    print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
-    print()
-
-# %% [markdown]
-# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158.
-#
-# In the second group, one character is nearly certain. There the nucleus keeps only this one, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
-#
-# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
-
-
-# %%
-@torch.no_grad()
-def write(model, prompt, choose, seed=0, longest=64):
-    draw = torch.Generator().manual_seed(seed)
-    ids = encode(prompt)[None]  # 1 T
-    while ids.shape[1] < longest:
-        logits = model(ids)[0, -1]  # V: for the character after the last one
-        p = choose(logits)  # V
-        next_id = torch.multinomial(p, 1, generator=draw)  # 1
-        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
-    return decode(ids[0]).strip("\n").replace("\n", " | ")
-
-
-def most_probable(logits):  # V
-    return gpt.top_k(logits.softmax(-1), 1)
-
-
-def from_nucleus(logits):  # V
-    return gpt.nucleus(logits.softmax(-1), 0.9)
-
-
-def at_temperature_2(logits):  # V
-    return (logits / 2).softmax(-1)
-
-
-# %%
-prompt = "\nthere was a mouse called Vom. "
-for choose in (most_probable, from_nucleus, at_temperature_2):
-    print(choose.__name__)
-    for seed in (1, 2):
-        print("   ", write(model, prompt, choose, seed))
-
-# %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt.
-#
-# Our GPT often goes on with another name than Vom: it does not copy well yet. How can a GPT copy the letters of a name?
-#
 # ## How can a model copy?
 #
-# Elhage et al. 2021 found a way, and Olsson et al. 2022 studied it in larger models. Two heads work together:
+# Elhage et al. 2021 found a way, and Olsson et al. 2022 saw it in models of many sizes. Two heads work together:
 #
 # 1. In one layer, a head looks at the word before. Then the vector of every word also says which word it follows.
 # 2. In a later layer, a head looks for the word that followed an earlier word *equal* to the present one, and copies it. This head is called an **induction head**.
 #
 # In our tale, "V" comes for the second time. The first head would tell the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
 #
-# In our GPT, eight heads work at once, so the two steps are hard to see. And in our tales, a name often comes again at the same distance, so a head could also copy by looking four characters back. We train a smaller model in the small world of lesson 11, where the distance differs from text to text. A text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. The model has positions and attention alone, in two layers of one head each. In how many of 500 texts is it right?
+# We look at these two steps in a smaller model, because in our GPT eight heads work at once. It has positions and attention alone, in two layers of one head each. It learns in the small world of lesson 11: a text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. In how many of 500 texts is it right?
 
 # %%
 torch.manual_seed(0)
@@ -300,17 +246,17 @@ columns = ["answers right", "weight on the word to copy"]
 table(rows, columns, corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails without the word before, and with another word in place of the first 6. Then the answers are no better than a guess among the twelve words, which is right in 1/12 = 0.08 of the texts. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
+# The copying fails without the word before, and with another word in place of the first 6. Then the answers are no better than a guess among the twelve words, which is right in 1/12 = 0.08 of the texts. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too. We have not looked for such heads in our GPT.
 #
 # ## What has changed since 2017?
 #
-# Our GPT is a decoder of 2017, with the norms in front. We compare it with Llama 3 (Grattafiori et al. 2024), whose authors say what is inside. It has the same two sub-layers, and four main changes. The drawing is that of our GPT, and marks each box that they change. What stays as it was?
-
-# %%
-diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"])
-
-# %% [markdown]
-# The way of the text stays as it was: it goes from the embedding through N layers with one residual stream to the readout. What has changed is inside the marked boxes: the positions, the attention, the feed-forward network and the norms.
+# Our GPT is a decoder of 2017, with the norms in front. In the table at the beginning, Llama 3 has larger numbers in many rows. Which four of its parts are of another kind, biases apart?
+#
+# <details><summary>Answer</summary>
+#
+# The positions, the norms, the groups of heads, and the feed-forward network. The way of the text through the layers is the same.
+#
+# </details>
 #
 # ### 1. RMSNorm
 #
@@ -373,11 +319,101 @@ for G in (32, 8):
 # %% [markdown]
 # With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group: heads 0 to 3 use group 0, and heads 4 to 7 use group 1.
 #
-# Does our small GPT predict better with these changes? When we put each of them into it alone, [none of the four](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017) lowered the bits in all five runs. They were made for large models.
+# Does our small GPT predict better with these changes? We have put each of them alone into the GPT of 2017, with five seeds. How many bits more or fewer does it need than the GPT of 2017 with the same seed?
+
+# %% tags=["nbval-check-output"]
+plain = by_seed("gpt", "bits", setup="2017")  # one number for each of five seeds
+rows = {}
+for part in ("RMSNorm", "SwiGLU", "rotary positions", "grouped queries"):
+    rows[part] = [by_seed("gpt", "bits", setup=f"2017 + {part}") - plain]
+table(rows, ["bits more than in 2017"], corner="changed part", digits=2)
+
+# %% [markdown]
+# In each row, some seeds need more bits and others need fewer. So our small GPT gains nothing for certain. The changes were made for large models, in which they save work and memory, or have been found to help.
 #
-# ## A softmax in one pass
+# ## So: what is inside the models that we use every day?
 #
-# One more thing has changed: the same attention is computed in another way. A GPU has a large, slow memory and a small, fast one. The T × T scores of a long text do not fit into the fast one. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
+# We draw the model again, now with the parts of Llama 3. The marked boxes are those that have changed.
+
+# %%
+diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"], llama=True)
+
+# %% [markdown]
+# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. It has over 100,000 times as many parameters as our GPT. What its heads do is learned.
+#
+# Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
+#
+# ## Around the model
+#
+# A chat also needs three things around the model: a way to draw the next piece of text, a way to compute attention on a GPU, and a training for answers.
+#
+# ### Drawing the next character
+#
+# To write, we draw a character from the model's probabilities, append it, and ask again. Often the probabilities are changed first:
+#
+# - A **temperature** divides the logits before the softmax (lesson 02).
+# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
+# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
+#
+# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises.
+
+
+# %% tags=["nbval-check-output"]
+undecided = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
+sure = torch.tensor([0.94, 0.03, 0.02, 0.01])  # V
+for p in (undecided, sure):
+    print("probabilities", p)
+    print("temperature 2", (p.log() / 2).softmax(-1))  # the logits are log p
+    print("top 2        ", gpt.top_k(p, 2))
+    print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
+    print()
+
+# %% [markdown]
+# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158.
+#
+# In the second group, one character is nearly certain. There the nucleus keeps only this one, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
+#
+# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
+
+
+# %%
+@torch.no_grad()
+def write(model, prompt, choose, seed=0, longest=64):
+    draw = torch.Generator().manual_seed(seed)
+    ids = encode(prompt)[None]  # 1 T
+    while ids.shape[1] < longest:
+        logits = model(ids)[0, -1]  # V: for the character after the last one
+        p = choose(logits)  # V
+        next_id = torch.multinomial(p, 1, generator=draw)  # 1
+        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
+    return decode(ids[0]).strip("\n").replace("\n", " | ")
+
+
+def most_probable(logits):  # V
+    return gpt.top_k(logits.softmax(-1), 1)
+
+
+def from_nucleus(logits):  # V
+    return gpt.nucleus(logits.softmax(-1), 0.9)
+
+
+def at_temperature_2(logits):  # V
+    return (logits / 2).softmax(-1)
+
+
+# %%
+prompt = "\nthere was a mouse called Vom. "
+for choose in (most_probable, from_nucleus, at_temperature_2):
+    print(choose.__name__)
+    for seed in (1, 2):
+        print("   ", write(model, prompt, choose, seed))
+
+# %% [markdown]
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. All three ways often go on with another name than Vom, because our GPT has learned for 700 steps only, and does not copy well yet.
+#
+# ### A softmax in one pass
+#
+# A GPU has a large, slow memory and a small, fast one. The T × T scores of a long text do not fit into the fast one. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
 #
 # But a softmax needs the sum over all scores. How can it be computed block by block? We keep three things for each query:
 #
@@ -404,7 +440,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 #
 # So the scores of a block can be forgotten before the next block comes. The result is the same attention, so no model has to be trained anew.
 #
-# ## From a GPT to an assistant
+# ### From a GPT to an assistant
 #
 # Our GPT goes on with a text. How does such a model learn to answer a question? It is trained further, on texts of another kind. In the first kind, people have written the right answers:
 #
@@ -414,24 +450,6 @@ print("as usual: ", scores.softmax(-1) @ values)
 # ```
 #
 # Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instructions** and **feedback** change the weights, but not how the model is built.
-#
-# ## What is inside the models that we use every day?
-#
-# Now we can answer the question. The table compares our GPT with Llama 3 8B, part by part (Grattafiori et al. 2024):
-#
-# | part | our GPT | Llama 3 8B | lesson |
-# | --- | --- | --- | --- |
-# | it reads and predicts | 43 characters | 128,000 pieces of words | 06 |
-# | embedding and readout | one matrix for both | a matrix for each | 12 |
-# | positions | sinusoids, added | rotary | 11 |
-# | layers | 2 of width 48 | 32 of width 4,096 | 12 |
-# | norms | LayerNorm in front | RMSNorm in front | 12, 21 |
-# | causal attention | 4 heads | 32 heads in 8 groups | 10, 21 |
-# | feed-forward network | ReLU | SwiGLU | 12, 21 |
-# | biases | in attention, feed-forward and norms | none | 21 |
-# | parameters | 58,704 | 8 billion | 21 |
-#
-# So inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, four parts have been exchanged, and it has over 100,000 times our number of parameters. What its heads do is learned, as our induction head has learned to copy. A cache and a softmax in blocks change how it is computed, and not what it computes. Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
 #
 # ## Questions
 #
