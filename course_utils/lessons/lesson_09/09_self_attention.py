@@ -70,7 +70,7 @@ print("context of sad:", one_by_one(Q, K, V)[0])
 # %% [markdown]
 # "sad" looks at "dog". Its three scores are 0, 6 / √2 = 4.24 and -4.24, so "dog" gets nearly all of the weight. The context of "sad" is nearly the value of "dog", (1, 0).
 #
-# No pass through the loop needs the result of an earlier one. So all of them can be computed at once: one matrix product gives all scores, and another one gives all contexts.
+# No pass through the loop needs the result of an earlier one. So all of them can be computed at once: one matrix product gives all scores, and another one gives all contexts. PyTorch has a function for this, too. Do the three agree?
 
 
 # %% tags=["nbval-check-output"]
@@ -81,10 +81,12 @@ def at_once(Q, K, V):
 
 
 contexts = at_once(Q, K, V)
-print("loop and product agree:", torch.allclose(one_by_one(Q, K, V), contexts))
+by_library = F.scaled_dot_product_attention(Q, K, V)
+print("loop and product agree:   ", torch.allclose(one_by_one(Q, K, V), contexts))
+print("product and library agree:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The loop and the product agree. In the product, every word looks at every word at once.
+# They agree. In the product, every word looks at every word at once.
 #
 # ## What does a layer learn to look at?
 #
