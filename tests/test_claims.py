@@ -33,6 +33,23 @@ def _(numbers):
     return loss < 0.001 and abs(red - 0.5) < 0.01 and abs(blue - 0.5) < 0.01 and abs(green) < 0.01
 
 
+@claim("00", "Nothing forced the weights to add up to 1. The loss led them there")
+def _(numbers):
+    early, late = sum(numbers("step  5: weights")[:3]), sum(numbers("step 15: weights")[:3])
+    return early > 1.02 and abs(late - 1) < 0.01
+
+
+@claim("00", "With 0.1 more of green, the total grows by 0.08")
+def _(numbers):
+    return abs(numbers("the total grows by ")[0] - 0.08) < 0.001
+
+
+@claim("00", "Our brown comes out with a third of its strength")
+def _(numbers):
+    right, tried = numbers("our brown: "), numbers("first try: ")
+    return all(abs(a / 3 - b) < 0.001 for a, b in zip(right[:3], tried[:3], strict=True))
+
+
 @claim("01", "they agree less, but three words in four still have the same sign.")
 def _(numbers):
     (known, same), (unread, still_same) = numbers("training: correlation")[:2], numbers("test: correlation")[:2]
