@@ -229,7 +229,7 @@ print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
 # %% [markdown]
 # ## Polarity is a direction
 #
-# This number, $w^\top x$, says how far its vector goes along $w$; at a right angle it is 0. Words of positive reviews were pushed along $w$, words of negative ones against it. So the **polarity** of a word, whether it is positive or negative, becomes a direction. We draw it for vectors of two dimensions. Where will "great", "dull" and "the" point?
+# This number, $w^\top x$, says how far the vector of a word goes along $w$; at a right angle it is 0. Words of positive reviews were pushed along $w$, words of negative ones against it. So the **polarity** of a word, whether it is positive or negative, becomes a direction. We draw it for vectors of two dimensions. Where will "great", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)
