@@ -392,7 +392,7 @@ MORE_IS_ASKED = {  # where a prompt wants more than its page shows: its own word
     "09.self_attention": "A word that may attend to nothing has a context of **zeros**",
 }
 OTHERWISE = {  # what is on a page under the name of a task, and is no answer to it
-    "00.weighted_sum": "the page shows an empty one, two wrong ones and a right one, and what is said of them",
+    "00.weighted_sum": "the page shows two wrong ones, and what is said of them",
     "03.attention": "on the page for one sentence, and its mask in another function",
     "03.influence": "on the page for attention under a mask, of one sentence",
     "07.beam_search": "the prompt says what the page's search loses",

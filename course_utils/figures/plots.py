@@ -197,11 +197,10 @@ def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, l
         ax.legend(loc=legend, edgecolor="none", framealpha=0.85)
 
 
-def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None, expected=None):
+def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), expected=None):
     """Draw a bar for each label at the mean of its runs, and a dot for each run.
 
-    `lines` maps a label to a height for reference, drawn across all bars. `expected` maps labels of bars to the height that
-    was predicted for each, drawn as a short mark at its own bar.
+    `expected` maps labels of bars to the height that was expected of each, drawn as a short mark at its own bar.
     """
     ax = axes(width=max(4.2, 1.2 * len(runs) + 1)) if ax is None else ax
     expected, tall = expected or {}, ylim[1] - ylim[0]
@@ -213,22 +212,13 @@ def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), lines=None, expected=None
         if top <= expected.get(name, top) < top + 0.1 * tall:  # the mark would cross the number
             top = expected.get(name, top)
         ax.text(i, top + 0.015 * tall, f"{values.mean():.3f}", ha="center", va="bottom")
-    _reference_lines(ax, lines or {}, len(runs), ylim)
     if expected:
         places = [list(runs).index(name) for name in expected]
         left, right = [place - 0.46 for place in places], [place + 0.46 for place in places]
         marks = ax.hlines(expected.values(), left, right, color="black", linewidth=2.5, clip_on=False, zorder=1.5)
-        ax.figure.legend([marks], ["predicted"], loc="outside lower center", frameon=False)
+        ax.figure.legend([marks], ["expected"], loc="outside lower center", frameon=False)
     ax.set_xticks(range(len(runs)), runs)
     ax.set(ylabel=ylabel, title=title, ylim=ylim)
-
-
-def _reference_lines(ax, lines, bars, ylim):
-    for (label, height), dash in zip(lines.items(), cycle(("--", ":", "-.")), strict=False):
-        ax.axhline(height, color="0.3", linestyle=dash, linewidth=1)
-        near = [h - height for h in lines.values() if 0 < abs(h - height) < 0.06 * (ylim[1] - ylim[0])]
-        side = ("top" if near[0] > 0 else "bottom") if near else "center"
-        ax.text(bars - 0.45, height, label, va=side, fontsize=10, bbox={"fc": "white", "ec": "none", "pad": 1})
 
 
 def surprise(text, bits, title="", ax=None):

@@ -5,14 +5,14 @@
 import ipywidgets
 import torch
 
-from course_utils import check, doctor, hint, predict, progress, reveal, solution
+from course_utils import check, doctor, hint, predict, reveal
 from course_utils.figures import plots
 from course_utils.figures.widgets import explore
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Is everything in place? `doctor` shows a table of what the course needs from your machine. If a line is not ok, it says what to do.
+# Is everything in place? Run the next cell: `doctor` lists what the course needs from your machine. If a line is not ok, it says what to do.
 
 # %% tags=["own-machine"]
 doctor()
@@ -20,9 +20,9 @@ doctor()
 # %% [markdown]
 # ## A sum in which some count more
 #
-# A program translates a sentence word by word. It does better if it can decide, before each word, which words of the sentence to look at. So it gives each word a weight: more to those that matter now. Each word is a vector, and the program adds up the vectors by these weights. This is **attention**, and at its heart is a **weighted sum**. In this lesson the vectors are colours, because you can see a sum of colours.
+# A program translates a sentence word by word. It does better if it can decide, before each word, which words of the sentence to look at. So it gives each word a weight: more to those that matter now. Each word is a vector. The program multiplies each vector by its weight, and adds them up. This is **attention**, and at its heart is a **weighted sum**. In this lesson the vectors are colours, because you can see a sum of colours.
 #
-# A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our green has 0.8, where red and blue have 1. PyTorch calls its arrays **tensors**. In the next cell, the comments name the axes of each tensor by letters: S is the number of vectors, and D is their width.
+# A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our red and blue have full strength, 1. Our green is a little darker: its strength is 0.8. PyTorch calls its arrays **tensors**. The comments name the axes of a tensor by letters: S is the number of vectors, and D their width.
 
 # %%
 names = ["red", "green", "blue"]
@@ -35,11 +35,11 @@ weights = torch.tensor([0.5, 0.5, 0.0])  # S: half red, half green, no blue
 colours
 
 # %% [markdown]
-# The weighted sum multiplies each vector by its weight and adds up the results:
+# As a formula, the weighted sum of the colours is
 #
 # $$\text{mix} = \sum_{s=1}^{S} w_s \, v_s$$
 #
-# We will compute it with a loop. But first guess: what will the second number of the result be? Put your guess in place of the dots in the next cell, and run it.
+# A loop will compute it. But first guess: what will the second number of the result be? Put your guess in place of the dots in the next cell, and run it.
 
 # %% tags=["nbval-check-output"]
 predict("00.second_number", ...)
@@ -53,15 +53,15 @@ print(mix)
 reveal("00.second_number", mix[1])
 
 # %% [markdown]
-# Each lesson asks for such guesses before it shows a result. They are not graded, but they help you to look closely. What colour is the mix? Run the next cell to see it.
+# Each lesson asks for such guesses before it shows a result. They are not graded, but they help you to look closely. What colour is the mix?
 
 # %%
 plots.colours([*colours, mix], [*names, "mix"])
 
 # %% [markdown]
-# The mix is a brown. Red and green have the same weight, but our green has only 0.8, so the mix has 0.5 of red and 0.4 of green. Blue has a weight of 0, so it does not show.
+# The mix is a brown. It has more red than green, because our green is darker. Blue has a weight of 0, so it does not show.
 #
-# Some pictures have sliders. Move this one: for which weight of red is the mix (0.5, 0, 0.5), a purple?
+# Now move the slider: for which weight of red is the mix (0.5, 0, 0.5), a purple?
 
 
 # %%
@@ -83,9 +83,13 @@ colour_explorer
 #
 # </details>
 #
-# With all the weight on one colour, the sum is that colour. This course is about where such weights come from. First we choose them by hand. Then networks compute them, and at the end you build a GPT.
+# Here the weights are shares: none is negative, and they add up to 1. Then the sum is also called a **weighted mean**. A weighted sum does not need this: its weights may be any numbers.
 #
-# ## The PyTorch that you need, in fifteen minutes
+# This course is about where the weights come from. First we choose them by hand. Then networks compute them, and at the end you build a GPT.
+#
+# ## The same sum without a loop
+#
+# PyTorch can compute a weighted sum in one line. To read such lines, you need four things.
 #
 # **Shapes.** A tensor has axes, and its shape says how long each of them is. A sum over an axis removes that axis. Axis 0 is the first one, and axis -1 is the last one.
 
@@ -96,7 +100,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** If the shapes of two tensors differ, PyTorch lines them up from the right. An axis that is missing on the left counts as one of length 1, and what has length 1 is repeated as often as needed. We want to multiply each vector of `pair` by a weight of its own. The weights are `shares`, a tensor of shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three numbers of its vector.
+# **Broadcasting.** If the shapes of two tensors differ, PyTorch lines them up from the right. An axis that is missing on the left counts as one of length 1, and what has length 1 is repeated as often as needed. We want to multiply each vector of `pair` by its weight in `shares`, of shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three numbers of its vector.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -110,7 +114,7 @@ print(scaled.sum(0))  # D: the weighted sum
 #
 # <details><summary>Answer</summary>
 #
-# It says that the sizes 2 and 3 do not match: without `[:, None]`, the two weights are lined up with the three features. If S and D were equal, no error would warn you.
+# It says that the sizes 2 and 3 do not match: without `[:, None]`, the two weights are lined up with the three features. If S and D were equal, there would be no error: each *feature* would be multiplied by a weight, and the result would be wrong.
 #
 # </details>
 #
@@ -124,42 +128,44 @@ print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# The first product is the weighted sum again, and the second has all four mixes at once. In the last one, each of the five examples has four mixes of its own.
+# The first product is the weighted sum again, and the first row of the second.
 #
-# **Masks.** A mask is a tensor of True and False values. Here it says which numbers of a row are used. Add up the row [5, 4, 9] with the mask [True, True, False]. What do you get?
+# **Masks.** A mask is a tensor of True and False values. In a product True counts as 1 and False as 0, so a mask is a set of weights, too.
+#
+# A product can only put 0 where the mask is False. `masked_fill` can write any number, and lesson 02 needs minus infinity. It writes where *its* mask is True, so we give it `~mask`, in which True and False are swapped. What is the masked sum of the second row?
+
+# %%
+numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S
+mask = torch.tensor([[True, True, True], [True, True, False]])  # B S
 
 # %% tags=["nbval-check-output"]
 predict("00.masked_sum", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
-numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S
-mask = torch.tensor([[True, True, True], [True, True, False]])  # B S
 print("The mask at work:")
-print((numbers * mask).sum(-1))  # B: True counts as 1, False as 0
-print(numbers.masked_fill(~mask, 0.0))  # B S: ~ swaps True and False
+print((numbers * mask).sum(-1))  # B
+print(numbers.masked_fill(~mask, 0.0))  # B S
 reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 
 # %% [markdown]
-# Only 5 and 4 are used, so the sum is 9. There is another way to use a mask: `masked_fill` writes a number wherever its mask is True. So we give it `~mask`, and it writes 0 over the numbers that are not used.
+# ## A gradient finds the weights
 #
-# ## What a gradient is
+# So far we have chosen all weights by hand. Can a program find them? It has to know how a result changes with each weight. This is what a **gradient** says. For example, the total of a mix, the sum of its three numbers, is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is its gradient?
 #
-# A **gradient** says how fast a result changes with each of the numbers that it is computed from. As an example, we take the brightness of a mix, the sum of its three numbers. On paper, it is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is its gradient?
-#
-# `requires_grad=True` asks PyTorch to keep track of `w`, and `brightness.backward()` stores the gradient of the brightness in `w.grad`.
+# `requires_grad=True` asks PyTorch to keep track of `w`, and `total.backward()` stores the gradient of the total in `w.grad`.
 
 # %% tags=["nbval-check-output"]
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)  # S
-brightness = (w @ colours).sum()  # one number
-brightness.backward()
-print(w.grad)  # S: how fast the brightness grows with each weight
+total = (w @ colours).sum()  # one number
+total.backward()
+print(w.grad)  # S: how fast the total grows with each weight
+more_green = torch.tensor([0.5, 0.6, 0.0])  # S
+print("the total grows by", (more_green @ colours).sum() - total.detach())
 
 # %% [markdown]
-# The gradient is (1, 0.8, 1): more green adds less brightness than more red or blue, because our green has only 0.8.
+# The gradient is (1, 0.8, 1). With 0.1 more of green, the total grows by 0.08, which is $0.1 \cdot 0.8$.
 #
-# A **loss** says how wrong a result is. We want the purple (0.5, 0, 0.5) again, now from all three colours. As the loss, we take the squared distance of the mix from the purple. Its gradient says for each weight how fast the loss grows with it. So each weight takes a small step *against* its gradient, again and again. The new weights are $w - 0.2 \cdot \text{gradient}$, and the 0.2 is called the **learning rate**. You moved a slider to the right weights. Does the gradient find them, too?
-#
-# PyTorch has also kept track of how each new `w` was computed from the old one. `detach()` makes it forget this, and `requires_grad_()` asks it to keep track of the new `w`.
+# A **loss** says how wrong a result is. We want the purple (0.5, 0, 0.5) again, now from all three colours, and take its squared distance from the mix as the loss. The gradient says how fast the loss grows with each weight. So each weight takes a small step *against* its gradient, again and again. The new weights are $w - 0.2 \cdot \text{gradient}$, and the 0.2 is called the **learning rate**. You found the weights with a slider. Do these steps find them, too?
 
 # %%
 purple = torch.tensor([0.5, 0.0, 0.5])  # D
@@ -172,29 +178,18 @@ for step in range(16):
     if step % 5 == 0:
         print(f"step {step:2}: weights {w.detach()}, loss {loss.item():.4f}")
         mixes.append(mix.detach())
-    w = (w - 0.2 * w.grad).detach().requires_grad_()
+    w = (w - 0.2 * w.grad).detach().requires_grad_()  # without the step's history
 titles = ["step 0", "step 5", "step 10", "step 15", "wanted"]
 plots.colours([*mixes, purple], titles)
 
 # %% [markdown]
-# Yes: after 15 steps, red and blue have the weight 0.5, and green has almost none. The loss has fallen to nearly 0.
+# Yes: after 15 steps, red and blue have the weight 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue.
 #
 # A **network** is a function with many numbers in it that can be changed. To **train** it means to lower its loss in this way. Careful: the numbers that a network learns are called weights as well.
 #
 # ## A check tells you what is wrong, and why
 #
-# Every lesson has an exercise notebook. There you write a function, and the cell below it checks what the function computes. How you write it is up to you. A function that is still empty is not counted as wrong:
-
-
-# %%
-def weighted_sum(weights, values):
-    raise NotImplementedError
-
-
-check("00.weighted_sum", weighted_sum, keep=False)
-
-# %% [markdown]
-# We write `keep=False` here so that our tries are not recorded as your work. The next answer has a mistake. Can you find it before you run the cell?
+# You have computed a weighted sum with a loop and with `@`. In the exercise notebook you write it as a function, in a way of your own, and the cell below it checks what it computes. Here is a first try, which has a mistake. Can you find it before you run the cell?
 
 
 # %%
@@ -202,58 +197,47 @@ def weighted_sum(weights, values):
     return (weights[:, None] * values).mean(0)
 
 
+print("our brown:", weights @ colours, "first try:", weighted_sum(weights, colours))
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The report names the mistake. Below it you see an input, what was expected, and what came. Of the ordinary inputs that were tried, it is the smallest on which the function goes wrong. A special case, such as a single vector, is shown only if all ordinary ones are right. `play()` opens this input, so that you can change it and see what comes out.
+# Our brown comes out with a third of its strength, and the report says why. Below that you see a small input on which the function goes wrong, what was expected, and what came. The weights of this input are no shares, because a weighted sum takes any numbers. (With `keep=False`, our tries are not recorded as your work.)
 #
-# If your function raises an error, the report points to your own line. In the next answer, two lengths do not fit together:
+# The next function is right for our colours. Is it right for all vectors?
 
 
 # %%
 def weighted_sum(weights, values):
-    total = torch.zeros(4)
+    total = torch.zeros(3)
     for w, v in zip(weights, values, strict=True):
         total += w * v
     return total
 
 
+print(weighted_sum(weights, colours))
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The result has as many numbers as a vector, and not always 4. We mend this line. Is the answer right now?
-
-
-# %%
-def weighted_sum(weights, values):
-    total = torch.zeros(values.shape[1])
-    for w, v in zip(weights, values, strict=True):
-        total += w * v
-    return total
-
-
-check("00.weighted_sum", weighted_sum, keep=False)
-
-# %% [markdown]
-# Yes, it passes. In the exercise, you write it in a way of your own.
+# No: it stops with an error, and the report points to the line where it stops. The result must have as many numbers as a vector, and not always 3.
+#
+# **Your turn**: mend the function, and run the cell again. Does it pass?
+#
+# <details><summary>Answer</summary>
+#
+# It passes with `torch.zeros(values.shape[1])`.
+#
+# </details>
 #
 # ## Hints come one at a time
 #
-# The first hint gives the idea, the second a worked example, and the third the steps. `solution` shows a solution once you have tried. The second cell below asks for the solution of an exercise that we have not tried yet.
+# If you are stuck, the first hint gives the idea, the second a worked example, and the third the steps. In the exercise notebook, `solution` shows a solution once you have tried.
 
 # %%
 hint("00.weighted_sum", keep=False)
 
-# %%
-solution("01.sum_vectors")
-
 # %% [markdown]
-# `progress` shows what you have begun and what comes next, and `progress(all=True)` shows every lesson. Your progress is kept in a small file in the course folder, so it survives a restart. The commands for a terminal are in [setting up](../docs/setup.md).
-
-# %% tags=["own-machine"]
-progress()
-
-# %% [markdown]
+# Your progress is kept in a small file in the course folder, so it survives a restart. The exercise notebook ends with `progress()`, which shows it. The commands for a terminal are in [setting up](../docs/setup.md).
+#
 # ## Questions
 #
 # Every lesson ends with five questions on the goals at its top. Run a cell to see its question, then put a letter in quotes, or a number, in place of the dots.
@@ -276,10 +260,9 @@ check("00.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A weighted sum multiplies each vector by its weight and adds up the results: `weights @ values`.
-# - Shapes, broadcasting with `None`, `@`, masks and gradients are the PyTorch that you need to begin.
-# - Small steps against the gradient of a loss can find weights.
-# - The course answers you in three ways: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
+# - A weighted sum multiplies each vector by its weight and adds up the results: `weights @ values`. Its weights may be any numbers; if they are shares, it is a weighted mean.
+# - Small steps against the gradient of a loss can find the weights.
+# - The course answers you: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
 #
 # **Exercises**: [open them](../exercises/00_start_here_exercises.ipynb)
 #

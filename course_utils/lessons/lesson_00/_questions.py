@@ -63,13 +63,13 @@ questions = (
         "reading a report",
         "A check says “failed” and shows an input with an expected and a received value. What is that input?",
         right=(
-            "The smallest ordinary one, of those tried, on which your function goes wrong.",
+            "A small one on which your function goes wrong.",
             "It is small so that you can often follow it on paper. The check has tried other inputs as well, and larger ones.",
         ),
         wrong=(
             (
                 "The only input that the check has tried.",
-                "A check tries many, drawn from a seed, and edge cases as well. It shows the smallest that fails.",
+                "A check tries many, drawn from a seed, and edge cases as well. It shows a small one that fails.",
             ),
             (
                 "The input with which you last called your function.",

@@ -110,7 +110,7 @@ check("01.sentiment_gradient", sentiment_gradient)
 # %% [markdown]
 # ## 01.word_polarity
 #
-# Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: return 0 for a zero word vector, and for every word if the direction $w$ is zero.
+# What a word adds to the score grows with the length of its vector. The cosine leaves the length out. Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: return 0 for a zero word vector, and for every word if the direction $w$ is zero.
 
 
 # %%
