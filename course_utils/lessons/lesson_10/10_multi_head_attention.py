@@ -196,7 +196,23 @@ class MultiHead(nn.Module):
 # %% [markdown]
 # The method `split` separates the heads, and `merge` joins them. Between the two, each line computes all heads at once.
 #
-# PyTorch has this module, too, as `nn.MultiheadAttention`. There is one trap: in the mask of the library, True means "must not be seen". In our masks, True means "may be seen", so we invert them with `~`. Does the library give what our module gives? And what do we get for the last word if we forget to invert the mask?
+# Does the module give the same output as our loop? We give it our matrices. `nn.Linear` keeps its matrix transposed.
+
+# %% tags=["nbval-check-output"]
+at_once = MultiHead(D=4, H=2)
+given = {}
+for letter, matrices in (("Q", W_Q), ("K", W_K), ("V", W_V)):
+    given[f"W_{letter}.weight"] = torch.cat([matrices[0], matrices[1]], 1).T  # D D
+    given[f"W_{letter}.bias"] = torch.zeros(4)  # our loop has no biases
+given |= {"W_O.weight": W_O.T, "W_O.bias": torch.zeros(4)}
+at_once.load_state_dict(given)
+x = man_first[None]  # B S D with B = 1
+by_module, _ = at_once(x[:, 1:2], x, x)  # B T D: "bites" asks
+by_loop, _, _ = multi_head(man_first[1:2], man_first, man_first)  # T D
+print("the loop gives the same:", torch.allclose(by_module[0], by_loop))
+
+# %% [markdown]
+# It does. PyTorch has this module, too, as `nn.MultiheadAttention`. There is one trap: in the mask of the library, True means "must not be seen". In our masks, True means "may be seen", so we invert them with `~`. Does the library give what our module gives? And what do we get for the last word if we forget to invert the mask?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
