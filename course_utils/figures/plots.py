@@ -343,23 +343,6 @@ def polarity(values, names, title="", xlabel="cosine with the direction of senti
     ax.set(xlabel=xlabel, title=title, xlim=(-1.05, 1.05))
 
 
-def look_up(keys, values, query):
-    """Draw a soft look-up in two planes: keys S×2 with their weights and a query on the left, values S×2 and the context on the right.
-
-    Returns the weights, S.
-    """
-    weights = (keys @ query).softmax(0)
-    left, right = axes(2, width=4.2, height=3.6)
-    directions(keys, [""] * len(keys), query, "keys and their weights", left, direction_name="query")
-    right.plot(*values[[*range(len(values)), 0]].T.tolist(), "o-", color="0.6")
-    right.plot(*(weights @ values).tolist(), "*", markersize=18, color=COLOURS[1])
-    for s in range(len(keys)):
-        left.text(keys[s, 0] + 0.1, keys[s, 1] - 0.2, f"$k_{s + 1}$: {weights[s]:.2f}")
-        right.text(values[s, 0], values[s, 1] + 0.15, f"$v_{s + 1}$", ha="center", fontsize=13)
-    right.set(xlim=(-0.5, 4.5), ylim=(-0.5, 3.6), title="values and the context ★", xlabel="feature 0")
-    return weights
-
-
 def ranked(names, values, xlabel, title=""):
     """One dot for each name, beside it, from the best on top; each bears its value."""
     ax = axes(width=9, height=1 + 0.42 * len(names))

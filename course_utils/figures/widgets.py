@@ -9,9 +9,7 @@ from html import escape
 
 import ipywidgets
 import matplotlib.pyplot as plt
-import torch
 
-from course_utils.figures import plots
 from course_utils.figures.words import ground_of, image
 
 
@@ -58,15 +56,3 @@ def explore(draw, **controls):
         controls: ipywidgets controls by name, such as temperature=ipywidgets.FloatLogSlider(…).
     """
     return Explorer(draw, controls)
-
-
-def look_up(keys, values, length=4.0):
-    """Return an Explorer with a slider that turns a query among three keys in a plane, each with a value in another plane."""
-
-    def draw(angle):
-        turn = torch.tensor(float(angle)).deg2rad()
-        weights = plots.look_up(keys, values, length * torch.stack([turn.cos(), turn.sin()]))
-        return f"At {angle}° the weights are {', '.join(f'{weight:.2f}' for weight in weights.tolist())}."
-
-    slider = ipywidgets.IntSlider(value=20, min=-180, max=180, step=5, description="angle of the query")
-    return explore(draw, angle=slider)

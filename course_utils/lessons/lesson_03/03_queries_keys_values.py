@@ -4,7 +4,7 @@ from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
-from course_utils.figures import diagrams, plots, widgets
+from course_utils.figures import diagrams, plots
 from course_utils.models.sentiment import (
     FOR_FOUR_CASES,
     SelfAttention,
@@ -23,9 +23,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each attention of lesson 02 had its own θ, but the formula was the same, a dot product. So we write the formula once, and θ becomes one of its arguments:
 #
-# $$g(q, k) = q^\top k$$
+# $$z = q^\top k$$
 #
-# The vector that asks is called the **query** $q$. The vector that it is compared with is called the **key** $k$. The result $g(q, k)$ is the **score** of this key for this query.
+# The vector that asks is called the **query** $q$. The vector that it is compared with is called the **key** $k$. The result $z$ is the **score** of this key for this query.
 #
 # We take the three words of lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries and S the number of keys. D is the width of both.
 
@@ -33,7 +33,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 words = ["not", "really", "great"]
 K = torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])  # S D: a key for each word
 Q = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # T D: the queries are θ₁ and θ₂
-scores = Q @ K.T  # T S: g of each query and each key
+scores = Q @ K.T  # T S: of each query and each key
 scores
 
 # %% [markdown]
@@ -45,7 +45,7 @@ scores
 #
 # Attention has three steps:
 #
-# 1. **Score.** Every key gets a score $z$ from the query.
+# 1. **Score.** Every key gets a score from the query.
 # 2. **Normalise.** A softmax turns the scores of one query into weights $a$.
 # 3. **Sum.** Each word hands over a vector, its **value** $v$ of width E. The weighted sum of the values is the **context** $c$ of the query.
 #
@@ -68,7 +68,7 @@ print("context", context)
 # %% [markdown]
 # The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# In matrices, the three steps are one product, a softmax along each row, and another product. Together they are a function f(Q, K, V), and in code we call it `attention`:
+# In matrices, the three steps are one product, a softmax along each row, and another product. Together they are one function, $\mathrm{Attention}(Q, K, V)$:
 
 
 # %% tags=["nbval-check-output"]
@@ -85,20 +85,12 @@ print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 # %% [markdown]
 # The first row is the context that we have computed. PyTorch has this function, too. Our `scale=1.0` turns off a division that lesson 04 explains.
 #
-# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes later in this lesson.
+# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes at the end of this lesson.
 
 # %%
 diagrams.attention(new=["queries", "keys", "values"])
 
 # %% [markdown]
-# The next picture shows the weights. Each row sums to 1. Do the columns also sum to 1?
-
-# %%
-plots.weights(weights, words, ["θ₁", "θ₂"])
-
-# %% [markdown]
-# The columns do not sum to 1: the column of "not" sums to 0.71. In a row, the words share the weight of one query. In a column nothing is shared: two queries may look at the same word.
-#
 # ## A soft dictionary
 #
 # The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for, and returns its value. Attention compares what you ask for with all keys, and returns a weighted mean of all values.
@@ -121,105 +113,43 @@ for length in (0, 1, 2, 4, 8):
 #
 # The answer changes smoothly with the query. So there is a gradient, and a network can learn what to ask for.
 #
-# In the next picture, you see three keys and a query on the left, and three values on the right. The query has length 4, and we draw it shorter, so that it fits. A thin line shows its direction. Turn the query with the slider: at which angle does the context lie halfway between $v_1$ and $v_2$?
-
-# %%
-keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-0.7, -0.7]])  # S D
-values = torch.tensor([[0.0, 0.0], [4.0, 0.0], [1.0, 3.0]])  # S E
-widgets.look_up(keys, values)
-
-# %% [markdown]
-# The context lies halfway at 45°, because $k_1$ and $k_2$ share nearly all the weight there.
-#
 # ## Who asks?
 #
 # Queries can come from three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
 #
-# We try all three on "the film was not great", with the German "kein toller Film" as the other sentence. By hand, we give each word one feature, and a German word has the feature of its translation: "kein" that of "not", "toller" that of "great". Among the English words, only "the" and "was" have the same feature. Which words will look at more than one word in self-attention?
+# We compare fixed attention and self-attention on "the film was not great". By hand, we give each word one feature; only "the" and "was" have the same one. Which words will look at more than one word in self-attention?
 
 # %%
-english = ["the", "film", "was", "not", "great"]
-german = ["kein", "toller", "Film"]
+words = ["the", "film", "was", "not", "great"]
 feature = {"the": 0, "was": 0, "film": 1, "not": 2, "great": 3}
-feature |= {"kein": 2, "toller": 3, "Film": 1}
-
-
-def vectors_of(sentence):
-    vectors = torch.zeros(len(sentence), 4)  # S D
-    for place, word in enumerate(sentence):
-        vectors[place, feature[word]] = 2  # more than 1: clear scores
-    return vectors
-
-
-x = vectors_of(english)  # S D
-x_german = vectors_of(german)  # T D
+x = torch.zeros(5, 4)  # S D
+for place, word in enumerate(words):
+    x[place, feature[word]] = 2  # more than 1: clear scores
 theta = torch.zeros(2, 4)  # T D
 theta[0, feature["not"]] = 2  # θ₁ asks for "not"
 theta[1, feature["film"]] = 2  # θ₂ asks for "film" and "great"
 theta[1, feature["great"]] = 2
 
 _, fixed = attention(theta, x, x)  # T S: the weights
-_, cross = attention(x_german, x, x)
 _, own = attention(x, x, x)
 asked = {  # weights, their columns, their rows
-    "fixed": (fixed, english, ["θ₁", "θ₂"]),
-    "cross": (cross, english, german),
-    "self": (own, english, english),
+    "fixed": (fixed, words, ["θ₁", "θ₂"]),
+    "self": (own, words, words),
 }
 plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
-# In self-attention, "the" and "was" look at two words, at themselves and at each other, because they have the same vector. We say that a word **finds** another if nearly all of its weight lies there. Every other word finds itself: "film" asks for a film and finds "film". So "not" finds "not", and not the word that it negates. In cross-attention, each German word finds its English partner. In fixed attention, θ₂ asks for two features, and shares its weight between "film" and "great".
+# In fixed attention, θ₁ **finds** "not", which means that nearly all of its weight lies there. θ₂ asks for two features, and shares its weight between "film" and "great". In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word finds itself. So "not" finds "not", and not the word that it negates.
 #
-# ## Where may a word look?
-#
-# To train on sentences of different lengths, we need one more tool. A **mask** says for each query and each key whether the query may look there. There are two kinds:
-#
-# - Sentences of different lengths share one tensor, and the shorter ones are filled up with **padding**. No word should look at padding. A **padding mask** is True where the key is a word. We use it in this lesson.
-# - From lesson 09 on, attention is used in models that learn to predict the *next* word of a text. In training, the whole text is there, so later words have to be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
-#
-# In both masks, True means "may look". Take a sentence of three words and two positions of padding. How many of the 25 pairs of query and key are True in both masks?
-
-# %% tags=["nbval-check-output"]
-is_word = torch.tensor([True, True, True, False, False])  # S
-causal_mask = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
-padding_mask = is_word.expand(5, 5)  # T S: the same row for every query
-both = padding_mask & causal_mask  # T S
-print("padding", padding_mask.sum().item())
-print("causal ", causal_mask.sum().item())
-print("both   ", both.sum().item())
-
-two = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S: two sentences
-masks_of_both = two[:, None] & causal_mask  # B T S: B 1 S and T S
-print("for a batch of two:", *masks_of_both.shape)
-
-# %%
-masks = {"padding": [padding_mask], "causal": [causal_mask], "both": [both]}
-plots.side_by_side(plots.mask, masks)
-
-# %% [markdown]
-# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The two positions of padding get a context, too, but a model leaves them out of its sums. In a batch, each sentence has its own padding, so each gets a mask of its own, T×S.
-#
-# To use a mask, our function needs one more line: where the mask is False, the score becomes $-\infty$, and so the weight becomes 0. If all keys of a query are hidden, as in an empty sentence, all its scores are $-\infty$ and the softmax gives NaN. We replace NaN by zeros.
-
-
-# %%
-def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
-    scores = (Q @ K.T).masked_fill(~mask, -torch.inf)  # T S
-    weights = scores.softmax(-1).nan_to_num(0.0)  # T S
-    return weights @ V, weights  # T E, T S
-
-
-# %% [markdown]
 # ## Can self-attention deal with "not"?
 #
 # We return to the four cases of lesson 02: a good or a bad review, plain or with "not". There, one fixed attention got at most three of the four cases right, and several together got all four.
 #
-# Now the words ask. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, and the sum over all words decides:
+# Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, and the sum over all words decides:
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 #
-# An output above 0 means a good review. The vectors, $w$ and $b$ are learned from 2,000 generated reviews. A padding mask for each review keeps the words from looking at padding.
+# An output above 0 means a good review. The vectors, $w$ and $b$ are learned from 2,000 generated reviews, whose padding is hidden as in lesson 02.
 #
 # What share of new reviews will the model classify correctly? A guess is right half the time.
 
@@ -242,8 +172,8 @@ def trained(seed, projections=""):  # none yet: they come below
     return model
 
 
-def share_right(model, ids=test_ids, mask=test_mask, labels=test.labels):
-    right = correct(model, ids, mask, labels)  # B
+def share_right(model):
+    right = correct(model, test_ids, test_mask, test.labels)  # B
     return right.float().mean().item()
 
 
@@ -251,15 +181,14 @@ runs = [trained(seed) for seed in range(5)]
 one_vector = [share_right(model) for model in runs]
 print("Share of new reviews right, five runs with different seeds:")
 print(" ".join(f"{share:.3f}" for share in one_vector))
-learned = [share_right(model, learn_ids, learn_mask, learn.labels) for model in runs]
-print("Share of training reviews right:")
-print(" ".join(f"{share:.3f}" for share in learned))
+outputs = runs[0](test_ids, test_mask).detach().reshape(-1, 4)  # groups, cases
+print("First run, mean output: good, bad, not good, not bad:", outputs.mean(0))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# This model is no better than a guess, with each of the five seeds. It has not even learned its training reviews: there, too, only a little more than half are right. One fixed attention of lesson 02 got three of the four cases right.
+# This model is no better than a guess, with each of the five seeds. In the first run, the mean outputs of the four cases are all near 0, as with the sum in lesson 02.
 #
-# Is the task impossible for it? We choose vectors by hand and try them. You need not follow their numbers: they only show whether such vectors exist. Does the model get the four cases right with them?
+# Is the task impossible for it? We choose vectors by hand. Those of "great" and "not" are long, so that the neutral words look there. Does the model get the four cases right with them?
 
 # %% tags=["nbval-check-output"]
 cases = [
@@ -279,19 +208,20 @@ b = -12
 for case in cases:
     rows = [vectors.get(word, vectors["other"]) for word in case.split()]
     x = torch.stack(rows)  # S D
-    contexts, _ = attention(x, x, x)  # S D
+    contexts, weights = attention(x, x, x)  # S D, S S
     total = (x + contexts).sum(0)  # D: the sum over the words
     output = total @ w + b
-    print(f"{output:+.0f}  {case}")
+    found = case.split()[weights[0].argmax()]
+    print(f"{output:+.0f}  {case:22}  'the' looks most at '{found}'")
 
 # %% [markdown]
-# With these vectors all four cases are right. So such vectors exist, but our training did not find them in five runs.
+# All four cases are right: the neutral words look at "great" in a plain review, and at "not" in a negated one. So such vectors exist, but our training did not find them in five runs.
 #
-# One limit of the model is plain. With one vector, a word looks for what it is: "great" gets the same score from "not" as "not" from "great", because both are the same dot product.
+# One limit of the model is plain. With one vector, to look and to be found are the same thing: "great" gets the same score from "not" as "not" from "great", because both are the same dot product. So "not" cannot look for "great" unless "great" looks for "not" as much.
 #
 # ## Three vectors for each word
 #
-# We remove this limit, and give every word a query, a key and a value of its own. Three learned matrices make them, the **projections**:
+# So we give every word a query, a key and a value of its own. Three learned matrices make them, the **projections**:
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
 #
@@ -372,9 +302,18 @@ print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. Only the matrices are new: the reviews, the steps and the rate are the same as before.
+# With the three matrices, every run gets every review right. The reviews, the steps and the rate are the same as before. Which of the matrices makes the difference? We train with each of them alone, and let the word itself be the rest.
+
+# %%
+print("Share of new reviews right, five runs with one matrix alone:")
+for alone in ("query", "key", "value"):
+    shares = [share_right(trained(seed, projections=alone[0])) for seed in range(5)]
+    print(f"{alone:5}", *(f"{share:.3f}" for share in shares))
+
+# %% [markdown]
+# A query or a key of its own is nearly enough: each of these runs gets more than nine in ten reviews right. Either of them lifts the limit above. A value alone is not enough: three of five runs stay at a guess.
 #
-# Has training found our matrices? We look into the last of the five models. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
+# Has training found the matrices that we chose? We look into the last of the five models with all three. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
 
 # %%
 model = models[4]
@@ -385,9 +324,9 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In "the film was great", the words "the", "film" and "was" look mostly at "great". If there is a "not", they find "not" and no longer "great". In "the film was awful", all four words look mostly at "the". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices, with which "the", "film" and "was" find only each other.
+# In "the film was great", the words "the", "film" and "was" look mostly at "great". If there is a "not", they find "not" and no longer "great", as with our long vectors. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices.
 #
-# Why does this work? A word adds to the output in two ways: by its own vector, and by its context. We leave out b, which is the same for all reviews. Which of the two decides?
+# Why does it work? A word adds to the output in two ways: by its own vector, and by its context. We leave out b, which is the same for all reviews. Which of the two decides?
 
 # %%
 for case in cases:
@@ -415,7 +354,42 @@ with torch.no_grad():
 #
 # ## So: what if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. Without them, it found none.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. Without them, it found none. A query of its own was nearly enough: then a word can look for something else than what it is found by.
+#
+# ## One more tool: masks
+#
+# In the drawing, a **mask** says for each query and each key whether the query may look there. True means "may look". The **padding mask** of lesson 02 is True where the key is a word. From lesson 09 on, models learn to predict the next word, so later words must be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
+#
+# Where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
+#
+# Take three words and two positions of padding. How many of the 25 pairs of query and key are True in both masks? Does any context move if we change the keys and values of the padding?
+
+
+# %% tags=["nbval-check-output"]
+def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
+    scores = (Q @ K.T).masked_fill(~mask, -torch.inf)  # T S
+    weights = scores.softmax(-1).nan_to_num(0.0)  # T S
+    return weights @ V, weights  # T E, T S
+
+
+is_word = torch.tensor([True, True, True, False, False])  # S
+causal = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
+both = is_word & causal  # T S: the padding mask is the same for every query
+x = torch.cat([K, torch.zeros(2, 2)])  # S D: the words, then padding
+changed = torch.cat([K, torch.ones(2, 2)])  # S D
+before, weights = masked_attention(x, x, x, both)
+after, _ = masked_attention(x, changed, changed, both)
+print("True in both masks:", both.sum().item())
+print("weights of the last query:", weights[4])
+print("no context moves:", torch.equal(before, after))
+nothing, _ = masked_attention(x, x, x, torch.zeros(5, 5, dtype=torch.bool))
+print("all keys hidden:", nothing[0])
+
+two = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S: two sentences
+print("masks of two sentences:", *(two[:, None] & causal).shape)  # B 1 S and T S
+
+# %% [markdown]
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. A hidden key has the weight 0, so we may change it and its value, and no context moves. That is how to test a mask. In a batch, each sentence has its own padding, so each gets a mask of its own, T×S.
 #
 # ## Questions
 #
@@ -439,7 +413,7 @@ check("03.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention is a function $f(Q, K, V)$: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
+# - Attention is a function of queries, keys and values: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
 # - With them, "not" can have opposite effects in two sentences, and all four cases come out right. With one vector for everything, our training failed.
 # - Masks are True where a query may look. A padding mask hides padding, and a causal mask hides later words.

@@ -8,7 +8,7 @@ lesson = Lesson(
     question="What if the sentence asks the question itself?",
     goals=(
         "rewrite fixed attention as queries, keys and values",
-        "compute the three steps by hand and as $f(Q, K, V)$",
+        "compute the three steps by hand and as $\\mathrm{Attention}(Q, K, V)$",
         "use the words of a sentence as queries, and say what the learned projections are for",
         "mask padding, and the future",
     ),

@@ -6,7 +6,7 @@ questions = (
     Question(
         "03.q1",
         "where the query comes from",
-        "Lesson 02's fixed attention can be written as f(Q, K, V). What is Q there?",
+        "Lesson 02's fixed attention can be written as Attention(Q, K, V). What is Q there?",
         right=(
             "The learned vectors θ.",
             "They are the same for every sentence. Each θ is compared with all words by a dot product, which is what a query does. The words are the keys and the values.",

@@ -6,7 +6,7 @@ No task is declared here, and nothing is trained (`_learning.py`).
 import ipywidgets
 import torch
 
-from course_utils.data.measured import measured_at, measured_once
+from course_utils.data.measured import measured_once
 from course_utils.figures import diagrams, plots
 from course_utils.figures.widgets import explore
 from course_utils.lessons.shared.timing import seconds
@@ -49,23 +49,11 @@ def weights_by_width(queries=500, keys=16, widest=1024):
 
 
 def words_right_in_translators():
-    """Return for each score the shares of right words of five trained translators, in sentences of 12 and of 16 words."""
+    """Return for each of the eight scores, and for "projected", the shares of right words of five trained translators, in sentences of 12 words."""
     rows = {}
     for score in SCORES:
-        at_12, at_16 = measured_at("scores", "words_right", "length", (12, 16), order="verb-last", setup=score)
-        rows[score] = {"12 words": at_12, "16 words, longer than in training": at_16}
-    return rows
-
-
-def with_projections():
-    """Return for three dot products what their translators get right at 12 and at 16 words, and their mean largest weight."""
-    rows = {}
-    for score in ("dot", "scaled_dot", "projected"):
-        if score == "projected":
-            (at_12,) = measured_once("projected", "words_right", setup=score, length=12)
-        else:
-            (at_12,) = measured_once("scores", "words_right", order="verb-last", setup=score, length=12)
-        rows[score] = [at_12, *measured_once("projected", "words_right", "largest_weight", setup=score, length=16)]
+        (rows[score],) = measured_once("scores", "words_right", order="verb-last", setup=score, length=12)
+    (rows["projected"],) = measured_once("projected", "words_right", setup="projected", length=12)
     return rows
 
 
