@@ -30,7 +30,7 @@ SETUPS = {
     "convolution, kernel 9": lambda: [Convolution(WIDTH, 9)],
     "two convolutions, dilated": lambda: [Convolution(WIDTH, 9), Convolution(WIDTH, 9, dilation=4)],
 }
-CURVES, AFTER = "setup furthest rate seed steps answers_right", (100, 500, 2000)
+CURVES, AFTER = "setup furthest seed steps answers_right", (100, 500, 2000)
 FASTER = {f"{setup}, rate 0.01": SETUPS[setup] for setup in ("self-attention", "LSTM", "restricted, radius 4")}
 SETUPS |= FASTER
 
@@ -44,13 +44,13 @@ def measure(setup, seed):
     return [(distance, share_right(model, distance), seconds) for distance in DISTANCES]
 
 
-def learn(setup, furthest, rate, seed, after=AFTER):
+def learn(setup, furthest, seed, after=AFTER):
     """Train a model anew for each number of steps; return its share right at the longest distance after each training."""
     rows = []
     for steps in after:
         torch.manual_seed(seed)
         model = Answerer(*SETUPS[setup](), width=WIDTH)
-        fit(model, seed, steps, rate=rate, pairs=PAIRS, furthest=furthest)
+        fit(model, seed, steps, rate=0.01, pairs=PAIRS, furthest=furthest)
         rows.append((steps, share_right(model, furthest)))
     return rows
 
@@ -65,5 +65,5 @@ def share_right(model, distance):
 if __name__ == "__main__":
     seeds = read_options(__doc__, 5).seeds
     fill("paths", COLUMNS, jobs(SETUPS, seeds), measure)
-    learned = [(setup, furthest, 0.01) for setup in ("self-attention", "LSTM") for furthest in (0, 32)]
+    learned = [(setup, furthest) for setup in ("self-attention", "LSTM") for furthest in (0, 32)]
     fill("path_steps", CURVES, jobs(learned, seeds), learn)
