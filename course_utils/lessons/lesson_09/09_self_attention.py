@@ -182,7 +182,7 @@ diagrams.paths()
 #
 # Does this short path help a model to learn? Vaswani et al. 2017 expect it: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU, which reads one word after the other.
 #
-# Each model gets a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The order does not matter for this: it is enough to find the word with the same letter. The number of filler words is the distance. A model is trained on distances from 0 to the one in the table, for 100, 500 or 2,000 steps, and then tested at this longest distance. Which of the two learns faster, and what does the distance change?
+# Each model gets a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The order does not matter for this: it is enough to find the word with the same letter. The number of filler words is the distance. A model is trained on distances from 0 to the one in the table, for 100, 500 or 2,000 steps, and then tested at this longest distance. The rate is 0.01. Which of the two learns faster, and what does the distance change?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -194,7 +194,7 @@ for kind in ("self-attention", "LSTM"):
             row.append(by_seed("path_steps", "answers_right", **where))
         rows[f"{kind}, distance {furthest}"] = row
 columns = ["100 steps", "500 steps", "2,000 steps"]
-caption = "Share of answers right, mean and range of five seeds; rate 0.01; a guess: 0.12"
+caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, columns, digits=2, caption=caption)
 
 # %% [markdown]
