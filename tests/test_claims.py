@@ -684,13 +684,22 @@ def _(numbers):
 
 @claim("19", "SNAIL, which has both, has nearly all labels right, even where a class was shown only once.")
 def _(numbers):
-    return numbers("SNAIL  ")[0] > max(0.93, numbers("nearest picture ")[0] + 0.15)
+    return numbers("SNAIL  ")[0] > max(0.92, numbers("nearest picture ")[0] + 0.12)
+
+
+@claim("19", "With ten times as many steps, the convolutions come near to SNAIL.")
+def _(numbers):
+    means, ours = (
+        numbers("the same, 4,000 steps")[::3],
+        numbers("SNAIL  "),
+    )  # a mean has its lowest and highest behind it
+    return all(-0.01 < own - mean < 0.12 for mean, own in zip(means, ours, strict=True))
 
 
 @claim("19", "From five examples, one of each, SNAIL finds the label of nearly every sixth picture.")
 def _(numbers):
     by_snail, by_rule = numbers("\nSNAIL: ")[0], numbers("\nnearest picture: ")[0]
-    return numbers("episodes kept:")[0] > 300 and by_snail > 0.96 and 0.7 < by_rule < 0.82
+    return numbers("episodes kept:")[0] > 300 and by_snail > 0.93 and 0.74 < by_rule < 0.86
 
 
 @claim("19", "With the new digits, the attention no longer finds the right label.")
@@ -705,17 +714,16 @@ def _(numbers):
     return right == said == 1 and numbers("The right label has")[0] > 0.9
 
 
-@claim("19", "The answers of the leaking SNAIL change at step 10 itself")
+@claim("19", "its answers change only after step 10, when it has read the changed label.")
 def _(numbers):
-    before, at, after = numbers("\nSNAIL  ")
-    leaked_before, leaked_at, _ = numbers("leaking SNAIL")
-    return before == at == leaked_before == 0 and after > 0.02 and leaked_at > 0.9
+    before, at, after = (numbers(f"changed {when} step 10:")[0] for when in ("before", "at", "after"))
+    return before == at == 0 and 0.02 < after < 0.2
 
 
-@claim("19", "the rule wins by far, and SNAIL is not much better than a guess.")
+@claim("19", "the rule wins by far: SNAIL has fewer than half as many labels right.")
 def _(numbers):
     by_snail, by_rule = numbers("where a class was shown once:\nSNAIL")
-    return 0.15 < by_snail < 0.35 and by_rule > by_snail + 0.3
+    return 0.15 < by_snail < 0.48 * by_rule
 
 
 @claim("20", "In `latest`, the model answers fewer than half of the questions correctly.")
