@@ -525,7 +525,7 @@ def three_parts(new=()) -> Diagram:
     in_all = "linear attention: *φ*(*q*) · *φ*(*k*), divided by its sum; two sums in place of all keys and values"
     without = "delta rule: no scores and no weights; *q* reads a matrix that is overwritten"
     linear = draw.data("linear", in_all, 534, 48).at(WIDTH / 2 + 9, 210)
-    draw.data("delta", without, 534, 48).at(WIDTH / 2 + 9, 262)
+    delta = draw.data("delta", without, 534, 48).at(WIDTH / 2 + 9, 278)
     places = (
         (score, "alibi", "ALiBi: score −\nslope × distance", 148),
         (normaliser, "sparsemax", "sparsemax: score − τ,\nor 0 if that is less", 138),
@@ -534,6 +534,7 @@ def three_parts(new=()) -> Diagram:
         draw.arrow(part, draw.data(*instead, 64).at(part.centre - 26, 128), at=part.centre - 10, dashed=True)
     for part in (score, normaliser, memory):
         draw.arrow(part, linear, at=part.right - 6, dashed=True)
+        draw.arrow(linear, delta, at=part.right - 6, dashed=True)
     draw.chain(given, score, normaliser, memory, context, words=["", "scores", "weights"])
     draw.arrow(given, memory, over=-32)
     return draw.diagram("""First come query, keys, values. They lead to the score (q · k / √D); the scores to the
