@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from course_utils.data.measured import by_seed
 from course_utils.translation.scores import share_in_order
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -763,13 +764,22 @@ def _(numbers):
 
 @claim("19", "SNAIL, which has both, has nearly all labels right, even where a class was shown only once.")
 def _(numbers):
-    return numbers("SNAIL  ")[0] > max(0.93, numbers("nearest picture ")[0] + 0.15)
+    return numbers("SNAIL  ")[0] > max(0.92, numbers("nearest picture ")[0] + 0.12)
+
+
+@claim("19", "With ten times as many steps, the convolutions come near to SNAIL.")
+def _(numbers):
+    means, ours = (
+        numbers("the same, 4,000 steps")[::3],
+        numbers("SNAIL  "),
+    )  # a mean has its lowest and highest behind it
+    return all(-0.01 < own - mean < 0.12 for mean, own in zip(means, ours, strict=True))
 
 
 @claim("19", "From five examples, one of each, SNAIL finds the label of nearly every sixth picture.")
 def _(numbers):
     by_snail, by_rule = numbers("\nSNAIL: ")[0], numbers("\nnearest picture: ")[0]
-    return numbers("episodes kept:")[0] > 300 and by_snail > 0.96 and 0.7 < by_rule < 0.82
+    return numbers("episodes kept:")[0] > 300 and by_snail > 0.93 and 0.74 < by_rule < 0.86
 
 
 @claim("19", "With the new digits, the attention no longer finds the right label.")
@@ -784,20 +794,19 @@ def _(numbers):
     return right == said == 1 and numbers("The right label has")[0] > 0.9
 
 
-@claim("19", "The answers of the leaking SNAIL change at step 10 itself")
+@claim("19", "its answers change only after step 10, when it has read the changed label.")
 def _(numbers):
-    before, at, after = numbers("\nSNAIL  ")
-    leaked_before, leaked_at, _ = numbers("leaking SNAIL")
-    return before == at == leaked_before == 0 and after > 0.02 and leaked_at > 0.9
+    before, at, after = (numbers(f"changed {when} step 10:")[0] for when in ("before", "at", "after"))
+    return before == at == 0 and 0.02 < after < 0.2
 
 
-@claim("19", "the rule wins by far, and SNAIL is not much better than a guess.")
+@claim("19", "the rule wins by far: SNAIL has fewer than half as many labels right.")
 def _(numbers):
     by_snail, by_rule = numbers("where a class was shown once:\nSNAIL")
-    return 0.15 < by_snail < 0.35 and by_rule > by_snail + 0.3
+    return 0.15 < by_snail < 0.48 * by_rule
 
 
-@claim("20", "In `latest`, the model answers fewer than half of the questions correctly.")
+@claim("20", "In `latest`, the model answers fewer than half of the questions correctly, hardly more than")
 def _(numbers):
     once, latest, most = numbers("once:")[:3], numbers("latest:")[:3], numbers("at 32 steps:")[0]
     return min(once[:2]) > 0.95 and once[2] < once[0] and most < latest[0] < 0.5
@@ -808,10 +817,22 @@ def _(numbers):
     return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
 
 
-@claim("20", "The latest key always reads its value, and a key of 8 steps ago mostly does.")
+@claim("20", "the latest key always reads its value, and a key of 8 steps ago mostly does.")
 def _(numbers):
-    now, eight, _, old = (numbers(f"{ago:3} steps ago:")[0] for ago in (0, 8, 32, 96))
+    now, eight, _, old = numbers("\ndelta rule  ")
     return now == 1 and 0.6 < eight < 0.9 and old < 0.25
+
+
+@claim("20", "A memory that only adds treats old keys like new ones.")
+def _(numbers):
+    shares = numbers("\nit only adds  ")
+    return min(shares) > 0.25 and max(shares) - min(shares) < 0.15
+
+
+@claim("20", "At 32 steps, two heads that know the order do as well as ALiBi's four.")
+def _(numbers):
+    alibi = by_seed("variants", "right", variant="ALiBi", world="latest", length=32).mean().item()
+    return all(abs(share - alibi) < 0.02 for share in numbers("latest, 32 steps:")[:2])
 
 
 @claim("20", "In `latest`, `mine` is better than we expected, and far better than the dot product at every length.")
@@ -844,7 +865,7 @@ def _(numbers):
     )
 
 
-@claim("20", "In `once` it has clearly more right answers, with both seeds, as we expected.")
+@claim("20", "it has clearly more right answers in `once`, with both seeds, as we expected.")
 def _(numbers):
     (_, once, _, alibi_once), (_, latest, _, alibi_latest) = (by_slopes(numbers, world) for world in ("once", "latest"))
     more = [mine - alibi for mine, alibi in zip(once, alibi_once, strict=True)]

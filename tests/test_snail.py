@@ -129,6 +129,20 @@ def test_an_unknown_kind_of_characters():
         episodes.character_episodes(1, "letters", drawn())
 
 
+def test_an_unknown_part_of_the_pictures():
+    with pytest.raises(CourseError, match="all, train, test; there is no 'new'"):
+        episodes.character_episodes(1, "upright", drawn(), part="new")
+
+
+@pytest.mark.parametrize("kind", ["upright", "held out"])
+def test_no_picture_is_in_training_and_in_the_test(kind):
+    own = {}
+    for part in episodes.PARTS:
+        pictures = episodes.character_episodes(100, kind, drawn(), part=part).pictures.flatten(0, 1)
+        own[part] = {bytes(picture.numpy()) for picture in pictures}
+    assert not own["train"] & own["test"] and min(len(own["test"]), len(own["train"])) > 100
+
+
 def test_the_nearest_picture_one_by_one():
     shown = episodes.character_episodes(5, "held out", drawn())
     named = episodes.nearest(shown)

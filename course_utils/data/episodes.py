@@ -15,6 +15,7 @@ from course_utils.data.digit_fields import SIDE, digits
 
 WAYS = 5  # classes in an episode
 KINDS = ("upright", "turned", "joined", "held out")  # of characters
+PARTS = ("all", "train", "test")  # of the pictures
 
 
 class Episodes(NamedTuple):
@@ -25,7 +26,7 @@ class Episodes(NamedTuple):
     before: Tensor
 
 
-def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26) -> Episodes:
+def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26, part="all") -> Episodes:
     """Return episodes of five classes each, whose labels from 0 to 4 are drawn anew; at each step a character of one class is shown, in another hand.
 
     Args:
@@ -33,40 +34,45 @@ def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26) 
             "joined": two of these 40, cut along a line and joined, so many classes that hardly one comes twice; "held out": the digits 5
             to 9, which no other kind has.
         draw: where chance comes from.
+        part: of the pictures that the characters are made of: "test" is every fourth one, "train" are the others, and "all" are both.
 
     Raises:
-        CourseError: for another kind.
+        CourseError: for another kind or part.
     """
     if kind not in KINDS:
         raise CourseError(f"characters are of the kinds {', '.join(KINDS)}; there is no {kind!r}")
+    if part not in PARTS:
+        raise CourseError(f"the parts of the pictures are {', '.join(PARTS)}; there is no {part!r}")
     which = torch.randint(WAYS, (number, steps), generator=draw)  # B T: of the five classes
     labels = torch.rand(number, WAYS, generator=draw).argsort(-1).gather(1, which)
     same = labels[:, :, None] == labels[:, None, :]  # B T T
     before = same.tril(-1).sum(-1)
     if kind in ("upright", "held out"):
-        shown = _in_any_hand(which + (WAYS if kind == "held out" else 0), draw)
+        shown = _in_any_hand(which + (WAYS if kind == "held out" else 0), draw, part)
     else:
-        shown = _turned(number, which, draw)
+        shown = _turned(number, which, draw, part)
     if kind == "joined":
-        shown = torch.where(
-            _side(number, draw).gather(1, which[..., None, None].expand_as(shown)), shown, _turned(number, which, draw)
-        )
+        side = _side(number, draw).gather(1, which[..., None, None].expand_as(shown))
+        shown = torch.where(side, shown, _turned(number, which, draw, part))
     return Episodes(shown.flatten(2), labels, before)
 
 
-def _in_any_hand(wanted, draw):
+def _in_any_hand(wanted, draw, part):
     """A picture of each digit B×T that is wanted: B×T×8×8."""
     pictures, of = digits()
+    if part != "all":
+        ours = (torch.arange(len(of)) % 4 == 0) == (part == "test")
+        pictures, of = pictures[ours], of[ours]
     own = [(of == digit).nonzero()[:, 0] for digit in range(10)]
     counts = torch.tensor([len(rows) for rows in own])[wanted]
     places = (torch.rand(wanted.shape, generator=draw) * counts).long()
     return pictures[torch.nn.utils.rnn.pad_sequence(own, batch_first=True)[wanted, places]]
 
 
-def _turned(number, which, draw):
+def _turned(number, which, draw, part):
     """Pictures of five classes out of 40 in each episode, a digit turned by quarters, and mirrored from the fourth way on."""
     form = torch.rand(number, 40, generator=draw).argsort(-1)[:, :WAYS].gather(1, which)  # B T
-    shown, way = _in_any_hand(form // 8, draw), form % 8
+    shown, way = _in_any_hand(form // 8, draw, part), form % 8
     for turn in range(8):
         here = way == turn
         shown[here] = torch.rot90(shown[here].flip(-1) if turn >= 4 else shown[here], turn % 4, (-2, -1))

@@ -516,24 +516,27 @@ def three_parts(new=()) -> Diagram:
     memory = draw.step("memory", "memory: all keys\nand values", 116, 68)
     normaliser = draw.step("normaliser", "normaliser: softmax", 116)
     row(given, score, normaliser, memory, context, gap=[28, 56, 64, 30])
-    over_all = "linear attention: *φ*(*q*) · *φ*(*k*), divided by its sum; two sums in place of all keys and values"
-    linear = draw.data("linear", over_all, 534, 48).at(WIDTH / 2 + 9, 210)
+    in_all = "linear attention: *φ*(*q*) · *φ*(*k*), divided by its sum; two sums in place of all keys and values"
+    without = "delta rule: no scores and no weights; *q* reads a matrix that is overwritten"
+    linear = draw.data("linear", in_all, 534, 48).at(WIDTH / 2 + 9, 210)
+    delta = draw.data("delta", without, 534, 48).at(WIDTH / 2 + 9, 278)
     places = (
         (score, "alibi", "ALiBi: score −\nslope × distance", 148),
         (normaliser, "sparsemax", "sparsemax: score − τ,\nor 0 if that is less", 138),
-        (memory, "delta", "delta rule: a matrix\nthat is overwritten", 146),
     )
     for part, *instead in places:
         draw.arrow(part, draw.data(*instead, 64).at(part.centre - 26, 128), at=part.centre - 10, dashed=True)
+    for part in (score, normaliser, memory):
         draw.arrow(part, linear, at=part.right - 6, dashed=True)
+        draw.arrow(linear, delta, at=part.right - 6, dashed=True)
     draw.chain(given, score, normaliser, memory, context, words=["", "scores", "weights"])
     draw.arrow(given, memory, over=-32)
     return draw.diagram("""First come query, keys, values. They lead to the score (q · k / √D); the scores to the
         normaliser (softmax); its weights read the memory (all keys and values), into which keys and values go; what is
         read is the context. In the place of the score there can be ALiBi (score − slope × distance), of the normaliser
-        sparsemax (score − τ, or 0 if that is less), of the memory the delta rule (a matrix that is overwritten), and in
-        the place of all three linear attention (φ(q) · φ(k), divided by its sum; two sums in place of all keys and
-        values).""")
+        sparsemax (score − τ, or 0 if that is less). In the place of all three there can be linear attention (φ(q) ·
+        φ(k), divided by its sum; two sums in place of all keys and values), or the delta rule (no scores and no
+        weights; q reads a matrix that is overwritten).""")
 
 
 def snail(new=()) -> Diagram:

@@ -100,11 +100,13 @@ def answers(model: nn.Module, episodes: Episodes, read=read) -> Tensor:
     return model(read(episodes.pictures, F.one_hot(episodes.labels, WAYS).float()))
 
 
-def fit_characters(model: nn.Module, kind="joined", seed=0, steps=1500, batch=32, rate=3e-3, read=read) -> list[float]:
+def fit_characters(
+    model: nn.Module, kind="joined", seed=0, steps=1500, batch=32, rate=3e-3, read=read, part="all"
+) -> list[float]:
     """Learn to label characters of a kind, at all steps whose class was shown before; return the loss of each step."""
 
     def loss_of_batch(draw):
-        episodes = character_episodes(batch, kind, draw)
+        episodes = character_episodes(batch, kind, draw, part=part)
         known = episodes.before > 0
         return F.cross_entropy(answers(model, episodes, read)[known], episodes.labels[known])
 

@@ -1,22 +1,11 @@
-"""What feeds the tables and pictures of lesson 20: who breaks which promise, what was measured, and what each key reads.
+"""What feeds the tables and pictures of lesson 20: what was measured, alone and beside a run of the page.
 
 No task is declared here. The attentions themselves, and how they are trained, stand on the page or in `models/variants.py`.
 """
 
 from course_utils.data.measured import by_seed
 from course_utils.figures.tables import table
-from course_utils.models import compared, properties, variants
-
-
-def who_breaks(attentions):
-    """A row for each promise: what it says, and the attentions that break it; the last row names those that break none."""
-    found = {name: properties.broken(attend) for name, attend in attentions.items()}
-    rows = {}
-    for promise, test in properties.PROMISES.items():
-        by = [name for name, sentences in found.items() if promise in sentences]
-        rows[promise] = [test.__doc__, ", ".join(by)]
-    rows["all kept"] = ["", "by " + ", ".join(name for name, sentences in found.items() if not sentences)]
-    return table(rows, ["what it says", "broken by"], left=["what it says", "broken by"])
+from course_utils.models import compared, variants
 
 
 def shares(name, world, length):
