@@ -527,8 +527,6 @@ for part in parts:
         "one at a time": measured_once("parts", "alone_right", **which),
     }
 plots.dots(rows, "share of words right; a mark for each of five seeds")
-
-# %%
 print("words wrong, by itself, seed by seed:")
 for part in parts[:2]:
     right = by_seed("parts", "written_right", part=part, world="plain")
