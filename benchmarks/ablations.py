@@ -2,7 +2,7 @@
 
     python benchmarks/ablations.py [--only world heart translator words] [--seeds 0 1 2 3 4]
 
-Fills five tables, which lessons 12 and 13 show:
+Fills five tables, which lesson 13 shows:
 
 ablations.csv       "world": Transformers in the generated world, from 1,500 pairs, where the same sentences come again and again, and some
                     from 20,000, half a minute to four minutes a row
@@ -59,7 +59,7 @@ RECIPE_CHANGES = {
     GRUS: {"model": {"width": 256}},
 }
 TESTS, ALPHA = ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco"), 1.2
-TEXTS = ("dogs", "wears", "elephants", "not", "?", "was", "need")
+TEXTS = ("dogs", "wears", "elephants", "elephant", "not", "?", "was", "need")
 TEXTS += (
     "Two dogs are running on the beach .",
     "The man who wears a red hat is sleeping .",

@@ -3,7 +3,7 @@
     python benchmarks/warm_up.py [--seeds 0 1 2 3 4]
 
 Trains Transformers of six layers on each side (`course_utils/models/residual.py`) in the small world, at a high rate, about a minute
-each. Fills warm_up.csv, which lesson 12 shows.
+each. Fills warm_up.csv, which lesson 13 shows.
 """
 
 from measuring import fill, jobs, read_options

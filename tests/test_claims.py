@@ -430,25 +430,39 @@ def _(numbers):
     return whole < 0.6 and early > 0.95 and before < 0.8 and late < 0.1 and min(by_hand) > 0.95
 
 
+@claim("12", "the largest of a word's ten weights is only 0.17 on average.")
+def _(numbers):
+    return round(numbers("a word's largest weight, on average:")[0], 2) == 0.17
+
+
 @claim("12", "With teacher forcing, the Transformer predicts nearly every word correctly.")
 def _(numbers):
-    return numbers("Answer:")[0] > 0.9
+    return numbers("with teacher forcing ")[0] > 0.9
 
 
-@claim("12", "When the model writes by itself, fewer words are right than before.")
+@claim(
+    "12", "When the model writes by itself, fewer words are right, also in sentences that it has not read in training."
+)
 def _(numbers):
-    return 0.8 < numbers("by itself:")[0] < numbers("Answer:")[0]
+    forced, by_itself = numbers("with teacher forcing ")[:2]
+    return 0.8 < numbers("sentences not in training:")[0] < forced > by_itself > 0.8
 
 
-@claim("12", "Without the causal mask, hardly any word is right when the model writes by itself.")
+@claim("12", '"bruda" and "vuvi" are missing, and "droli" is written once too often.')
 def _(numbers):
-    return numbers("Answer:")[0] < 0.1
+    written = re.findall(r"model +(.*)", numbers.shown)[-1].split()
+    return not {"bruda", "vuvi"} & set(written) and written.count("droli") == 2
 
 
-@claim("12", "The first two columns do not show this.")
+@claim("12", "The loss is about equal, and so is the share with teacher forcing.")
 def _(numbers):
     (loss, given, _), (its_loss, its_given, _) = numbers("whole model  "), numbers("without causal mask  ")
-    return its_loss > loss - 0.1 and its_given > given - 0.05
+    return abs(its_loss - loss) < 0.1 and abs(its_given - given) < 0.05
+
+
+@claim("12", "without the causal mask, hardly any word is right when the model writes by itself.")
+def _(numbers):
+    return numbers("without causal mask  ")[2] < 0.1
 
 
 @claim("12", "Without residual connections, all words of the memory point in nearly the same direction.")
@@ -480,25 +494,14 @@ def _(numbers):
     return sgd < min(mean, division) and max(mean, division) < adam
 
 
-@claim("13", "it gains over a rate that is always 0.02, with every seed.")
+@claim("13", "It is ahead of the division alone with nearly every seed.")
 def _(numbers):
-    return min(numbers("fall minus always 0.02, seed by seed:")) > 0
+    return sum(lead > 0 for lead in numbers("Adam minus Adam with β₁ = 0, seed by seed:")) >= 4
 
 
-@claim("13", "The rise loses, also with every seed")
+@claim("13", 'Written "road", it is translated correctly, as "Straße".')
 def _(numbers):
-    return max(numbers("rise minus always 0.02, seed by seed:")) < 0
-
-
-@claim("13", "if the rate is always 0.01, all steps are smaller, and more words are right.")
-def _(numbers):
-    return numbers(f"{'Adam':17} mean")[0] > numbers("always 0.02  ")[0] + 0.02
-
-
-@claim("13", "But a fall from 0.01 loses words.")
-def _(numbers):
-    lost = numbers("fall from 0.01 minus always 0.01, seed by seed:")
-    return sum(lost) / len(lost) < -0.01
+    return "Eine Straße" in numbers.shown and "Rodeo" in numbers.shown
 
 
 @claim("13", "None of the 20 becomes negative, and most get the same German")

@@ -284,13 +284,16 @@ def transformer(new=()) -> Diagram:
     _stack(draw, "source", {"encoder": "self-attention"}, 0, memory)
     _, cross, _ = _stack(draw, "target\nso far", {"causal": CAUSAL, "cross": CROSS}, 256, readout)
     draw.arrow(memory, cross, "keys and values", over=102, name="memory")
+    target = next(box for box in draw.boxes if box.text == "target\nso far")
+    draw.arrow(readout, target, "the next word is appended", over=356, name="readout")
     return draw.diagram("""Above, the words of the source get an embedding + positions. A thick line leads on through N
         layers: one residual stream. Beside it are self-attention and feed-forward: each reads the stream through its
         norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer, and the result is
         the memory. Below, the words of the target so far get an embedding + positions, too. Their residual stream leads
         through N layers of causal self-attention, attention to the source and feed-forward, each f(norm(x)), added at a
         +, and again to a norm after the last. The attention to the source takes its keys and values from the memory.
-        The readout gives probabilities of the next word.""")
+        The readout gives probabilities of the next word. An arrow leads from it back to the target so far: the next
+        word is appended.""")
 
 
 def decoder_only(new=(), llama=False) -> Diagram:

@@ -9,7 +9,7 @@ lesson = Lesson(
     goals=(
         "show what attention alone does to words, and what a residual connection changes",
         "compute a feed-forward network and a layer norm by hand",
-        "tell pre-norm from post-norm, and say when one of them needs a warm-up",
+        "tell pre-norm from post-norm, and say what norms are for",
         "write an encoder layer and a decoder layer, with their three attentions and masks",
         "tell from the way a model fails which of its parts is missing",
     ),

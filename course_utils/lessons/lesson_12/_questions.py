@@ -46,23 +46,23 @@ questions = (
     Question(
         "12.q3",
         "pre-norm and post-norm",
-        "Transformers of six layers on each side start with large weights and learn at a rate of 0.003, without a warm-up. For which place of the norm does training fail, and what helps?",
+        "A sub-layer reads x = [1, 2, 6], whose layer norm is [-0.926, -0.463, 1.389]. Its f gives only zeros. What comes out?",
         right=(
-            "Post-norm, norm(x + f(x)): a warm-up helps, and so does a lower rate.",
-            "The first steps at the high rate are too much for it. Pre-norm needs no warm-up.",
+            "With pre-norm [1, 2, 6], with post-norm [-0.926, -0.463, 1.389].",
+            "Pre-norm is x + f(norm(x)) = x + 0, and post-norm is norm(x + f(x)) = norm(x).",
         ),
         wrong=(
             (
-                "Pre-norm, x + f(norm(x)): a warm-up helps, and so does a lower rate.",
-                "Pre-norm learned with every seed, with a warm-up and without. Training failed with the norm after the sum.",
+                "With pre-norm [-0.926, -0.463, 1.389], with post-norm [1, 2, 6].",
+                "In pre-norm, only f reads the norm. In post-norm, the sum itself passes through it.",
             ),
             (
-                "Post-norm, norm(x + f(x)): nothing helps, and so nobody uses it.",
-                "It learned with a warm-up. The Transformer of Vaswani et al. 2017 has post-norm and a warm-up.",
+                "With both [1, 2, 6].",
+                "Post-norm is norm(x + f(x)), so the sum passes through the norm.",
             ),
             (
-                "Both of them: without a warm-up no deep Transformer learns.",
-                "Pre-norm learned with every seed, with a warm-up and without.",
+                "With pre-norm [0, 0, 0], with post-norm [-0.926, -0.463, 1.389].",
+                "Pre-norm adds what f gives to x, and x is not 0.",
             ),
         ),
     ),
@@ -122,18 +122,14 @@ predictions = (
     ),
     Prediction(
         "12.share",
-        "What share of the words will the model predict correctly, from 0 to 1?",
-        why="A mistake costs only one word here, because the model gets the right words before each prediction.",
+        "In which of the two tests are more words right?",
+        why="There a mistake costs only one word, because the model gets the right words before each prediction.",
+        choices=("with teacher forcing", "by itself"),
     ),
     Prediction(
         "12.part",
-        "What share of the words will be right when this model writes by itself, from 0 to 1?",
-        why="The next table compares it with the whole model.",
-    ),
-    Prediction(
-        "12.fails",
-        "Which of these four ways fails?",
-        why="It fails with each of the five seeds.",
-        choices=("pre", "pre, warm-up", "post", "post, warm-up"),
+        "Is the loss at the end of training lower than that of the whole model, higher, or about equal?",
+        why="The next table compares the two models.",
+        choices=("lower", "about equal", "higher"),
     ),
 )

@@ -13,7 +13,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 13.learning_rate
 #
-# The course's translators have a schedule without a root: the rate rises in a straight line to `highest` and then falls in a straight line. This version has two faults, and a model that trains with it learns all the same. Find them and mend them:
+# In the schedule of the course's translators, the rate rises in a straight line to `highest` and then falls in a straight line. This version has two faults, and a model that trains with it learns all the same. Find them and mend them:
 #
 # ```python
 # def learning_rate(step, steps, warmup, highest):

@@ -93,7 +93,7 @@ questions = (
         "None of these captions is among those that the translator has learned from. Which of them would you expect it to translate worst?",
         right=(
             "one with a word that none of its 29,000 captions contains",
-            "For such captions its BLEU was 21.0, the lowest of all. The translator knows what its captions have shown often.",
+            "For such captions its BLEU was 21.0, the lowest of all. The translator knows best what its captions have shown often.",
         ),
         wrong=(
             (
@@ -120,9 +120,9 @@ predictions = (
     ),
     Prediction(
         "13.warm_up",
-        "Four schedules have a rate of at most 0.02: always the same, a rise, a fall, or a rise and a fall. With which one do the models predict the most words correctly?",
-        why="With a fall, the last steps are small, and that gains words here. The rise loses words, alone and together with the fall.",
-        choices=("always 0.02", "rise", "fall", "rise and fall"),
+        "Which of these four ways fails?",
+        why="It fails with each of the five seeds.",
+        choices=("pre", "pre, warm-up", "post", "post, warm-up"),
     ),
     Prediction(
         "13.dropout",

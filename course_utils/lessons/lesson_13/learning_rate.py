@@ -85,7 +85,7 @@ for name, sentence, step, change in (
     ("root_in_the_warm_up", "During the warm-up your rate grows with the root of the step. It grows with the step itself.", RISING, lambda step, warmup: (step / warmup) ** 0.5),
     ("whole_numbers", "You divide with //, which drops everything after the point, so the rate is 0 until the warm-up ends. Divide with /.", RISING, lambda step, warmup: step // warmup),
     ("warm_up_ends_too_late", "The rate is at its highest one step after the warm-up. At step = warmup it should be.", RISING, lambda step, warmup: step / (warmup + 1)),
-    ("falls_with_the_root", "After the warm-up your rate falls with the root of the step, as in the lesson. Here it falls by the same amount with each step.", FALLING, lambda left, fall, *, step, warmup: (warmup / step) ** 0.5),
+    ("falls_with_the_root", "After the warm-up your rate falls with the root of the step, as in Vaswani et al. 2017. Here it falls by the same amount with each step.", FALLING, lambda left, fall, *, step, warmup: (warmup / step) ** 0.5),
     ("falls_along_a_cosine", "After the warm-up your rate falls along a cosine. Here it falls by the same amount with each step.", FALLING, lambda left, fall: (1 - math.cos(math.pi * left / fall)) / 2),
     ("stays_at_its_highest", "After the warm-up your rate stays at its highest. From there on it should fall.", FALLING, lambda left, fall: 1),
     ("falls_from_the_first_step", "Your falling line begins at the first step, so the rate at step = warmup is below the highest. It begins at the end of the warm-up.", FALL, lambda steps, warmup: steps),
