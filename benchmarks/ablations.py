@@ -2,14 +2,13 @@
 
     python benchmarks/ablations.py [--only world heart translator words] [--seeds 0 1 2 3 4]
 
-Fills five tables, which lesson 13 shows:
+Fills four tables, which lesson 13 shows:
 
 ablations.csv       "world": Transformers in the generated world, from 1,500 pairs, where the same sentences come again and again, and some
                     from 20,000, half a minute to four minutes a row
 by_heart.csv        "heart": those from 1,500 pairs with dropout and without, on the sentences that they have read and on new ones
 recipe.csv          "translator": the course's own translator, with the preset for two laptop cores, to its end, 11 to 21 minutes of one
                     core a row, on the three test sets with beam search, and the translator with GRUs beside it
-on_captions.csv     both translators side by side, from recipe.csv
 caption_words.csv   "words": how many of the training captions hold a word or a sentence
 """
 
@@ -18,7 +17,6 @@ import tempfile
 
 from measuring import fill, jobs, read_options, timed
 
-from course_utils.data.measured import by_seed
 from course_utils.data.multi30k import load_multi30k
 from course_utils.models.files import load_model
 from course_utils.training.corpus import load_pairs
@@ -29,7 +27,6 @@ from course_utils.translation.translate import translate
 
 BY_HEART = "changed seed bleu bleu_read"
 ABLATIONS = "data pairs changed seed bleu loss cpu_seconds"
-ON_CAPTIONS = "model seed test_2016_flickr test_2017_flickr test_2017_mscoco cpu_seconds"
 RECIPE = "changed seed test_set bleu loss cpu_seconds"
 EVERYTHING = "nothing"  # what is changed in the row that the others are compared with
 CHANGES = {
@@ -119,13 +116,6 @@ def recipe(changed, seed):
     return rows
 
 
-def on_captions(model, seed):
-    """Return the row of one of the two translators: its BLEU on the three test sets, which recipe.csv holds."""
-    changed = GRUS if model == GRUS else EVERYTHING
-    scores = [by_seed("recipe", "bleu", test_set=test_set, changed=changed)[seed].item() for test_set in TESTS]
-    return [(*scores, by_seed("recipe", "cpu_seconds", changed=changed)[seed].item())]
-
-
 def captions(text):
     """Count the English captions that the translator reads in training and that hold a word or a sentence; return its row."""
 
@@ -150,7 +140,5 @@ if __name__ == "__main__":
         fill("by_heart", BY_HEART, jobs(read, options.seeds, read), by_heart)
     if "translator" in options.only:
         fill("recipe", RECIPE, jobs(RECIPE_CHANGES, options.seeds, {GRUS: 3}), recipe)
-        read = {"Transformer": 3, GRUS: 3}  # by how many seeds
-        fill("on_captions", ON_CAPTIONS, jobs(read, options.seeds, read), on_captions)
     if "words" in options.only:
         fill("caption_words", "text captions", [(text,) for text in TEXTS], captions)

@@ -16,7 +16,6 @@ places.csv                              benchmarks/positions.py       the same f
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
 warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
-on_captions.csv                         benchmarks/ablations.py       the translators with attention, on real captions
 ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's ingredients, in the small world and for the translator
 by_heart.csv                            benchmarks/ablations.py       with dropout and without, on sentences read and on new ones
 caption_words.csv                       benchmarks/ablations.py       how many captions it has read with a word or a sentence
