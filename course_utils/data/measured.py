@@ -8,7 +8,7 @@ in_order.csv                            benchmarks/looking_back.py    the same i
 beams.csv                               benchmarks/beams.py           width against BLEU
 local.csv                               benchmarks/local.py           attention in a window
 recall.csv                              benchmarks/recall.py          attention of a network to its own past
-paths.csv                               benchmarks/paths.py           how far four kinds of layers see
+paths.csv, path_steps.csv               benchmarks/paths.py           how far four kinds of layers see, and how soon two of them learn
 facts.csv                               benchmarks/facts.py           one head and four, with narrow and wide hidden layers
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv                           benchmarks/positions.py       ways to tell positions apart, by length
