@@ -128,11 +128,13 @@ print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# The first product is the weighted sum again, and the first row of the second.
+# The first product is the weighted sum again. It is also the first row of the second product.
 #
 # **Masks.** A mask is a tensor of True and False values. In a product True counts as 1 and False as 0, so a mask is a set of weights, too.
 #
-# A product can only put 0 where the mask is False. `masked_fill` can write any number, and lesson 02 needs minus infinity. It writes where *its* mask is True, so we give it `~mask`, in which True and False are swapped. What is the masked sum of the second row?
+# A product can only put 0 where the mask is False. `masked_fill` can write any number, and lesson 02 needs minus infinity. But it writes where its mask is True. So we give it `~mask`, in which True and False are swapped.
+#
+# The two rows of `numbers` have a mask each. What is the sum of the second row, if only the numbers under True count?
 
 # %%
 numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S

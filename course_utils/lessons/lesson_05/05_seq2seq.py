@@ -164,7 +164,7 @@ class Seq2Seq(nn.Module):
 
     def encode(self, source):  # B S
         states, _ = self.encoder(self.embedding(source))  # B S H
-        last = (source != PAD).sum(1) - 1  # B: the position of EOS, above 3 and 2
+        last = (source != PAD).sum(1) - 1  # B: where EOS stands, here at 3 and 2
         return states[torch.arange(len(source)), last]  # B H: the sentence vectors
 
     def decode(self, given, s):  # B T, B H: the state to begin with
@@ -264,7 +264,7 @@ print(f"first step:                {losses[0]:.2f}")
 print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 
 # %% [markdown]
-# The loss falls to about 0.62. Since $e^{-0.62} = 0.54$, the right word now has a probability of about one half, as a geometric mean. Later lessons use the same loop under the name `fit`.
+# The loss falls to about 0.62. Since $e^{-0.62} = 0.54$, the right word now has a probability of about one half. Later lessons use the same loop under the name `fit`.
 #
 # ## The model translates
 #
@@ -396,7 +396,7 @@ shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## So: can one vector hold a sentence?
 #
-# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve, of which mostly the first words come through. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail.
+# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. Of these, mostly the first words come through. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail.
 #
 # Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. 2014 translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards brought no certain gain, as an exercise shows.
 #

@@ -71,7 +71,7 @@ questions = (
     Question(
         "05.q4",
         "what a control shows",
-        "A decoder is given the right words before each. With the vector of its sentence 0.6 of the words are right, with the vector of another sentence 0.2. What does this show?",
+        "Before each word, a decoder is given the right words so far. With the vector of its sentence 0.6 of the words are right, with the vector of another sentence 0.2. What does this show?",
         right=(
             "Words can be guessed without the right vector, but the right vector adds far more.",
             "About 0.2 come from the words before and from the grammar. The difference of 0.4 can only come from the vector, since nothing else has changed.",
