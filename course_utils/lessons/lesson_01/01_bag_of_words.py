@@ -263,7 +263,7 @@ places = {place: word for place, word in enumerate(frequent) if word in named}
 plots.scatter(odds, adds, "log-odds in test reviews", "adds to the score: w·x", places)
 
 # %% [markdown]
-# They agree, with a correlation of 0.68 on SST-2. Even the log-odds in the training reviews, from which the model has learned, agree only to 0.75. So it has learned something about the words, and not only about the reviews that it has read.
+# They agree, with a correlation of 0.68 on SST-2. Even the log-odds in the training reviews agree with those in the test reviews only to 0.75. So it has learned something about the words, and not only about the reviews that it has read.
 #
 # ## What does the model make of a sentence?
 #
@@ -309,7 +309,7 @@ for name, rows in split.items():
 plots.bars(by_split, "accuracy", title=test.name, ylim=(0, 1.1))
 
 # %% [markdown]
-# No: on SST-2, positive reviews come out right less often if they contain a negation, and negative ones more often. (Negations are "not", "n't", "no", "never" and the like.) How many of them have a negative number? And what changes if we put 0 in its place?
+# No: on SST-2, positive reviews come out right less often if they contain a negation, and negative ones more often. (Negations are "not", "n't", "no", "never" and the like.) How many of these words have a negative number? And what changes if we put 0 in its place?
 
 # %%
 negations = [vocabulary[word] for word in sorted(NEGATIONS) if word in vocabulary]
@@ -429,7 +429,7 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 # %% [markdown]
 # In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right, as we expected.
 #
-# In the four cases only the score fails, because it is **linear**: $w$ turns each word into one number. The sum still tells them apart. Take "good" $(1, 0)$, "bad" $(-1, 0)$ and "not" $(0, 1)$, and call the sum $(u, v)$. Then the score $u (1 - 2v)$ gets all four right. But no score can help with a contrast pair, because its two sums are equal.
+# For the four cases the sum holds enough. Only the score fails, because it is **linear**: $w$ turns each word into one number. Take "good" $(1, 0)$, "bad" $(-1, 0)$ and "not" $(0, 1)$, and call the sum $(u, v)$. Then the score $u (1 - 2v)$ gets all four right. But no score can help with a contrast pair, because its two sums are equal.
 #
 # ## Questions
 #

@@ -16,7 +16,7 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translator gives a probability to every possible translation. By the best translation we mean the one that people prefer. The translator does not know it, it only has its probabilities. So we could take the most probable translation. In this lesson we see two difficulties. It is hard to find the most probable translation, and it may not be the best one. At the end, a whole test set shows how far to search.
+# A translator gives a probability to every possible translation. By the best translation we mean the one that people prefer. The translator does not know what people prefer. It only has its probabilities. So we could take the most probable translation. In this lesson we see two difficulties. It is hard to find the most probable translation, and it may not be the best one. At the end, a whole test set shows how far to search.
 #
 # ## Two translations of one sentence
 #
@@ -293,7 +293,7 @@ reveal("07.meaning", "now sleeping" if higher else "lies awake")
 #
 # ## How wide should the beam be?
 #
-# Now we can measure what one caption has shown. Three translators, trained with different seeds, have translated the 1,000 captions of a test set into French. Each did so at seven widths, once without a penalty and once with $\alpha = 1$. Only the width varies. That takes a while, so the course has stored the results. Which widths give the best BLEU without a penalty?
+# Now we can measure what one caption has shown. Three translators, trained with different seeds, have translated the 1,000 captions of a test set into French. Each did so at seven widths, once without a penalty and once with $\alpha = 1$. That takes a while, so the course has stored the results. Which widths give the best BLEU without a penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
@@ -305,7 +305,7 @@ best = shown.by_width()
 reveal("07.width", "1 or 2" if best < 3 else "3 or 5" if best < 10 else "10 or more")
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows the reason: the translations become too short. At a width of 50 their length ratio is 0.72, so the brevity penalty is about $e^{1 - 1/0.72} = 0.68$. Without it, BLEU would be about 44.5 / 0.68 = 65, and at a width of 5 about 56. So the n-grams that are written are even better, but too many are missing.
+# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows the reason: the translations become too short. At a width of 50 their length ratio is 0.72, so the brevity penalty of BLEU is about $e^{1 - 1/0.72} = 0.68$, and without it BLEU would be about 44.5 / 0.68 = 65. At a width of 5 it is 0.92, and BLEU would be 51.6 / 0.92 = 56. So the n-grams that are written are even better, but too many are missing.
 #
 # With the penalty, a wide beam does hardly any harm. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
 
