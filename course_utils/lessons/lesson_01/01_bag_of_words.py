@@ -174,7 +174,8 @@ model = fit(decay=3.0)
 # %%
 new = load_reviews("dev")
 new_ids, new_mask = encode(new.sentences, vocabulary)
-for name, fitted in {"with": model, "without": fit(decay=0.0)}.items():
+fitted_without = fit(decay=0.0)
+for name, fitted in (("with", model), ("without", fitted_without)):
     scores = fitted(new_ids, new_mask)  # B
     loss = F.binary_cross_entropy_with_logits(scores, new.labels.float()).item()
     print(f"{name} decay: validation loss {loss:.2f}")
@@ -256,7 +257,8 @@ adds = per_word[[vocabulary[word] for word in frequent]]
 odds = log_odds(frequent, test)  # one for each word
 compared = {"what the words add": adds, "training log-odds": log_odds(frequent, learn)}
 for name, values in compared.items():
-    correlation = torch.corrcoef(torch.stack([odds, values]))[0, 1]
+    both = torch.stack([odds, values])  # a row for each
+    correlation = torch.corrcoef(both)[0, 1]  # of the first row with the second
     print(f"correlation with {name}: {correlation:.2f}")
 named = ["fun", "dull", "bad", "great", "the", "was", "not", "film", "movie"]
 places = {place: word for place, word in enumerate(frequent) if word in named}

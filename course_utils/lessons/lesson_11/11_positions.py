@@ -329,8 +329,8 @@ predict("11.beyond", ...)
 print("Lines are means of five seeds, bands go from the lowest to the highest:")
 right = {}
 for kind in ("rotary", "sinusoidal", "learned", "none"):
-    which = {"positions": kind}
-    numbers, right[kind] = measured("positions", "answers_right", "length", **which)
+    found = measured("positions", "answers_right", "length", positions=kind)
+    numbers, right[kind] = found  # lengths, and five runs
 at_24 = numbers.index(24)
 sinusoidal_at_24 = [run[at_24] for run in right["sinusoidal"]]
 reveal("11.beyond", round(sum(sinusoidal_at_24) / 5, 2))
@@ -362,12 +362,18 @@ draw = torch.Generator().manual_seed(1)
 longer, answers = recall_next(500, 24, draw)  # B T, B
 stands_at = (longer == answers[:, None]).int().argmax(1)  # B: its position
 parts = {"all": (1, 23), "at 1 to 8": (1, 8), "9 to 11": (9, 11), "12 to 23": (12, 23)}
-rows = {"as trained": [], "layer 0 by hand": []}
-for name, model in zip(rows, (sinus, by_hand), strict=True):
+
+
+def shares_right(model):
     is_right = (model(longer).argmax(-1) == answers).float()  # B
+    shares = []
     for first, last in parts.values():
         there = (stands_at >= first) & (stands_at <= last)  # B
-        rows[name].append(is_right[there].mean())
+        shares.append(is_right[there].mean())
+    return shares
+
+
+rows = {"as trained": shares_right(sinus), "layer 0 by hand": shares_right(by_hand)}
 table(rows, list(parts), "share right, by the answer's position", digits=2)
 
 # %% [markdown]
