@@ -6,7 +6,8 @@ The fields have 32×32 pixels (`course_utils/data/digit_fields.py`). Fills three
 
 glimpses.csv         each setup, on 1,000 fields
 looks.csv, found.csv a model that takes four glimpses among clutter: where they look in the first eight of these fields; and for each look,
-                     how often it lies in the digit's box, and how often it is the first that does
+                     how often it lies in the digit's box, how often it is the first that does, and how often it would be if the looks
+                     of one field were laid over the next field
 """
 
 from functools import cache, partial
@@ -82,32 +83,36 @@ def measure(setup, seed):
 
 @cache
 def among_clutter(seed):
-    """Train one model; return its answers and looks in 1,000 fields, and whether each look finds the digit, looks × fields."""
+    """Train one model; return its answers and looks in 1,000 fields, and where the digits are."""
     torch.manual_seed(seed)
     model = RecurrentAttentionModel()
     fit(model, SIDE, 4, seed=seed, **FOUR)
     fields, _, boxes = digit_fields(1000, SIDE, 4, torch.Generator().manual_seed(10_000), "test")
     with torch.no_grad():
         seen = model(fields, 4)
-    there = torch.stack([in_box(look, boxes, SIDE) for look in seen.locations.unbind(1)])
-    return seen.logits.argmax(-1).tolist(), seen.locations.tolist(), there
+    return seen.logits.argmax(-1).tolist(), seen.locations, boxes
 
 
 def looks(seed):
     """Return where the model looks in eight fields, and what it answers."""
     answers, places, _ = among_clutter(seed)
-    return [(i, answers[i], t, round(x, 3), round(y, 3)) for i in range(8) for t, (x, y) in enumerate(places[i], 1)]
+    return [
+        (i, answers[i], t, round(x, 3), round(y, 3)) for i in range(8) for t, (x, y) in enumerate(places[i].tolist(), 1)
+    ]
 
 
 def found(seed):
-    """Return how often each look finds the digit, and how often it is the first."""
-    _, _, there = among_clutter(seed)
-    first = there & (there.cumsum(0) == 1)
-    return [(t + 1, *(one[t].float().mean().item() for one in (there, first))) for t in range(4)]
+    """Return how often each look finds the digit, how often it is the first, and how often it is if it comes from the field before."""
+    _, places, boxes = among_clutter(seed)
+    there, elsewhere = (
+        torch.stack([in_box(look, boxes, SIDE) for look in own.unbind(1)]) for own in (places, places.roll(1, 0))
+    )  # looks × fields
+    first, first_elsewhere = (hits & (hits.cumsum(0) == 1) for hits in (there, elsewhere))
+    return [(t + 1, *(one[t].float().mean().item() for one in (there, first, first_elsewhere))) for t in range(4)]
 
 
 if __name__ == "__main__":
     options = read_options(__doc__, 5, only={"nargs": "+", "choices": SETUPS, "default": list(SETUPS)})
     fill("glimpses", COLUMNS, jobs(options.only, options.seeds), measure)
     fill("looks", "seed field answer look x y", [(0,)], looks)
-    fill("found", "seed look in_box first", [(0,)], found)
+    fill("found", "seed look in_box first first_elsewhere", [(0,)], found)

@@ -2,39 +2,61 @@
 
     python benchmarks/looking_back.py [--seeds 5]
 
-Trains the translators of lesson 06 as lesson 05 trains its own: the same pairs, batches and steps. Those that look back have half its
-rate, which leaves the attention of Bahdanau's decoder nearer to the true links. Fills four tables, which lessons 04 and 06 show:
+Trains the translators of lesson 06, whose classes are read from its page, as lesson 05 trains its own: the same pairs, batches and steps.
+Those that look back have half its rate, which leaves their attention nearer to the true links. Fills three tables, which lessons 04 and 06
+show:
 
-attention.csv   the share of right words and sentences, and the alignment error rate, for sentences of each length
-in_order.csv    the words that are right at their position, and those that are right and in the right order, in long sentences
-scores.csv      the same for each of the eight scores in Bahdanau's decoder, at two lengths
+attention.csv   for sentences of each length: the share of words that are right at their position, and in the right order; the alignment
+                error rate, and the same where a neighbour of the right word counts, too
+scores.csv      what comes out right with each of the eight scores in the course's own decoder, and the alignment error rate, at two lengths
 projected.csv   the dot product, divided by √D, and that of learned projections: what comes out right, and how large the largest weight is
 """
 
+import ast
+from functools import cache
 from itertools import product
+from pathlib import Path
 
 import torch
 from measuring import fill, jobs, read_options, timed
+from torch import nn
 
+import course_utils
 from course_utils.data.small_world import small_world
+from course_utils.data.subwords import PAD
+from course_utils.lessons.lesson_06._page import read_both_ways
 from course_utils.models.alignment import ATTENTIONS, Attention, parameter
 from course_utils.models.attention import SCORES
 from course_utils.models.recurrent import RecurrentTranslator
-from course_utils.models.seq2seq import fit
+from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import alignment_error_rate, exact_shares, share_in_order
 from course_utils.translation.translate import align_pairs, translate
 
-COLUMNS = "order setup seed length words_right sentences_right aer cpu_seconds"
-LENGTHS, LENGTHS_OF_SCORES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20), (12, 16)
-COLUMNS_IN_ORDER, LONG = "order setup seed length words_right words_in_order", (12, 14, 16, 20)
+COLUMNS = "setup seed length words_right words_in_order aer aer_near cpu_seconds"
+LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20)
+COLUMNS_OF_SCORES, LENGTHS_OF_SCORES = "order setup seed length words_right sentences_right aer cpu_seconds", (12, 16)
 COLUMNS_OF_PROJECTED = "setup seed length words_right aer largest_weight cpu_seconds"
 PAIRS, TESTED, STEPS, RATE = 20_000, 200, 600, 5e-3
 SIZES = {"width": 32, "hidden": 64, "encoder_hidden": 32, "dropout": 0.0}
-SETUPS = {
-    "one vector": {"attention": "none"},
-    "Bahdanau": {"attention": "bahdanau"},
-    "Luong": {"attention": "luong", "score": "general", "input_feeding": True},
-}
+SETUPS = {"one vector": 2 * RATE, "looking back": RATE}  # each with the rate that it learns with
+
+
+@cache
+def classes():
+    """Return the models of lesson 06 by the names of SETUPS: the class of its page, and one that looks back at a single vector."""
+    (page,) = Path(course_utils.__file__).parent.glob("lessons/lesson_06/06_*[!s].py")
+    made = {"torch": torch, "nn": nn, "PAD": PAD, "read_both_ways": read_both_ways}
+    nodes = [node for node in ast.parse(page.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)]
+    exec("\n".join(ast.unparse(node) for node in nodes), made)
+
+    class OneVector(made["LookingBack"]):
+        """Has the encoder's last states as its only annotation, so that each context is this vector."""
+
+        def encode(self, source):
+            s, _, mask = super().encode(source)
+            return s, s[:, None], mask[:, :1]
+
+    return {"one vector": OneVector, "looking back": made["LookingBack"]}
 
 
 class Projected(Attention):
@@ -53,51 +75,74 @@ class Projected(Attention):
         return (query @ self.of_state.T) @ keys.mT
 
 
-def model_of(order, arguments, seed):
-    """Train one model; return it and the seconds that this took."""
-    learn = small_world(PAIRS, 1000 + seed, order)
-    torch.manual_seed(seed)
-    model = RecurrentTranslator(len(learn.words), **SIZES, **arguments)
-    rate = RATE if arguments.get("attention") != "none" else 2 * RATE
-    _, seconds = timed(fit, model, *learn.ids(), seed, STEPS, rate=rate)
-    return model, seconds
+def to_learn(seed):
+    """Return the pairs that a model learns from."""
+    return small_world(PAIRS, 1000 + seed, "verb-last")
 
 
-def to_test(order, length):
+def to_test(length):
     """Return the pairs that models are tested with at a length."""
-    return small_world(TESTED, 7, order, shortest=length, longest=length)
+    return small_world(TESTED, 7, "verb-last", shortest=length, longest=length)
 
 
-def trained(order, arguments, lengths, seed):
-    """Train one model; yield for each length: the length, the shares of right words and sentences, AER, seconds, and its weights."""
-    model, seconds = model_of(order, arguments, seed)
-    for length in lengths:
-        test = to_test(order, length)
-        sentences, words = exact_shares(translate(model, test.words, test.sources, width=1), test.targets)
-        weights = [pair.weights for pair in align_pairs(model, test.words, test.sources, test.targets)]
-        aer = "" if weights[0] is None else alignment_error_rate(weights, test.links)
-        yield length, words, sentences, aer, seconds, weights
+@torch.no_grad()
+def written(model, test, longest=40):
+    """Return translations of the sources, with the most probable word at each step."""
+    source, y, _ = make_batch(test.words.encode(test.sources), [[]] * len(test.sources))  # B S, B 1
+    s, h, mask = model.encode(source)
+    words = []
+    for _ in range(longest):
+        logits, s, _ = model.decode(y, s, h, mask)  # B 1 V, B H
+        y = logits.argmax(-1)  # B 1
+        words.append(y)
+    return test.words.decode(torch.cat(words, 1).tolist())
 
 
-def measure(order, setup, seed, lengths=LENGTHS):
-    """Train one model; return a row for each length."""
-    return [row for *row, _ in trained(order, SETUPS[setup], lengths, seed)]
+@torch.no_grad()
+def distances(model, test):
+    """Return for each target word how many words the largest weight is away from the right source word, given the right words before it."""
+    source, given, _ = make_batch(*test.ids())  # B S, B T
+    *_, weights = model.decode(given, *model.encode(source))  # B T S
+    found = []
+    for of_pair, text, links in zip(weights, test.sources, test.links, strict=True):
+        looks = of_pair[:, : len(text.split())].argmax(-1).tolist()  # T, not at EOS
+        found += [abs(looks[target] - word) for word, target in links]
+    return torch.tensor(found)
 
 
-def measure_in_order(order, setup, seed, lengths=LONG):
-    """Train one model; return for each length the words that are right at their position, and those in the right order."""
-    model, _ = model_of(order, SETUPS[setup], seed)
+def measure(setup, seed, lengths=LENGTHS):
+    """Train one model; return a row for each length. Each target word has one link, so the AER is the share of wrong ones."""
+    learn = to_learn(seed)
+    torch.manual_seed(seed)
+    model = classes()[setup](len(learn.words))
+    _, seconds = timed(fit, model, *learn.ids(), seed, STEPS, rate=SETUPS[setup])
     rows = []
     for length in lengths:
-        test = to_test(order, length)
-        written = translate(model, test.words, test.sources, width=1)
-        rows.append((length, exact_shares(written, test.targets)[1], share_in_order(written, test.targets)))
+        test = to_test(length)
+        translations = written(model, test)
+        shares = exact_shares(translations, test.targets)[1], share_in_order(translations, test.targets)
+        away = None if setup == "one vector" else distances(model, test)
+        aers = ("", "") if away is None else ((away > most).float().mean().item() for most in (0, 1))
+        rows.append((length, *shares, *aers, seconds))
     return rows
+
+
+def trained(arguments, lengths, seed):
+    """Train the course's own translator; yield for each length: the length, the shares of right words and sentences, AER, seconds, weights."""
+    learn = to_learn(seed)
+    torch.manual_seed(seed)
+    model = RecurrentTranslator(len(learn.words), **SIZES, **arguments)
+    _, seconds = timed(fit, model, *learn.ids(), seed, STEPS, rate=RATE)
+    for length in lengths:
+        test = to_test(length)
+        sentences, words = exact_shares(translate(model, test.words, test.sources, width=1), test.targets)
+        weights = [pair.weights for pair in align_pairs(model, test.words, test.sources, test.targets)]
+        yield length, words, sentences, alignment_error_rate(weights, test.links), seconds, weights
 
 
 def measure_score(order, score, seed):
     """Train one model with a score; return a row for each length."""
-    return [row for *row, _ in trained(order, {"score": score}, LENGTHS_OF_SCORES, seed)]
+    return [row for *row, _ in trained({"score": score}, LENGTHS_OF_SCORES, seed)]
 
 
 def largest_weights(score, seed):
@@ -105,14 +150,13 @@ def largest_weights(score, seed):
     ATTENTIONS[Projected.name] = Projected
     lengths = LENGTHS_OF_SCORES if score == Projected.name else (16,)
     rows = []
-    for length, words, _, aer, seconds, weights in trained("verb-last", {"score": score}, lengths, seed):
+    for length, words, _, aer, seconds, weights in trained({"score": score}, lengths, seed):
         rows.append((length, words, aer, sum(float(of.max(-1).mean()) for of in weights) / len(weights), seconds))
     return rows
 
 
 if __name__ == "__main__":
     seeds = read_options(__doc__, 5).seeds
-    fill("attention", COLUMNS, jobs(product(("monotone", "verb-last"), SETUPS), seeds), measure)
-    fill("in_order", COLUMNS_IN_ORDER, jobs(product(("verb-last",), SETUPS), seeds), measure_in_order)
-    fill("scores", COLUMNS, jobs(product(("verb-last",), SCORES), seeds), measure_score)
+    fill("attention", COLUMNS, jobs(SETUPS, seeds, dict.fromkeys(SETUPS, 3)), measure)
+    fill("scores", COLUMNS_OF_SCORES, jobs(product(("verb-last",), SCORES), seeds), measure_score)
     fill("projected", COLUMNS_OF_PROJECTED, jobs(("dot", "scaled_dot", Projected.name), seeds), largest_weights)

@@ -250,12 +250,12 @@ def looking_back(source, given, output, new=()) -> Diagram:
     draw.arrow(query, look, over=look.middle + 13)
     draw.arrow(look, readout, over=look.middle - 13)
     draw.arrow(look, cell, "context", over=look.middle - 13, name="context")
-    draw.chain(query, cell, readout, written)
+    draw.chain(query, cell, readout, written, words=["", "*s*₂"])
     draw.arrow(word, cell)
     return draw.diagram(f"""The encoder's cells read {", ".join(source)} in both directions and say of each word
         {", ".join(plain(state.text) for state in states)}. The attention (score, normalise, sum) compares all of these
         with the {plain(query.text)}, which is the decoder's state, and returns the context. The decoder's next cell
-        reads {given}, that state and the context. The readout makes the word {output} of the cell's new state and the
+        reads {given}, that state and the context. The readout makes the word {output} of the cell's new state s₂ and the
         context.""")
 
 

@@ -1,4 +1,5 @@
-"""What the page of lesson 06 calls and does not show: reading in both directions, and the window for sentences of one's own.
+"""What the page of lesson 06 calls and does not show: reading in both directions, frames around known links, and the window for sentences of
+one's own.
 
 Not here: what the page is about, its attention and its decoders.
 """
@@ -30,6 +31,25 @@ def read_both_ways(gru, vectors, mask):
     states, last = gru(packed)
     h, _ = pad_packed_sequence(states, batch_first=True, total_length=mask.shape[1])
     return h, torch.cat([*last], -1)
+
+
+def frames_of_common_words(written, right, links):
+    """Return where the weights should lie: for each word of the longest list that both translations have in this order, (row, source word).
+
+    Args:
+        written: the words of the model's translation, one for each row.
+        right: the words of the right translation.
+        links: pairs (source word, word of the right translation).
+    """
+    source_word = {target: source for source, target in links}
+    longest = {}  # from each pair of places to the end: the pairs of the longest list
+    for i in reversed(range(len(written))):
+        for j in reversed(range(len(right))):
+            options = [longest.get((i + 1, j), []), longest.get((i, j + 1), [])]
+            if written[i] == right[j]:
+                options.insert(0, [(i, j), *longest.get((i + 1, j + 1), [])])
+            longest[i, j] = max(options, key=len)
+    return [(row, source_word[target]) for row, target in longest.get((0, 0), [])]
 
 
 def translation_window(model, subwords, text):

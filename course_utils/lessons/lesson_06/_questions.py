@@ -98,7 +98,7 @@ questions = (
 predictions = (
     Prediction(
         "06.twelve",
-        "What share of the words is right at 12 words if the decoder looks back, as a mean over the five models, from 0 to 1?",
+        "What share of the words is right at 12 words if the decoder looks back, as a mean over the three models, from 0 to 1?",
         why="No vector has to hold the whole sentence: at each step, the decoder reads what it needs from the annotations.",
     ),
 )

@@ -4,18 +4,19 @@ import ipywidgets
 import torch
 
 from course_utils.data.digit_fields import digit_fields
-from course_utils.data.measured import by_seed, measured
+from course_utils.data.measured import measured, measured_once
 from course_utils.figures import pictures, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models import glimpses as ram
 
 NOWHERE = torch.zeros(0, 2)  # no location: only the digit is marked
-CHANGES = {  # what the figure calls it, and what the table of measurements calls it
-    "two looks, nothing changed": "learned, 2 glimpses",
-    "no reward for looking": "no reward for looking",
-    "patch 0 alone": "one patch",
+SETUPS = {  # what the table calls it, and what the table of measurements calls it
+    "two looks": "learned, 2 glimpses",
+    "two looks, no reward for looking": "no reward for looking",
+    "two looks, patch 0 alone": "one patch",
     "four looks": "learned, 4 glimpses",
+    "reads all pixels": "convolutional",
 }
 
 
@@ -63,20 +64,14 @@ def show_following(models, fields, corners):
         ax.set_title(f"{name}\ncorrelation {x:.2f} for x, {y:.2f} for y")
 
 
-def show_changes():
-    """Draw what each change gains in right answers, seed by seed, and how often the last look then hits."""
-    whole = by_seed("glimpses", "right", setup="learned, 2 glimpses")
-    gained, found = {}, {}
-    for name, setup in CHANGES.items():
-        gained[name] = {"seeds": by_seed("glimpses", "right", setup=setup) - whole}
-        found[name] = {"seeds": by_seed("glimpses", "in_box", setup=setup)}
-    left, right = plots.axes(2, width=5.2, height=2.6)
-    plots.dots(gained, "right answers, minus those with nothing changed", "", left, (-0.5, 0.2))
-    plots.dots(found, "last look in the digit's box", "", right)
-    left.axvline(0, color="0.6")
-    right.set_yticks([])
-    for ax in (left, right):
-        ax.get_legend().remove()
+def compare_five_seeds():
+    """Return a table of right answers and last looks that hit, for five seeds of each setup."""
+    rows = {}
+    for name, setup in SETUPS.items():
+        (right,) = measured_once("glimpses", "right", setup=setup)
+        looks = setup != "convolutional"
+        rows[name] = [right, measured_once("glimpses", "in_box", setup=setup)[0] if looks else "-"]
+    return table(rows, ["right answers", "last look hits"], corner="mean [lowest to highest]", digits=2)
 
 
 def show_looks_among_clutter(i):
@@ -87,5 +82,7 @@ def show_looks_among_clutter(i):
     titles = [f"field {i}: a {labels[i]}", "", "", f"read as {answer[0]:.0f}"]
     for t, ax in enumerate(plots.axes(4, width=2.2, height=2.4)):
         pictures.looks(fields[i], [(x[t], y[t])], 8, corners[i], titles[t], ax, (16,), number=t + 1)
-    looks, shares = measured("found", "first", "look")
-    return table({"share of fields": shares[0]}, [f"look {t:.0f}" for t in looks], corner="first to hit", digits=2)
+    looks, (first,) = measured("found", "first", "look")
+    _, (elsewhere,) = measured("found", "first_elsewhere", "look")
+    rows = {"its own looks": first, "looks of another field": elsewhere}
+    return table(rows, [f"look {t:.0f}" for t in looks], corner="share of fields, first to hit", digits=2)

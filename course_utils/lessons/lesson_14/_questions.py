@@ -120,8 +120,9 @@ predictions = (
     ),
     Prediction(
         "14.without",
-        "In how many of 100 fields does the second look hit the digit's box now?",
-        why="Nothing has told the location network which places are good.",
+        "How often does the second look hit the digit's box now, compared with before training?",
+        why="Nothing has told the location network which places are good: its weights are still those of the start.",
+        choices=("much more often", "about as often", "much less often"),
     ),
     Prediction(
         "14.own",
