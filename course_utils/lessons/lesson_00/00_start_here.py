@@ -128,11 +128,11 @@ print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# The first product is the weighted sum again. It is also the first row of the second product.
+# The first product is the weighted sum again. It is also the first row of the second product. The second row is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
 #
-# **Masks.** A mask is a tensor of True and False values. In a product True counts as 1 and False as 0, so a mask is a set of weights, too.
+# **Masks.** Some rows are shorter than others and are filled up. A **mask** says which numbers are real: it is True for these, and False for the others. In a product True counts as 1 and False as 0, so a mask is a set of weights, too.
 #
-# A product can only put 0 where the mask is False. `masked_fill` can write any number, and lesson 02 needs minus infinity. But it writes where its mask is True. So we give it `~mask`, in which True and False are swapped.
+# Such a product can only put 0 where the mask is False. `masked_fill` can write any number there. But it writes where its mask is True. So we give it `~mask`, in which True and False are swapped.
 #
 # The two rows of `numbers` have a mask each. What is the sum of the second row, if only the numbers under True count?
 
@@ -180,12 +180,12 @@ for step in range(16):
     if step % 5 == 0:
         print(f"step {step:2}: weights {w.detach()}, loss {loss.item():.4f}")
         mixes.append(mix.detach())
-    w = (w - 0.2 * w.grad).detach().requires_grad_()  # without the step's history
+    w = (w - 0.2 * w.grad).detach().requires_grad_()  # forget how w came about
 titles = ["step 0", "step 5", "step 10", "step 15", "wanted"]
 plots.colours([*mixes, purple], titles)
 
 # %% [markdown]
-# Yes: after 15 steps, red and blue have the weight 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue.
+# Yes: after 15 steps, red and blue have the weight 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input. Attention needs other weights for every word that it writes, so later a network will compute them.
 #
 # A **network** is a function with many numbers in it that can be changed. To **train** it means to lower its loss in this way. Careful: the numbers that a network learns are called weights as well.
 #
@@ -203,7 +203,7 @@ print("our brown:", weights @ colours, "first try:", weighted_sum(weights, colou
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# Our brown comes out with a third of its strength, and the report says why. Below that you see a small input on which the function goes wrong, what was expected, and what came. The weights of this input are no shares, because a weighted sum takes any numbers. (With `keep=False`, our tries are not recorded as your work.)
+# Our brown comes out with a third of its strength, and the report says why. Below that you see a small input on which the function goes wrong, what was expected, and what came. The weights of this input are not shares, because a weighted sum takes any numbers. (With `keep=False`, our tries are not recorded as your work.)
 #
 # The next function is right for our colours. Is it right for all vectors?
 

@@ -363,19 +363,21 @@ case_explorer
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Three of the four can be right, but never all four. The other words and $b$ add the same number $k$ to each score. So all four would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. The first and the last add up to $2k + g + h + n > 0$, and the other two to $2k + g + h + n < 0$. Both cannot hold.
+# Three of the four can be right.
 #
 # </details>
+#
+# All four can never be right. The other words and $b$ add the same number $k$ to each score. So all four would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. The first and the last add up to $2k + g + h + n > 0$, and the other two to $2k + g + h + n < 0$. Both cannot hold.
 #
 # So one of the four cases must be lost. It costs least to lose one of the two negated cases, because plain reviews are more frequent. What share can be right at most?
 
 # %% tags=["nbval-check-output"]
-print(f"at most {1 - negated / 2:.2f}")
+print(f"at most {1 - negated / 2:.2f} with a linear score")
 
 # %% [markdown]
 # ## What training finds there
 #
-# Does training find numbers that get three cases right? It does not count errors, but lowers the cross-entropy. Among the reviews with "not", half are positive and half are negative. So "not" alone says nothing about the label, and a number for it can help one half only by harming the other. We therefore expect the number 0.
+# Does training find numbers that get three cases right? It does not count errors, but lowers the cross-entropy. Among the reviews with "not", half are positive and half are negative. So "not" alone says nothing about the label, and a number for it can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good". Then every "not bad" would become a confident mistake, which costs more than the other gains. So we expect the number 0.
 #
 # <details><summary>Why exactly 0</summary>
 #
@@ -410,7 +412,7 @@ print("The mean of five runs:")
 reveal("01.with_negation", right.mean())
 
 # %% [markdown]
-# This is the share of the plain reviews, and less than a sum could reach. To get "not good" right, "not" would have to outweigh "good". Then every "not bad" would become a confident mistake. If "not" adds 0 instead, a review gets the same score with "not" as without it. So all plain reviews should be right, and all negated ones wrong.
+# This is the share of the plain reviews, and less than a linear score could reach. If "not" adds 0, a review gets the same score with "not" as without it. So all plain reviews should be right, and all negated ones wrong.
 #
 # ## Where any sum must fail
 #

@@ -174,7 +174,7 @@ table(notices, ["the state", "the length", "the position"], corner="notices")
 #
 # </details>
 #
-# The other scores miss something, too. The content-based score does not notice the length, because a cosine is an angle. The location-based score is the only one that notices the position, but it does not look at the hidden states at all.
+# The other scores miss something, too. The content-based score does not notice the length, because a cosine depends only on the angle. The location-based score is the only one that notices the position, but it does not look at the hidden states at all.
 #
 # ## Four small worlds
 #
@@ -265,7 +265,7 @@ rows = {name: [*notices[name], right[name]] for name in notices}
 table(rows, columns, corner="notices", digits=2)
 
 # %% [markdown]
-# The concatenating score does worst. The content-based score is not much better, although it notices the state. Perhaps its scores are too small: cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another one. Graves et al. multiply the cosine by a factor, which can concentrate the weights.
+# The concatenating score does worst. Most scores notice no positions, and need not: the hidden states can hold them. The content-based score is not much better, although it notices the state. Perhaps its scores are too small: cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another one. Graves et al. multiply the cosine by a factor, which can concentrate the weights.
 #
 # All others get at least 0.85 of the words right, with every seed. The perceptron and the additive score are among the best. So is the location-based score. Its weights depend on the state alone, so the state must tell how far the translation has come.
 #
@@ -371,7 +371,7 @@ table(costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits
 #
 # ## So does it matter which?
 #
-# It matters if a score cannot notice what the task needs: the concatenating score never uses the state, and the location-based score never uses the hidden states. In our translator, only the first lost words. It also matters if the scores are too large, as dot products at width 256, or too small, as perhaps the cosines in the translator.
+# It matters if a score cannot notice what the task needs: the concatenating score never uses the state, and the location-based score never uses the hidden states. Of these two, only the concatenating score did harm in our translator. There, the state alone can tell where to look. It also matters if the scores are too large, as dot products at width 256, or too small, as perhaps the cosines in the translator.
 #
 # Between the dot product, the general score and the perceptron, it depends on the task. In our translator and in "turned", the perceptron was ahead of both. On real sentences, Britz et al. 2017 found it slightly ahead of the general score. But it costs the most time of the three.
 #
@@ -399,7 +399,7 @@ check("04.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - It matters which score we take if it does not notice what the task needs, or if its scores are too small or too large.
+# - It matters which score we take if it does not notice what the task needs, or if its scores are too large, as dot products of wide vectors can be.
 # - The weights of the concatenating score ignore the query, and those of the location-based score ignore the keys. Additive and perceptron are one function, at different costs.
 # - The variance of a dot product grows with the width. Divided by √D, it stays the same, so attention begins to learn well in wide vectors, too.
 # - Our advice is the scaled dot product of two projections.

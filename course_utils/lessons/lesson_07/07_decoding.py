@@ -69,7 +69,7 @@ plots.tree(probability, kept=greedy)
 #
 # ## Keep several hypotheses
 #
-# We cannot try all translations. Our model has 4,000 **tokens**, which are words and parts of words, and they make $4{,}000^{10}$ sequences of length ten. But we can keep more than one translation while we search. A translation on its way, finished or not, is called a **hypothesis**. It begins with the token BOS, and it is *open* until it ends with the token EOS.
+# We cannot try all translations. Our model has 4,000 **tokens**, which are words and parts of words, and they make $4{,}000^{10}$ sequences of length ten. But we can keep more than one translation while we search. A translation that the search has begun is called a **hypothesis**. It begins with the token BOS, and it is *open* until the token EOS ends it.
 #
 # **Beam search** keeps the most probable hypotheses. How many it keeps is its `width`. It goes in rounds:
 #
@@ -228,7 +228,7 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 # %% [markdown]
 # With $\alpha = 1$ the long translation wins. Its score is -5.797 / 3.5 = -1.656, and the score of the short one is -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So there are two things to choose, $\alpha$ and the width. For both we need a number that says how good a translation is.
+# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So there are two things to choose, $\alpha$ and the width. We keep $\alpha = 1$ and choose the width. For this we need a number that says how good a translation is.
 #
 # ## BLEU: compare with a human translation
 #
@@ -304,7 +304,7 @@ print("Lines are means of three seeds, bands go from the lowest to the highest:"
 reveal("07.width", shown.by_width())
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows the reason: the translations become too short. At a width of 50 their length ratio is 0.72, so the brevity penalty of BLEU is about $e^{1 - 1/0.72} = 0.68$, and without it BLEU would be about 44.5 / 0.68 = 65. At a width of 5 it is 0.92, and BLEU would be 51.6 / 0.92 = 56. So the n-grams that are written are even better, but too many are missing.
+# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows the reason: the translations become too short. At a width of 50 their length ratio is 0.72, so the brevity penalty of BLEU is about $e^{1 - 1/0.72} = 0.68$, and without it BLEU would be about 44.5 / 0.68 = 65. At a width of 5 it is 0.92, and BLEU would be 51.6 / 0.92 = 56. So a larger share of what is written occurs in the reference, but too much is missing.
 #
 # With the penalty, a wide beam does hardly any harm. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
 
@@ -321,7 +321,7 @@ shown.table_by_width([1, 5, 50])
 # It need not be what greedy search finds, and it need not be the most probable one. But we know what helps to come closer to the one that people prefer:
 #
 # - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: for the caption with the bench, a beam of 3 found the better translation.
-# - A more probable translation is not always better: for the caption with the rope, the more probable one had lost most of its words. A length penalty makes up for this model error.
+# - A more probable translation is not always better: for the caption with the rope, the more probable one had lost most of its words. A length penalty makes up for most of this model error.
 # - BLEU tells us on a test set which search is better. What it does not see has to be judged by people, or by models that were trained on people's judgements, such as COMET (Rei et al. 2020).
 #
 # ## Questions

@@ -181,7 +181,7 @@ reveal("08.baseline", "only the variance" if same_mean else "both")
 #
 # Can a model learn from rewards alone where to look? We take the world "turned" of lesson 04. A question there has ten random vectors, the hidden states $h$. One of them is the right one. The state $s$ is this vector, turned by a fixed rotation, with some noise. The matrix $W$ in the score $s^\top W h$ has to learn the rotation, to find the right one.
 #
-# Nobody tells the model which position is right, and the rewards must not give it away either, because soft attention meets all of them at once. So each position has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. So all rewards are positive, as in our example.
+# Nobody tells the model which position is right. If only this position had the reward 2, soft attention, which reads all ten rewards, would be told where to look. So several positions may have it: each has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. So all rewards are positive, as in our example.
 #
 # In the next three questions, position 3 is right. Each row has the rewards of one question. Which position has the reward 2 in all three?
 
@@ -274,7 +274,7 @@ def five_seeds(way, questions):
 
 
 # %% [markdown]
-# We train five models in each of four ways: soft, hard with the running mean, and hard with $b = 0$ and $b = 1$. To subtract 1 from our rewards is the same as to take the rewards 1 and 0. Each step has 8 new questions. Which way learns fastest, and which is slowest?
+# We train five models in each of four ways: soft, hard with the running mean, and hard with $b = 0$ and $b = 1$. Subtracting 1 from our rewards gives the rewards 1 and 0. Each step has 8 new questions. Which way learns fastest, and which is slowest?
 
 # %%
 runs = {
@@ -335,7 +335,7 @@ table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 #
 # ## Local attention: a window
 #
-# Now to the second question: must attention look at every word? Local attention (Luong et al. 2015) looks at the words that are at most $D$ positions away from a **centre**. It takes a softmax of the scores $z_j$ of these words alone. Then it multiplies each weight by a **Gaussian**, a factor that is 1 at the centre and becomes smaller with the distance:
+# Now to the second question: must attention look at every word? Local attention (Luong et al. 2015) looks at the words that are at most $D$ positions away from a **centre**. It takes a softmax of the scores $z_j$ of these words alone. But a window with sharp edges gives the centre no gradient: if it moves a little, the same words are inside. So each weight is also multiplied by a **Gaussian**, a factor that is 1 at the centre and becomes smaller with the distance:
 #
 # $$a_j = \frac{e^{z_j}}{\sum_{|i - \text{centre}| \le D} e^{z_i}} \cdot \exp\left(-\frac{(j - \text{centre})^2}{2\sigma^2}\right) \qquad \sigma = \frac{D}{2}$$
 #
@@ -416,7 +416,7 @@ table(words_right("reversed"), ["12 words", "20 words"], digits=2, caption=capti
 # %% [markdown]
 # With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention.
 #
-# Our window has $D = 2$. Would a wider one help? In this world we know which source word belongs to each word of the translation. In the same order, how often is it in the window, and how many words does the window read?
+# Our window has $D = 2$. In this world we know which source word belongs to each word of the translation. In the same order, how often is it in a wider window, and how many words does the window read?
 
 
 # %% tags=["nbval-check-output"]
@@ -437,7 +437,7 @@ table(rows, columns, corner="window of local-m")
 # %% [markdown]
 # A wider window holds the right word more often, and reads more. So the choice of $D$ is the choice of a price. Even in the same order, some source words lie outside a narrow window, because earlier words are left out or doubled.
 #
-# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention. It predicts a *share* of the sentence, and has never met a sentence of 20 words. Perhaps its shares are right only for the lengths that it has met.
+# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention, and in the reversed order it is no better than no attention. It predicts a *share* of the sentence, and has never met a sentence of 20 words. Perhaps its shares are right only for the lengths that it has met.
 #
 # ## So: must attention be soft, and must it look at every word?
 #

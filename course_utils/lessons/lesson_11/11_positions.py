@@ -113,7 +113,7 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 shown.last_two(shares, headings)
 
 # %% [markdown]
-# Without positions, the model can only guess among the other words. This model has no other way to the order: as in lesson 09, the last word gets the same vector, in whatever order the others stand. A causal mask can be one: the first word then sees one word, the second sees two, and so on (Haviv et al. 2022).
+# Without positions, the model can only guess among the other words. This model has no other way to the order: as in lesson 09, the last word gets the same vector, in whatever order the others stand. A causal mask can show the order, too: the first word then sees one word, the second sees two, and so on (Haviv et al. 2022).
 #
 # ## One number for each position
 #
@@ -263,7 +263,7 @@ shown.two_layers(sinus, words[0])
 #
 # ## Rotary positions
 #
-# Our head needed a matrix such as M, which a model has to learn. Can scores depend on distances without it? **Rotary positions** (Su et al. 2021) are not added to the words. They turn the queries and the keys, as the hands of a clock turn. Each pair of numbers is an arrow in the plane: the first says how far it goes to the right, the second how far up.
+# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al. 2021), only distances count, whatever is learned. They are not added to the words. They turn the queries and the keys, as the hands of a clock turn. Each pair of numbers is an arrow in the plane: the first says how far it goes to the right, the second how far up.
 #
 # Each pair has its own speed $\theta$, as above. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow to the right, and $\theta = 1$. The query stands at 3 and the key at 1. What is the angle between the two after turning? And what is it if both stand ten positions further on?
 
@@ -279,7 +279,7 @@ shown.arrows([(3, 1), (13, 11)])
 #
 # So it depends on the positions only through $m - n$, the **signed distance**. The sign counts: a key one step before the query gets another product than a key one step after it, unless q and k point in the same or in opposite directions.
 #
-# To turn an arrow $(a, b)$ by an angle $\varphi$ is to replace it by
+# Turning an arrow $(a, b)$ by an angle $\varphi$ gives
 #
 # $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
@@ -307,7 +307,7 @@ for m, n in ((3, 1), (13, 11)):
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
 
 # %% [markdown]
-# Both products are cos 2 = -0.416. In our model, `turn` now turns all queries and keys. Does this solve our task as well?
+# Both products are cos 2 = -0.416. To look at the word before, a model has to learn a key that is one step's angle ahead of the query. Then the product is largest there, at every position. In our model, `turn` now turns all queries and keys. Does this solve our task as well?
 
 # %%
 shares["rotary positions"] = shares_right(trained(turn=turn))
@@ -364,7 +364,7 @@ stands_at = (longer == answers[:, None]).int().argmax(1)  # B: its position
 parts = {"all": (1, 23), "at 1 to 8": (1, 8), "9 to 11": (9, 11), "12 to 23": (12, 23)}
 
 
-def shares_right(model):
+def by_position(model):
     is_right = (model(longer).argmax(-1) == answers).float()  # B
     shares = []
     for first, last in parts.values():
@@ -373,11 +373,11 @@ def shares_right(model):
     return shares
 
 
-rows = {"as trained": shares_right(sinus), "layer 0 by hand": shares_right(by_hand)}
+rows = {"as trained": by_position(sinus), "layer 0 by hand": by_position(by_hand)}
 table(rows, list(parts), "share right, by the answer's position", digits=2)
 
 # %% [markdown]
-# As trained, the model loses nearly all of the late answers, and many of those at 9 to 11. With the head by hand, nearly all are right. So in this model, neither the positions nor layer 1 is at fault. What fails is where layer 0 looks. The likely cause is that it has never met such positions.
+# As trained, the model loses nearly all of the late answers, and many of those at 9 to 11. With the head by hand, nearly all are right. So in this model, neither the positions nor layer 1 is at fault. What fails is where layer 0 looks. The likely cause is that it has never met positions from 12 on, neither as places of an answer nor as words that it must not look at.
 #
 # With rotary positions, the word before stands at the signed distance 1, at position 3 as well as at position 20. Layer 0 has met this distance in every text of the training. This may be why far fewer answers are lost, but we have not tested it.
 #
@@ -412,6 +412,7 @@ check("11.q5", ...)
 # - Without positions and without a mask, self-attention cannot tell two orders of the same words apart.
 # - Sinusoidal positions are clocks. Fast pairs tell neighbours apart, and slow pairs tell near from far. One matrix moves every position back by one.
 # - Rotary positions turn queries and keys, so that a score depends on positions only through the signed distance m - n.
+# - Beyond the trained lengths, learned and sinusoidal positions lost more than half of the answers, and rotary ones far fewer.
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #
