@@ -153,7 +153,7 @@ _shown.errors_on_lines()
 #
 # ## Ask only the best
 #
-# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. We save this work, too, if we ask only the best from the beginning. To ask only one is competition in its strictest form: the winner gets the whole input and the whole gradient. It cannot lean on any other, so an ordinary loss will do.
+# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. We save this work, too, if we ask only the best from the beginning. The expert that is asked gets the whole input and the whole gradient. It cannot lean on any other, so an ordinary loss will do. But now the gate names the winner before anybody has answered.
 #
 # The weights of all others should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
 #
@@ -188,11 +188,17 @@ factors = {
     "softmax of all scores": scores.softmax(-1)[1],
 }
 for name, factor in factors.items():
-    (gradient,) = torch.autograd.grad(factor * output, scores)  # N
+    (gradient,) = torch.autograd.grad(factor * output, scores, retain_graph=True)
     print(f"{name:25}  factor {factor:.3f}  gradient", gradient)
+for target in (6.0, 1.0):
+    loss = (factor * output - target).square() / 2  # with the softmax of all scores
+    (gradient,) = torch.autograd.grad(loss, scores, retain_graph=True)  # N
+    print(f"target {target}: a step moves the scores by", -gradient)
 
 # %% [markdown]
 # Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1. The probability 0.665 changes with every score.
+#
+# The last two lines show what the gate learns. If the target is 6, the expert is right, and a step raises its score. If the target is 1, the expert is wrong, and a step lowers its score, so another one may win next time.
 #
 # A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability:
 #
@@ -250,7 +256,7 @@ print("1s of the first token:", places.tolist())
 # | first word | 31 | 45 |
 # | second word | 45 | 31 |
 #
-# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. But each language could have an expert of its own.
+# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. But each language could have an expert of its own, or share one with a language whose words do not cross like this.
 
 
 # %%

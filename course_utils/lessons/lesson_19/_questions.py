@@ -123,7 +123,7 @@ predictions = (
     Prediction(
         "19.without",
         "With one attention block alone, what share of the labels is right where the class was shown five times?",
-        why="Attention finds a step by what it holds, and no step holds a picture together with its label.",
+        why="That is about what the most frequent label gets, without a look at any picture.",
     ),
     Prediction(
         "19.by_training",

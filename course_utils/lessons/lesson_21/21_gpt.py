@@ -200,6 +200,70 @@ table(rows, columns, corner="unseen tales", digits=2)
 # %% [markdown]
 # Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter.
 #
+# ## Writing
+#
+# What does our GPT write? We draw a character from its probabilities, append it, and ask again. Often the probabilities are changed first:
+#
+# - A **temperature** divides the logits before the softmax (lesson 02).
+# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
+# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
+#
+# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises.
+
+
+# %% tags=["nbval-check-output"]
+undecided = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
+sure = torch.tensor([0.94, 0.03, 0.02, 0.01])  # V
+for p in (undecided, sure):
+    print("probabilities", p)
+    print("temperature 2", (p.log() / 2).softmax(-1))  # the logits are log p
+    print("top 2        ", gpt.top_k(p, 2))
+    print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
+    print()
+
+# %% [markdown]
+# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158.
+#
+# In the second group, one character is nearly certain. There the nucleus keeps only this one, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
+#
+# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
+
+
+# %%
+@torch.no_grad()
+def write(model, prompt, choose, seed=0, longest=64):
+    draw = torch.Generator().manual_seed(seed)
+    ids = encode(prompt)[None]  # 1 T
+    while ids.shape[1] < longest:
+        logits = model(ids)[0, -1]  # V: for the character after the last one
+        p = choose(logits)  # V
+        next_id = torch.multinomial(p, 1, generator=draw)  # 1
+        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
+    return decode(ids[0]).strip("\n").replace("\n", " | ")
+
+
+def most_probable(logits):  # V
+    return gpt.top_k(logits.softmax(-1), 1)
+
+
+def from_nucleus(logits):  # V
+    return gpt.nucleus(logits.softmax(-1), 0.9)
+
+
+def at_temperature_2(logits):  # V
+    return (logits / 2).softmax(-1)
+
+
+# %%
+prompt = "\nthere was a mouse called Vom. "
+for choose in (most_probable, from_nucleus, at_temperature_2):
+    print(choose.__name__)
+    for seed in (1, 2):
+        print("   ", write(model, prompt, choose, seed))
+
+# %% [markdown]
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Drawn in the other two ways, our GPT often goes on with another name than Vom: it does not copy well yet. How can a GPT copy?
+#
 # ## How can a model copy?
 #
 # Elhage et al. 2021 found a way, and Olsson et al. 2022 saw it in models of many sizes. Two heads work together:
@@ -331,87 +395,7 @@ table(rows, ["bits more than in 2017"], corner="changed part", digits=2)
 # %% [markdown]
 # In each row, some seeds need more bits and others need fewer. So our small GPT gains nothing for certain. The changes were made for large models, in which they save work and memory, or have been found to help.
 #
-# ## So: what is inside the models that we use every day?
-#
-# We draw the model again, now with the parts of Llama 3. The marked boxes are those that have changed.
-
-# %%
-diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"], llama=True)
-
-# %% [markdown]
-# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. It has over 100,000 times as many parameters as our GPT. What its heads do is learned.
-#
-# Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
-#
-# ## Around the model
-#
-# A chat also needs three things around the model: a way to draw the next piece of text, a way to compute attention on a GPU, and a training for answers.
-#
-# ### Drawing the next character
-#
-# To write, we draw a character from the model's probabilities, append it, and ask again. Often the probabilities are changed first:
-#
-# - A **temperature** divides the logits before the softmax (lesson 02).
-# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
-# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
-#
-# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises.
-
-
-# %% tags=["nbval-check-output"]
-undecided = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
-sure = torch.tensor([0.94, 0.03, 0.02, 0.01])  # V
-for p in (undecided, sure):
-    print("probabilities", p)
-    print("temperature 2", (p.log() / 2).softmax(-1))  # the logits are log p
-    print("top 2        ", gpt.top_k(p, 2))
-    print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
-    print()
-
-# %% [markdown]
-# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158.
-#
-# In the second group, one character is nearly certain. There the nucleus keeps only this one, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
-#
-# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
-
-
-# %%
-@torch.no_grad()
-def write(model, prompt, choose, seed=0, longest=64):
-    draw = torch.Generator().manual_seed(seed)
-    ids = encode(prompt)[None]  # 1 T
-    while ids.shape[1] < longest:
-        logits = model(ids)[0, -1]  # V: for the character after the last one
-        p = choose(logits)  # V
-        next_id = torch.multinomial(p, 1, generator=draw)  # 1
-        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
-    return decode(ids[0]).strip("\n").replace("\n", " | ")
-
-
-def most_probable(logits):  # V
-    return gpt.top_k(logits.softmax(-1), 1)
-
-
-def from_nucleus(logits):  # V
-    return gpt.nucleus(logits.softmax(-1), 0.9)
-
-
-def at_temperature_2(logits):  # V
-    return (logits / 2).softmax(-1)
-
-
-# %%
-prompt = "\nthere was a mouse called Vom. "
-for choose in (most_probable, from_nucleus, at_temperature_2):
-    print(choose.__name__)
-    for seed in (1, 2):
-        print("   ", write(model, prompt, choose, seed))
-
-# %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. All three ways often go on with another name than Vom, because our GPT has learned for 700 steps only, and does not copy well yet.
-#
-# ### A softmax in one pass
+# ## The same attention in one pass
 #
 # A GPU has a large, slow memory and a small, fast one. The T × T scores of a long text do not fit into the fast one. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
 #
@@ -440,16 +424,28 @@ print("as usual: ", scores.softmax(-1) @ values)
 #
 # So the scores of a block can be forgotten before the next block comes. The result is the same attention, so no model has to be trained anew.
 #
-# ### From a GPT to an assistant
+# ## From a GPT to an assistant
 #
-# Our GPT goes on with a text. How does such a model learn to answer a question? It is trained further, on texts of another kind. In the first kind, people have written the right answers:
+# Our GPT goes on with a text. How does such a model learn to answer a question? It is trained further, first on texts in which people have written the right answers:
 #
 # ```text
-# question: Vom is a mouse. Where did Vom go?
-# answer:   Vom went to the bridge.
+# question: Vom is a mouse. Vom went to the bridge. Where is Vom?
+# answer:   Vom is at the bridge.
 # ```
 #
 # Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instructions** and **feedback** change the weights, but not how the model is built.
+#
+# ## So: what is inside the models that we use every day?
+#
+# We draw the model again, now with the parts of Llama 3. The marked boxes are those that have changed.
+
+# %%
+diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"], llama=True)
+
+# %% [markdown]
+# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. It has over 100,000 times as many parameters as our GPT. What its heads do is learned.
+#
+# Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
 #
 # ## Questions
 #
