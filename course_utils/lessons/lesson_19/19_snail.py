@@ -348,9 +348,9 @@ rows["SNAIL"] = train(model)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. (Each network here was trained once.)
+# After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. (Each network was trained once, if no range is given.)
 #
-# With ten times as many steps, the convolutions come near to SNAIL. But in that longer run, test pictures could come in training, too.
+# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner.
 #
 # ## Is it too good to be true?
 #
