@@ -760,7 +760,7 @@ def _(numbers):
 def _(numbers):
     attention, blind, nearest = (
         numbers("Answer:")[0],
-        numbers("most frequent label ")[1],
+        numbers("\nmost frequent label ")[1],
         numbers("nearest picture ")[1],
     )
     return abs(attention - blind) < 0.08 and attention < nearest - 0.3
