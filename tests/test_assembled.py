@@ -60,7 +60,7 @@ def test_right_layers_learn_the_small_world():
 @pytest.fixture
 def lesson():
     """What the lesson's page defines."""
-    return program("parts").page()
+    return program("measuring").page("12_transformer")
 
 
 def test_words_become_alike_without_residual_connections(lesson):

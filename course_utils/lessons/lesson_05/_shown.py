@@ -84,19 +84,6 @@ def whole_sentences_right(lengths):
     return table(rows, columns, corner="share of whole sentences right, five seeds", digits=2)
 
 
-def gains_of_reading_backwards(lengths):
-    """Return a table: the share of words right read backwards, minus that read as it is, for each order and these lengths."""
-    rows = {}
-    for name, order in (("same order", "monotone"), ("reversed order", "reversed")):
-        as_it_is, backwards = (
-            torch.tensor(measured_at("length", "words_right", "length", lengths, order=order, setup=setup))
-            for setup in ("as it is", "reversed")
-        )  # lengths seeds
-        rows[name] = (backwards - as_it_is).T
-    columns = [f"{length} words" for length in lengths]
-    return table(rows, columns, corner="share of right words, read backwards minus as it is", digits=2)
-
-
 def _five(column, setup):
     """What five models got right at each of LENGTHS: a list for each seed."""
     lengths, runs = measured("length", column, "length", order="monotone", setup=setup)
