@@ -362,7 +362,7 @@ def test_what_a_finger_presses_is_large_enough(browser, site):
 
 def test_the_search_quotes_from_a_lessons_text_and_code(open_page):
     for word, sentence in (
-        ("temperature", "A number by which all scores are divided is called a temperature."),  # a term, which the page links to the glossary
+        ("temperature", "This number is called the temperature."),  # a term, which the page links to the glossary
         ("masked_fill", "scores.masked_fill(~mask, -torch.inf)"),
     ):
         page = open_page(f"search.html?q={word}")

@@ -78,7 +78,7 @@ print("by PyTorch    ", higher.softmax(-1))
 #
 # Our formula fails here: $e^{101}$ is too large for a number of 32 bits and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From here on we use its `softmax(-1)`. The -1 says that the numbers along the last axis share the weight.
 #
-# A number by which all scores are divided is called a **temperature**. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Put your guess in place of the dots.
+# All scores can be divided by a number before the softmax. This number is called the **temperature**. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Put your guess in place of the dots.
 
 # %% tags=["nbval-check-output"]
 predict("02.cold", ...)
