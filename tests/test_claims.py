@@ -241,7 +241,7 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.45
 
 
-@claim("05", "With the vector of another sentence, about 0.18 of the words are right: so much can be guessed.")
+@claim("05", "With the vector of another sentence, about 0.18 of the words are right: at least so much can be guessed.")
 def _(numbers):
     return abs(numbers("the vector of another  ")[0] - 0.18) < 0.04
 
@@ -251,7 +251,7 @@ def _(numbers):
     return abs(numbers("its own vector  ")[0] - 0.60) < 0.05
 
 
-@claim("05", "Of the first four words nearly nine in ten come through, and of the last ones fewer than half.")
+@claim("05", "of the first four words nearly nine in ten are right, and of the last ones fewer than half.")
 def _(numbers):
     _, first, following, rest = numbers("its own vector  ")
     return 0.8 < first < 0.93 and rest < 0.5 and first > following

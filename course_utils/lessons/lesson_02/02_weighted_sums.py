@@ -363,13 +363,13 @@ in_pairs = [(share_right(m, one) + share_right(m, other)) / 2 for m in models[3]
 print("The share right:", " ".join(f"{share:.3f}" for share in in_pairs))
 
 # %% [markdown]
-# Half of them, in every run. Both reviews have the same words, so each word has the same score and the same weight in both, and the contexts are equal. No training and no further attention can change that. Only θ asks, and it asks all words the same question. So "not" cannot look for the word that it negates.
+# Half of them, in every run. Both reviews have the same words, so each word has the same score and the same weight in both, and the contexts are equal. No training and no further attention can change that. Two things are missing. Nothing says in which order the words stand. And only θ asks, so "not" cannot look for a word of its own.
 #
 # ## So: can a word's weight depend on the other words, and is that enough for "not"?
 #
 # Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. With a linear layer after it, one such attention still gets no more cases right than a sum can, three of four, but training finds these three. Two attentions can get all four.
 #
-# But this is not enough for "not". If a review has two opinions, no fixed attention can tell which of them "not" belongs to. In lesson 03, "not" asks a question of its own. The positions of the words, which it needs as well, come in lesson 11.
+# But this is not enough for "not". If a review has two opinions, no fixed attention can tell which of them "not" belongs to. In lesson 03, "not" asks a question of its own. The order of the words comes in lesson 11.
 #
 # ## Questions
 #

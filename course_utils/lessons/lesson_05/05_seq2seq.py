@@ -358,7 +358,7 @@ columns = ["all words", "first four", "next four", "the rest"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# With the vector of another sentence, about 0.18 of the words are right: so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. But it does not hold all parts equally. Of the first four words nearly nine in ten come through, and of the last ones fewer than half.
+# With the vector of another sentence, about 0.18 of the words are right: at least so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. The decoder may also lose these while it writes the first ones.
 #
 # For how many sentences are *all* words right? The next picture shows this for your model, and for five models that we have trained beforehand, each with its own seed. The band reaches from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Short sentences may have occurred there. So we also count the right ones among the *new* sentences of four words.
 

@@ -162,7 +162,7 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# Self-attention is faster for 10 and 100 words. For 100 words, the recurrent layer takes several times as long. How many times depends on your computer. It computes its words in small steps, one after the other, and our layer computes them in a few large products. For 1,000 words our layer has lost a part of its lead, because it compares each word with each word. We come back to this price.
+# Self-attention is faster here. For 100 words, the recurrent layer takes several times as long. How many times depends on your computer. It computes its words in small steps, one after the other, and our layer computes them in a few large products. For 1,000 words our layer has lost a part of its lead, because it compares each word with each word. We come back to this price.
 #
 # ## The second gain: a short path
 #
@@ -198,7 +198,7 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, columns, digits=2, caption=caption)
 
 # %% [markdown]
-# Self-attention learns faster, and the distance changes little for it. At distance 32, after 100 steps, it answers about eight in ten questions, and the LSTM only guesses. After 500 steps, the LSTM answers nearly all questions at distance 0, but at distance 32 fewer than half on average. So in this task, the shorter path is learned sooner. In the end, the LSTM answers about nine in ten questions, too.
+# Self-attention learns faster, and the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, and the LSTM only guesses. After 500 steps, the LSTM answers nearly all questions at distance 0, but at distance 32 fewer than half on average. So in this task, the shorter path is learned sooner. In the end, the LSTM answers about nine in ten questions, too.
 #
 # And layers that look at their neighbourhood alone? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers of radius 4 in the same task. All were trained five times, on distances from 0 to 32.
 
@@ -293,7 +293,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
 # | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
 #
-# By these formulas, the work of self-attention grows with the square of n, and that of a recurrent layer only with n. So in a long text, self-attention does more work than a recurrent layer, and it does less whenever n is smaller than d. PyTorch can count how many multiplications a layer really needs. For 50 words of width 512, which of the four layers needs the fewest multiplications? Here k = 3 and the radius is 4.
+# By these formulas, the work of self-attention grows with the square of n, and that of a recurrent layer only with n. So in a long text, self-attention does more work than a recurrent layer, and it should do less whenever n is smaller than d. PyTorch can count how many multiplications a layer really needs. For 50 words of width 512, which of the four layers needs the fewest multiplications? Here k = 3 and the radius is 4.
 
 # %% tags=["nbval-check-output"]
 predict("09.fewest", ...)

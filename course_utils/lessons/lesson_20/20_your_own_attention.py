@@ -398,7 +398,7 @@ read = {
 table(read, [f"{ago} steps ago" for ago in ages], corner="share right", digits=2)
 
 # %% [markdown]
-# In the delta rule, the latest key always reads its value, and a key of 8 steps ago mostly does. What came 96 steps ago is lost: a guess would be right one time in eight, too. A memory that only adds treats old keys like new ones.
+# In the delta rule, the latest key always reads its value, and a key of 8 steps ago mostly does. What came 96 steps ago is lost: a guess would be right one time in eight, too. A memory that only adds treats old keys like new ones. This is one head with random keys, so the table shows which keys are lost first, and not how many.
 #
 # So a delta rule with few dimensions remembers the latest keys only. That fits `latest`, where each step writes one of eight keys, so the right value is about eight steps old on average. In `once`, the query may be an old key.
 #
@@ -434,7 +434,7 @@ report = compared.report("mine", mine, 2, promises, expected)
 print(report)
 
 # %% [markdown]
-# **The result.** `mine` breaks only `order`, as it should. For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. At 32 steps, two heads that know the order do as well as ALiBi's four.
+# **The result.** `mine` breaks only `order`, as it should. For `once` our expectation was right. In `latest`, `mine` is better than we expected, and far better than the dot product at every length. At 32 steps, two heads that know the order do as well as ALiBi's four. But only one of these four has the slope 1/4.
 #
 # **Which part makes it better?** Again we take a part out, and compare runs with the same seed. Without any slope, `mine` is the dot product. We also take out the two zeros, so that all four heads have the slope 1/4. Which of the two worlds needs these zeros?
 
@@ -458,7 +458,7 @@ shown.by_slopes(report, without_zeros)
 #
 # - If the task asks for what came last, change the score, as ALiBi does, or overwrite, as the delta rule does.
 # - If one key among very many has to be found, change the normaliser, as sparsemax does.
-# - If the memory must not grow, something is lost: linear attention and the delta rule had the fewest right answers in `once`.
+# - If the memory must not grow, something is lost: linear attention and the delta rule had the fewest right answers in `once`. A memory that only adds lost less, and we have not tested why.
 #
 # Then make one change for one reason, like `mine`. Test its promises, write down what you expect, and after the run take the change out again. For instance, what if `mine` had sparsemax in place of the softmax?
 #
