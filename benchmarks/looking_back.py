@@ -12,19 +12,13 @@ scores.csv      what comes out right with each of the eight scores in the course
 projected.csv   the dot product, divided by √D, and that of learned projections: what comes out right, and how large the largest weight is
 """
 
-import ast
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import torch
-from measuring import fill, jobs, read_options, timed
-from torch import nn
+from measuring import fill, jobs, page, read_options, timed
 
-import course_utils
 from course_utils.data.small_world import small_world
-from course_utils.data.subwords import PAD
-from course_utils.lessons.lesson_06._page import read_both_ways
 from course_utils.models.alignment import ATTENTIONS, Attention, parameter
 from course_utils.models.attention import SCORES
 from course_utils.models.recurrent import RecurrentTranslator
@@ -44,19 +38,16 @@ SETUPS = {"one vector": 2 * RATE, "looking back": RATE}  # each with the rate th
 @cache
 def classes():
     """Return the models of lesson 06 by the names of SETUPS: the class of its page, and one that looks back at a single vector."""
-    (page,) = Path(course_utils.__file__).parent.glob("lessons/lesson_06/06_*[!s].py")
-    made = {"torch": torch, "nn": nn, "PAD": PAD, "read_both_ways": read_both_ways}
-    nodes = [node for node in ast.parse(page.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)]
-    exec("\n".join(ast.unparse(node) for node in nodes), made)
+    looking_back = page("06_seq2seq_attention").LookingBack
 
-    class OneVector(made["LookingBack"]):
+    class OneVector(looking_back):
         """Has the encoder's last states as its only annotation, so that each context is this vector."""
 
         def encode(self, source):
             s, _, mask = super().encode(source)
             return s, s[:, None], mask[:, :1]
 
-    return {"one vector": OneVector, "looking back": made["LookingBack"]}
+    return {"one vector": OneVector, "looking back": looking_back}
 
 
 class Projected(Attention):

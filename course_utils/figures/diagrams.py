@@ -301,7 +301,7 @@ def decoder_only(new=(), llama=False) -> Diagram:
     draw = Sketch("Llama 3 8B" if llama else "A decoder without a source", new)
     readout = draw.step("readout", "readout: next piece" if llama else "readout: next letter", 76, 48)
     if llama:
-        _stack(draw, "text\nso far", {"causal": LLAMA, "feed-forward": "SwiGLU"}, 0, readout, "RMSNorm", "embedding")
+        _stack(draw, "text\nso far", {"causal": LLAMA}, 0, readout, "SwiGLU", "RMSNorm", "embedding")
         return draw.diagram("""The pieces of the text so far get an embedding. A thick line leads on through N layers: one
             residual stream. Beside it are causal attention (rotary, 8 groups) and SwiGLU: each reads the stream through
             its RMSNorm, f(RMSNorm(x)), and at a + its result is added to the stream. An RMSNorm follows the last layer.
@@ -313,14 +313,16 @@ def decoder_only(new=(), llama=False) -> Diagram:
         readout gives logits of the next letter.""")
 
 
-def _stack(draw, read, functions, middle, last, norm="norm", embedding="embedding: + positions"):
+def _stack(
+    draw, read, attentions, middle, last, feed_forward="feed-forward", norm="norm", embedding="embedding: + positions"
+):
     """Draw one side of a Transformer with pre-norm, from what it reads to the box `last`; return its functions' boxes.
 
     At the height `middle` its residual stream passes below its functions, which read it and add to it.
     """
     first, embedding = draw.data("input", read, 62, 48), draw.step("embedding", embedding, 98, 48)
     row(first, embedding, y=middle - 24, gap=12)
-    texts = functions | {"feed-forward": functions.get("feed-forward", "feed-forward")}
+    texts = attentions | {"feed-forward": feed_forward}
     wider = 22 if norm == "RMSNorm" else 0
     functions = [draw.step(name, f"{text}: *f*({norm}(*x*))", 116 + wider, 64) for name, text in texts.items()]
     row(*functions, x=214, y=middle - 100, gap=10)

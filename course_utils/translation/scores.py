@@ -68,17 +68,26 @@ def share_in_order(translations: list[str], references: list[str]) -> float:
     """
     pairs = [(output.split(), wanted.split()) for output, wanted in zip(translations, references, strict=True)]
     words = sum(max(len(output), len(wanted)) for output, wanted in pairs)
-    return sum(_common(output, wanted) for output, wanted in pairs) / max(1, words)
+    return sum(len(common_words(output, wanted)) for output, wanted in pairs) / max(1, words)
 
 
-def _common(one, other):
-    """The length of the longest list of words that both have in this order, perhaps with others between them."""
-    longest = [0] * (len(other) + 1)  # of the words of one so far, and the first 0, 1, … of the other
-    for word in one:
-        before = longest[:]
-        for i, theirs in enumerate(other):
-            longest[i + 1] = before[i] + 1 if word == theirs else max(before[i + 1], longest[i])
-    return longest[-1]
+def common_words(one: list[str], other: list[str]) -> list[tuple[int, int]]:
+    """Return the longest list of words that both have in this order, perhaps with others between them, as pairs of their places."""
+    longest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]  # how long it is from two places on
+    for i in reversed(range(len(one))):
+        for j in reversed(range(len(other))):
+            same = one[i] == other[j]
+            longest[i][j] = longest[i + 1][j + 1] + 1 if same else max(longest[i + 1][j], longest[i][j + 1])
+    pairs, i, j = [], 0, 0
+    while i < len(one) and j < len(other):
+        if one[i] == other[j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif longest[i + 1][j] >= longest[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return pairs
 
 
 def alignment_error_rate(weights: list[np.ndarray], links: list[list[tuple[int, int]]]) -> float:

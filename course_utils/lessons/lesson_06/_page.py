@@ -10,6 +10,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_utils.figures import plots
 from course_utils.figures.widgets import explore
+from course_utils.translation.scores import common_words
 from course_utils.translation.translate import align
 
 
@@ -42,14 +43,7 @@ def frames_of_common_words(written, right, links):
         links: pairs (source word, word of the right translation).
     """
     source_word = {target: source for source, target in links}
-    longest = {}  # from each pair of places to the end: the pairs of the longest list
-    for i in reversed(range(len(written))):
-        for j in reversed(range(len(right))):
-            options = [longest.get((i + 1, j), []), longest.get((i, j + 1), [])]
-            if written[i] == right[j]:
-                options.insert(0, [(i, j), *longest.get((i + 1, j + 1), [])])
-            longest[i, j] = max(options, key=len)
-    return [(row, source_word[target]) for row, target in longest.get((0, 0), [])]
+    return [(row, source_word[target]) for row, target in common_words(written, right)]
 
 
 def translation_window(model, subwords, text):
