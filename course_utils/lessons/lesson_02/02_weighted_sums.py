@@ -48,7 +48,7 @@ print("by product", weights @ x)
 #
 # Suppose that every word had one weight, the same in every sentence. If "great" always has the weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$. A plain sum can do this, too, with the vector $(6, 0)$ for "great". So a weight gives us something new only if it depends on the other words.
 #
-# ## Weights that are positive and sum to 1
+# ## Weights that are positive and sum to one
 #
 # We let the words share a total weight of 1. Then a word can get more only if another gets less. Every word has a **score** $z_s$, which may be any number. The function **softmax** turns the scores into weights:
 #
