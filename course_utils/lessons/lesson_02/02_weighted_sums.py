@@ -343,10 +343,10 @@ not_at = test.negation_at[negated]  # M: where it stands in these M reviews
 opinion_at = test.opinion_at[negated]  # M
 rows = {}
 for seed, model in enumerate(models[2]):
-    weights = model.weights(test_ids, test_mask)[negated]  # M N S: N = 2 attentions
+    weights = model.weights(test_ids, test_mask)[negated]  # M N S: N is 2 here
     first, second = weights.argmax(-1).T  # M, M: where each has the most weight
-    hits = [first == not_at, first == opinion_at, second == not_at, second == opinion_at]
-    rows[f"seed {seed}"] = [hit.float().mean() for hit in hits]
+    row = [first == not_at, first == opinion_at, second == not_at, second == opinion_at]
+    rows[f"seed {seed}"] = [hits.float().mean() for hits in row]
 columns = ["first: not", "first: opinion", "second: not", "second: opinion"]
 table(rows, columns, digits=2)
 
