@@ -303,10 +303,8 @@ predict("02.one_attention", ...)
 # %% tags=["reveals"]
 def trained(attentions, seed):
     torch.manual_seed(seed)
-    if attentions == 0:
-        model = SumOfWords(len(vocabulary))
-    else:
-        model = FixedAttention(len(vocabulary), attentions=attentions)
+    V = len(vocabulary)
+    model = FixedAttention(V, attentions) if attentions > 0 else SumOfWords(V)
     train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
     return model
 
