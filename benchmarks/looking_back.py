@@ -9,7 +9,8 @@ show:
 attention.csv   for sentences of each length: the share of words that are right at their position, and in the right order; the alignment
                 error rate, and the same where a neighbour of the right word counts, too
 scores.csv      what comes out right with each of the eight scores in the course's own decoder, and the alignment error rate, at two lengths
-projected.csv   the dot product, divided by √D, and that of learned projections: what comes out right, and how large the largest weight is
+projected.csv   the dot product, divided by √D, and that of learned projections, and the cosine times 8: what comes out right, and how
+                large the largest weight is
 """
 
 from functools import cache
@@ -19,7 +20,7 @@ import torch
 from measuring import fill, jobs, page, read_options, timed
 
 from course_utils.data.small_world import small_world
-from course_utils.models.alignment import ATTENTIONS, Attention, parameter
+from course_utils.models.alignment import ATTENTIONS, Attention, ContentBased, parameter
 from course_utils.models.attention import SCORES
 from course_utils.models.recurrent import RecurrentTranslator
 from course_utils.models.seq2seq import fit, make_batch
@@ -32,12 +33,16 @@ COLUMNS_OF_SCORES, LENGTHS_OF_SCORES = "order setup seed length words_right sent
 COLUMNS_OF_PROJECTED = "setup seed length words_right aer largest_weight cpu_seconds"
 PAIRS, TESTED, STEPS, RATE = 20_000, 200, 600, 5e-3
 SIZES = {"width": 32, "hidden": 64, "encoder_hidden": 32, "dropout": 0.0}
-SETUPS = {"one vector": 2 * RATE, "looking back": RATE}  # each with the rate that it learns with
+SETUPS = {
+    "one vector": 2 * RATE,
+    "looking back": RATE,
+    "after the step": RATE,
+}  # each with the rate that it learns with
 
 
 @cache
 def classes():
-    """Return the models of lesson 06 by the names of SETUPS: the class of its page, and one that looks back at a single vector."""
+    """Return the models of lesson 06 by the names of SETUPS: the class of its page, one that looks back at a single vector, and Luong's."""
     looking_back = page("06_seq2seq_attention").LookingBack
 
     class OneVector(looking_back):
@@ -47,7 +52,23 @@ def classes():
             s, _, mask = super().encode(source)
             return s, s[:, None], mask[:, :1]
 
-    return {"one vector": OneVector, "looking back": looking_back}
+    class AfterTheStep(looking_back):
+        """Looks back after its step, as Luong et al. 2015 do; its cell does not read the context."""
+
+        def __init__(self, V, D=32, H=64):
+            super().__init__(V, D, H)
+            self.decoder = torch.nn.GRUCell(D, H)
+
+        def decode(self, given, s, h, mask):
+            vectors, logits, weights = self.embedding(given), [], []
+            for t in range(given.shape[1]):
+                s = self.decoder(vectors[:, t], s)  # B H
+                c, a = self.attention(s, h, mask)  # B H, B S
+                logits.append(self.readout(torch.cat([s, c], -1)))  # B V
+                weights.append(a)
+            return torch.stack(logits, 1), s, torch.stack(weights, 1)  # B T V, B H, B T S
+
+    return {"one vector": OneVector, "looking back": looking_back, "after the step": AfterTheStep}
 
 
 class Projected(Attention):
@@ -64,6 +85,18 @@ class Projected(Attention):
 
     def scores(self, query, keys):
         return (query @ self.of_state.T) @ keys.mT
+
+
+class LargerCosine(ContentBased):
+    """8 times the cosine of s and h: Graves et al. 2014 multiply it, too, with a number of the network's own choice."""
+
+    name = "content_based_times_8"
+
+    def scores(self, query, keys):
+        return 8 * super().scores(query, keys)
+
+
+FURTHER = {kind.name: kind for kind in (Projected, LargerCosine)}
 
 
 def to_learn(seed):
@@ -137,9 +170,9 @@ def measure_score(order, score, seed):
 
 
 def largest_weights(score, seed):
-    """Train one model; return its rows for projected.csv. Those of 12 words are in scores.csv for the first two scores."""
-    ATTENTIONS[Projected.name] = Projected
-    lengths = LENGTHS_OF_SCORES if score == Projected.name else (16,)
+    """Train one model; return its rows for projected.csv. Those of 12 words are in scores.csv for the scores that it holds."""
+    ATTENTIONS.update(FURTHER)
+    lengths = LENGTHS_OF_SCORES if score in FURTHER else (16,)
     rows = []
     for length, words, _, aer, seconds, weights in trained({"score": score}, lengths, seed):
         rows.append((length, words, aer, sum(float(of.max(-1).mean()) for of in weights) / len(weights), seconds))
@@ -150,4 +183,4 @@ if __name__ == "__main__":
     seeds = read_options(__doc__, 5).seeds
     fill("attention", COLUMNS, jobs(SETUPS, seeds, dict.fromkeys(SETUPS, 3)), measure)
     fill("scores", COLUMNS_OF_SCORES, jobs(product(("verb-last",), SCORES), seeds), measure_score)
-    fill("projected", COLUMNS_OF_PROJECTED, jobs(("dot", "scaled_dot", Projected.name), seeds), largest_weights)
+    fill("projected", COLUMNS_OF_PROJECTED, jobs(("dot", "scaled_dot", *FURTHER), seeds), largest_weights)

@@ -178,7 +178,7 @@ def models_on_the_page(*names):
     """Return the models of lessons 05 and 06, small ones of double precision."""
     made = {"torch": torch, "nn": nn, "PAD": PAD, "read_both_ways": read_both_ways}
     exec(class_on_the_page("05", "Seq2Seq"), made)
-    for name in ("Attention", "LookingBack", "Luong"):
+    for name in ("Attention", "LookingBack"):
         exec(class_on_the_page("06", name), made)
     return [made[name](V, D, 6).double() for name in names]
 
@@ -196,7 +196,7 @@ def test_the_loop_of_lesson_05_is_the_courses():
     torch.testing.assert_close(*losses)
 
 
-@pytest.mark.parametrize("name", ["Seq2Seq", "LookingBack", "Luong"])
+@pytest.mark.parametrize("name", ["Seq2Seq", "LookingBack"])
 def test_a_sentence_means_the_same_beside_a_longer_one(name):
     """Padding changes nothing: neither what a model writes nor where it looks."""
     (model,) = models_on_the_page(name)

@@ -45,7 +45,7 @@ def several_attentions(new=()) -> Diagram:
     linear, output = draw.step("linear", "linear\nlayer"), draw.data("output", "output")
     row(words, both, join, linear, output, gap=[46, 90, 56, 44])
     draw.chain(
-        words, both, join, linear, output, words=["", ["context *c*₁", "context *c*₂"]], shapes=["S D", "D", "2D"]
+        words, both, join, linear, output, words=["", ["context *c*₁", "context *c*₂"]], shapes=["S D", "D", "2·D"]
     )
     return draw.diagram("""Each of 2 attentions reads the same word vectors (x₁ x₂ x₃): attention 1 (θ₁, learned) gives
         the context c₁, attention 2 (θ₂, learned) gives the context c₂. We concatenate these contexts into one vector. A

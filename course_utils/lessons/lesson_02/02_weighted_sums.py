@@ -129,7 +129,7 @@ for theta in (theta_1, theta_2, 5 * theta_2):
 #
 # ## Can a word's weight depend on the other words?
 #
-# Now we can answer the first half of the title's question. We compare "really great" with "not really great". The attention has θ₁, so it looks for "not". What is the weight of "great" in the shorter sentence?
+# We compare "really great" with "not really great". The attention has θ₁, so it looks for "not". What is the weight of "great" in the shorter sentence?
 
 # %% tags=["nbval-check-output"]
 vector_of = {"not": x[0], "really": x[1], "great": x[2]}  # each D
@@ -177,7 +177,7 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # ## Is one attention enough for "not"?
 #
-# Is this enough for the four cases? We classify the context as lesson 01 classified the sum, with a vector $w$ and a number $b$:
+# We classify the context as lesson 01 classified the sum, with a vector $w$ and a number $b$:
 #
 # $$\text{output} = w^\top c + b$$
 #
@@ -195,16 +195,15 @@ cases = [
 ]
 w = torch.tensor([1.0, 0.0])  # D
 b = 0.5
-print("output, weight of the opinion")
 for case in cases:
     context, weights = fixed_attention(vectors_of(case), theta_1)
     output = context @ w + b
-    print(f"{output:+.2f} {weights[-1]:.2f}  {case}")
+    print(f"output {output:+.2f}, weight of the opinion {weights[-1]:.2f}  {case}")
 
 # %% [markdown]
 # Three cases are right, and "the film was not great" is wrong: its output should be below 0. "not" draws weight away from the opinion, which falls from 0.25 to 0.09. So both outputs with "not" come closer to $b$, which is positive.
 #
-# Other numbers do not help. Whatever the word vectors, $g$, $w$ and $b$ are, one of the four cases is wrong. Here is the proof. The weights sum to 1, so $b = \sum_s a_s b$:
+# Other numbers do not help. Whatever the word vectors, $g$, $w$ and $b$ are, one of the four cases is wrong. The weights sum to 1, so $b = \sum_s a_s b$:
 #
 # $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
 #
@@ -212,7 +211,7 @@ for case in cases:
 #
 # $$\Big(\sum_r e^{z_r}\Big) \cdot \text{output} = \sum_s e^{z_s} \, (w^\top x_s + b)$$
 #
-# On the right, each word adds a number that depends on this word alone. Such a sum gets at most three of the four cases right, as we have seen in lesson 01. Are both sides equal for our numbers?
+# On the right, each word adds a number that depends on this word alone. Such a sum gets at most three of the four cases right, as lesson 01 has shown. Are both sides equal for our numbers?
 
 # %% tags=["nbval-check-output"]
 for case in cases:
@@ -236,22 +235,27 @@ diagrams.several_attentions()
 # %% [markdown]
 # The two contexts are **concatenated**, which means laid end to end. Then a linear layer takes a weighted sum of all their numbers.
 #
-# We take θ₁ and θ₂, five times as long, and choose the four numbers `u` of the linear layer by hand. Are all four signs right?
+# We take θ₁ and θ₂, five times as long, and make a plan:
+#
+# - The first attention looks for "not". Without "not", all words get the same weight, so the context holds the opinion. With "not", it holds only "not", which we let add a little.
+# - The second attention looks for "great", with or without "not". We let "great" subtract something.
+# - The first attention is the louder one. So without "not" the opinion decides, and with "not" it matters only whether "great" is there.
+#
+# The four numbers `u` of the linear layer follow this plan. Are all four signs right?
 
 # %% tags=["nbval-check-output"]
-u = torch.tensor([8.0, 1.0, -1.0, 0.0])  # 2D: two numbers for each context
+u = torch.tensor([8.0, 1.0, -1.0, 0.0])  # 2·D: two numbers for each context
 for case in cases:
     vectors = vectors_of(case)  # S D
     context_1, _ = fixed_attention(vectors, 5 * theta_1)  # D
     context_2, _ = fixed_attention(vectors, 5 * theta_2)  # D
-    joined = torch.cat([context_1, context_2])  # 2D
+    joined = torch.cat([context_1, context_2])  # 2·D
     print(f"{joined @ u:+.2f} ", joined, case)
 
 # %% [markdown]
 # All four signs are right. The brackets hold the two contexts. (-0.000 is a tiny negative number.)
 #
-# - The first attention looks for "not". Without "not", its context is the mean of the four words. The praise in it is 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is made for four words: longer sentences have a smaller mean. With "not", the context is nearly (0, 2), to which `u` gives 2.
-# - The second attention looks for "great". With "great", the context is nearly (3, 0), which subtracts 3. Without it, nothing is added.
+# Without "not", the first context is the mean of the four words. The praise in it is 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is made for four words: longer sentences have a smaller mean. With "not", the first context adds 2. "great" subtracts 3 in the second context.
 #
 # So the outputs are $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with it.
 #
@@ -265,7 +269,7 @@ for case in cases:
 #
 # ## Does training find such numbers?
 #
-# Now training looks for such numbers. It takes B sentences at once, in a batch. The shorter ones are filled up with padding, which should get no weight. But a score of 0 would give it some, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0. A **mask** says which positions are words: there it is True, which means "may attend", and at padding it is False.
+# Training takes B sentences at once, in a batch. The shorter ones are filled up with padding, which should get no weight. But a score of 0 would give it some, since $e^0$ is 1. So its score becomes $-\infty$, and $e^{-\infty}$ is 0. A **mask** says which positions are words: there it is True, which means "may attend", and at padding it is False.
 #
 # Here are the scores of "not great", 2 and 0, and one position of padding. `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
 
@@ -297,15 +301,10 @@ predict("02.one_attention", ...)
 
 
 # %% tags=["reveals"]
-def untrained(attentions):
-    if attentions == 0:
-        return SumOfWords(len(vocabulary))
-    return FixedAttention(len(vocabulary), attentions=attentions)
-
-
 def trained(attentions, seed):
     torch.manual_seed(seed)
-    model = untrained(attentions)
+    V = len(vocabulary)
+    model = FixedAttention(V, attentions) if attentions > 0 else SumOfWords(V)
     train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
     return model
 
@@ -323,7 +322,6 @@ for attentions in (0, 1, 2, 3):
     shares[attentions] = [share_right(model, test) for model in models[attentions]]
     runs = " ".join(f"{share:.3f}" for share in shares[attentions])
     print(f"attentions {attentions}: {runs}")
-print("training:", FOR_FOUR_CASES)
 reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
@@ -338,29 +336,32 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 # Two attentions get all four in most runs, and three attentions in every run. Do two attentions share the work as ours do? We take the 500 test reviews with "not". In what share of them does each attention give the most weight to "not", and in what share to the opinion?
 
 # %%
-negated = test.negation_at >= 0  # B
+negated = test.negation_at >= 0  # B: which reviews have a "not"
+not_at = test.negation_at[negated]  # M: where it stands in these M reviews
+opinion_at = test.opinion_at[negated]  # M
 rows = {}
 for seed, model in enumerate(models[2]):
-    weights = model.weights(test_ids, test_mask)[negated]  # B N S: N attentions
-    places = weights.argmax(-1)  # B N: where the most weight is
-    on_not = (places == test.negation_at[negated, None]).float().mean(0)  # N
-    on_opinion = (places == test.opinion_at[negated, None]).float().mean(0)  # N
-    rows[f"seed {seed}"] = [on_not[0], on_opinion[0], on_not[1], on_opinion[1]]
+    weights = model.weights(test_ids, test_mask)[negated]  # M N S: N is 2 here
+    first, second = weights.argmax(-1).T  # M, M: where each has the most weight
+    row = [first == not_at, first == opinion_at, second == not_at, second == opinion_at]
+    rows[f"seed {seed}"] = [hits.float().mean() for hits in row]
 columns = ["first: not", "first: opinion", "second: not", "second: opinion"]
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# They do in the four runs that get all cases right. One attention always gives the most weight to "not". The other gives it to the opinion in half of these reviews or more, as our θ₂ does: it looks for "great", but not for "awful". With seed 3, both always give it to "not", and one case is lost.
+# They do in the four runs that get all cases right. One attention always gives the most weight to "not". The other gives it to the opinion in half of these reviews or more. With seed 3, both always give it to "not", and one case is lost.
 #
 # ## Which word does "not" belong to?
 #
-# Three attentions get every test review right. Are they enough for "not"? Lesson 01 had another test, **contrast pairs**: two reviews with the same words in different orders, and opposite labels. What share of them will the models with three attentions get right?
+# Three attentions get every test review right. Lesson 01 had another test, **contrast pairs**: two reviews with the same words in different orders, and opposite labels. What share of them will the models with three attentions get right?
 
 # %%
 one, other = contrast_pairs(500, seed=2)
 print(" ".join(one.sentences[0]), "/", " ".join(other.sentences[0]))
-in_pairs = [(share_right(m, one) + share_right(m, other)) / 2 for m in models[3]]
-print("The share right:", " ".join(f"{share:.3f}" for share in in_pairs))
+print("The share right:", end=" ")
+for model in models[3]:
+    both = share_right(model, one) + share_right(model, other)
+    print(f"{both / 2:.3f}", end=" ")
 
 # %% [markdown]
 # Half of them, in every run. Both reviews have the same words, so each word has the same score and the same weight in both, and the contexts are equal. No training and no further attention can change that. Two things are missing. Nothing says in which order the words stand. And only θ asks, so "not" cannot look for a word of its own.

@@ -17,7 +17,7 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 02, an attention compared every word with a learned vector θ, which was the same for every sentence. So "not" could not look for the word that it negates. In this lesson, the words themselves ask. We want to see whether one attention then gets all four cases right: good and bad reviews, plain and with "not".
+# In lesson 02, an attention compared every word with a learned vector θ, which was the same for every sentence. So "not" could not look for the word that it negates. In this lesson, the words themselves ask. Does one attention then get all four cases right: good and bad reviews, plain and with "not"?
 #
 # ## One function for every θ
 #
@@ -37,9 +37,9 @@ scores = Q @ K.T  # T S: of each query and each key
 scores
 
 # %% [markdown]
-# The first row holds the scores for θ₁: "not" has the highest one, 2. The second row holds the scores for θ₂.
+# The first row holds the scores for θ₁: "not" has the highest one, 2.
 #
-# Any vector of width D can be a query, even a word. Before we try this idea, we look at what a query gets back.
+# Any vector of width D can be a query, even a word. What does a query get back?
 #
 # ## Score, normalise, sum
 #
@@ -85,26 +85,61 @@ print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 # %% [markdown]
 # The first row is the context that we have computed. PyTorch has this function, too. Our `scale=1.0` turns off a division that lesson 04 explains.
 #
-# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes at the end of this lesson.
+# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. What is the box "mask" for?
 
 # %%
 diagrams.attention(new=["queries", "keys", "values"])
 
 # %% [markdown]
+# ## Where a query may look
+#
+# A **mask** says for each query and each key whether the query may look there. True means "may look". Where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
+#
+# The **padding mask** of lesson 02 is True where the key is a word. A **causal mask** is True where the key stands at the place of the query or before it. It hides later words, as lesson 09 needs.
+#
+# Take three words and two positions of padding. How many of the 25 pairs of query and key are True in both masks? Does any context move if we change the keys and values of the padding?
+
+
+# %% tags=["nbval-check-output"]
+def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
+    scores = (Q @ K.T).masked_fill(~mask, -torch.inf)  # T S
+    weights = scores.softmax(-1).nan_to_num(0.0)  # T S: 0 in place of NaN
+    return weights @ V, weights  # T E, T S
+
+
+is_word = torch.tensor([True, True, True, False, False])  # S
+causal = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
+both = is_word & causal  # T S: the padding mask is the same for every query
+print("True in both masks:", both.sum().item())
+
+x = torch.cat([K, torch.zeros(2, 2)])  # S D: the three words, then padding
+changed = torch.cat([K, torch.ones(2, 2)])  # S D: other numbers in the padding
+before, weights = masked_attention(x, x, x, both)
+after, _ = masked_attention(x, changed, changed, both)
+print("weights of the last query:", weights[4])
+print("no context moves:", torch.equal(before, after))
+
+padding_masks = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S
+in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
+print("masks of two sentences:", *in_batch.shape)
+
+# %% [markdown]
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. A hidden key has the weight 0, so we may change it and its value, and no context moves. That is how to test a mask. In a batch, each sentence has its own padding, so each gets a mask of its own, T×S.
+#
 # ## A soft dictionary
 #
 # The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for, and returns its value. Attention compares what you ask for with all keys, and returns a weighted mean of all values.
 #
-# The three words get the values 10, 20 and 40, and their keys are at right angles to each other. Then we ask for "really": the query points along its key, and we make the query longer and longer. Where does the answer begin, and where does it end?
+# We give the three words the values 10, 20 and 40, and their keys are at right angles to each other. Then we ask for "really": the query points along its key, and we make the query longer and longer. Where does the answer begin, and where does it end?
 
 # %% tags=["nbval-check-output"]
-prices = {"not": 10.0, "really": 20.0, "great": 40.0}
-print("dictionary:", prices["really"])
+value_of = {"not": 10.0, "really": 20.0, "great": 40.0}
+print("dictionary:", value_of["really"])
 
 keys = torch.eye(3)  # S D
 values = torch.tensor([[10.0], [20.0], [40.0]])  # S E
 for length in (0, 1, 2, 4, 8):
-    query = length * keys[1:2]  # T D: along the key of "really"
+    query = length * keys[1:2]  # T D: one row, along the key of "really"
     answer, weights = attention(query, keys, values)
     print(f"query of length {length}: {answer.item():.2f}")
 
@@ -143,7 +178,7 @@ plots.side_by_side(plots.weights, asked)
 #
 # ## Can self-attention deal with "not"?
 #
-# We return to the four cases of lesson 02: a good or a bad review, plain or with "not". There, one fixed attention got at most three of the four cases right, and several together got all four.
+# In lesson 02, one fixed attention got at most three of the four cases right, and several together got all four.
 #
 # Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, and the sum over all words decides:
 #
@@ -164,11 +199,12 @@ learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
 test_ids, test_mask = encode(test.sentences, vocabulary)
 
 
-def trained(seed, projections=""):  # none yet: they come below
+def trained(seed, projections="", shared=False):  # none yet: they come below
     torch.manual_seed(seed)
     model = SelfAttention(len(vocabulary), projections=projections)
-    settings = FOR_FOUR_CASES  # how many epochs, at which rate
-    train(model, learn_ids, learn_mask, learn.labels, seed, **settings)
+    if shared:
+        model.key = model.query  # one matrix for both
+    train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
     return model
 
 
@@ -181,14 +217,12 @@ runs = [trained(seed) for seed in range(5)]
 one_vector = [share_right(model) for model in runs]
 print("Share of new reviews right, five runs with different seeds:")
 print(" ".join(f"{share:.3f}" for share in one_vector))
-outputs = runs[0](test_ids, test_mask).detach().reshape(-1, 4)  # groups, cases
-print("First run, mean output: good, bad, not good, not bad:", outputs.mean(0))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# This model is no better than a guess, with each of the five seeds. In the first run, the mean outputs of the four cases are all near 0, as with the sum in lesson 02.
+# This model is no better than a guess, with each of the five seeds.
 #
-# Is the task impossible for it? We choose vectors by hand. Those of "great" and "not" are long, so that the neutral words look there. Does the model get the four cases right with them?
+# Is the task impossible for it? We choose vectors by hand. With our $w$, "great" adds 4, "awful" 6, "not" 1 and a neutral word -1: once by its own vector, and once more for each word that finds it. The neutral words find "not" if it is there, and otherwise "great" if it is there. Does the model get the four cases right?
 
 # %% tags=["nbval-check-output"]
 cases = [
@@ -208,16 +242,15 @@ b = -12
 for case in cases:
     rows = [vectors.get(word, vectors["other"]) for word in case.split()]
     x = torch.stack(rows)  # S D
-    contexts, weights = attention(x, x, x)  # S D, S S
-    total = (x + contexts).sum(0)  # D: the sum over the words
-    output = total @ w + b
-    found = case.split()[weights[0].argmax()]
-    print(f"{output:+.0f}  {case:22}  'the' looks most at '{found}'")
+    contexts, _ = attention(x, x, x)  # S D
+    own = (x @ w).sum()  # what the words add by their own vectors
+    found = (contexts @ w).sum()  # what they add by what they find
+    print(f"own {own:+.0f}, found {found:+.0f}, output {own + found + b:+.0f}: {case}")
 
 # %% [markdown]
-# All four cases are right: the neutral words look at "great" in a plain review, and at "not" in a negated one. So such vectors exist, but our training did not find them in five runs.
+# All four cases are right. In "the film was great", four words find "great", which adds $4 \cdot 4 = 16$. So such vectors exist, but our training did not find them in five runs.
 #
-# One limit of the model is plain. With one vector, to look and to be found are the same thing: "great" gets the same score from "not" as "not" from "great", because both are the same dot product. So "not" cannot look for "great" unless "great" looks for "not" as much.
+# One limit is plain. With one vector, to look and to be found are the same thing: "great" gets the same score from "not" as "not" from "great", because both are the same dot product. So "not" cannot look for "great" unless "great" looks for "not" as much.
 #
 # ## Three vectors for each word
 #
@@ -233,7 +266,7 @@ diagrams.self_attention(new=["projections", "residual"])
 # %% [markdown]
 # Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0, and say whether the word is an opinion, "not", or a neutral word.
 #
-# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" finds the opinion, too. Neutral words find each other, and get 0. So an opinion is found once in a plain review, and twice in a review with "not". That is our plan.
+# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" finds the opinion, too. Neutral words find each other, and get 0. So an opinion is found once in a plain review, and twice in a review with "not".
 #
 # "great" itself adds 3, and it hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3. If two words find it, the -4 must. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
 
@@ -302,16 +335,18 @@ print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. The reviews, the steps and the rate are the same as before. Which of the matrices makes the difference? We train with each of them alone, and let the word itself be the rest.
+# With the three matrices, every run gets every review right. The reviews, the steps and the rate are the same as before. Which of the matrices makes the difference? We train with each of them alone, and let the word itself be the rest. In the last row, query and key share one matrix, so "not" and "great" still give each other the same score.
 
 # %%
 print("Share of new reviews right, five runs with one matrix alone:")
-for alone in ("query", "key", "value"):
-    shares = [share_right(trained(seed, projections=alone[0])) for seed in range(5)]
-    print(f"{alone:5}", *(f"{share:.3f}" for share in shares))
+kinds = {"query": "q", "key": "k", "value": "v", "shared": "q"}
+for name, letter in kinds.items():
+    shared = name == "shared"
+    shares = [share_right(trained(seed, letter, shared)) for seed in range(5)]
+    print(f"{name:6}", " ".join(f"{share:.3f}" for share in shares))
 
 # %% [markdown]
-# A query or a key of its own is nearly enough: each of these runs gets more than nine in ten reviews right. Either of them lifts the limit above. A value alone is not enough: three of five runs stay at a guess.
+# A query or a key of its own is nearly enough: each of these runs gets more than nine in ten reviews right. A value alone is not enough: three of five runs stay at a guess. A shared matrix has as many numbers as a query alone, but each of its runs gets less than two thirds right. So the matrix by itself does not help. It helps if query and key can differ.
 #
 # Has training found the matrices that we chose? We look into the last of the five models with all three. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
 
@@ -324,13 +359,13 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In "the film was great", the words "the", "film" and "was" look mostly at "great". If there is a "not", they find "not" and no longer "great", as with our long vectors. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices.
+# In "the film was great", the words "the", "film" and "was" look mostly at "great". If there is a "not", they find "not" and no longer "great", as with our vectors. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices.
 #
 # Why does it work? A word adds to the output in two ways: by its own vector, and by its context. We leave out b, which is the same for all reviews. Which of the two decides?
 
 # %%
 for case in cases:
-    own, found = model.parts(case.split(), vocabulary)
+    own, found = model.parts(case.split(), vocabulary)  # two numbers
     print(f"{case:22}  own vectors {own:+.1f}   contexts {found:+.1f}")
 
 # %% [markdown]
@@ -354,42 +389,7 @@ with torch.no_grad():
 #
 # ## So: what if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. Without them, it found none. A query of its own was nearly enough: then a word can look for something else than what it is found by.
-#
-# ## One more tool: masks
-#
-# In the drawing, a **mask** says for each query and each key whether the query may look there. True means "may look". The **padding mask** of lesson 02 is True where the key is a word. From lesson 09 on, models learn to predict the next word, so later words must be hidden. A **causal mask** is True where the key stands at the place of the query or before it.
-#
-# Where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
-#
-# Take three words and two positions of padding. How many of the 25 pairs of query and key are True in both masks? Does any context move if we change the keys and values of the padding?
-
-
-# %% tags=["nbval-check-output"]
-def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
-    scores = (Q @ K.T).masked_fill(~mask, -torch.inf)  # T S
-    weights = scores.softmax(-1).nan_to_num(0.0)  # T S
-    return weights @ V, weights  # T E, T S
-
-
-is_word = torch.tensor([True, True, True, False, False])  # S
-causal = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
-both = is_word & causal  # T S: the padding mask is the same for every query
-x = torch.cat([K, torch.zeros(2, 2)])  # S D: the words, then padding
-changed = torch.cat([K, torch.ones(2, 2)])  # S D
-before, weights = masked_attention(x, x, x, both)
-after, _ = masked_attention(x, changed, changed, both)
-print("True in both masks:", both.sum().item())
-print("weights of the last query:", weights[4])
-print("no context moves:", torch.equal(before, after))
-nothing, _ = masked_attention(x, x, x, torch.zeros(5, 5, dtype=torch.bool))
-print("all keys hidden:", nothing[0])
-
-two = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S: two sentences
-print("masks of two sentences:", *(two[:, None] & causal).shape)  # B 1 S and T S
-
-# %% [markdown]
-# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. A hidden key has the weight 0, so we may change it and its value, and no context moves. That is how to test a mask. In a batch, each sentence has its own padding, so each gets a mask of its own, T×S.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. Without them, it found none. A query of its own was nearly enough: then what a word looks for can differ from what it is found by.
 #
 # ## Questions
 #

@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # In lesson 03, attention compared a query with a key by their dot product. Papers use other functions, too. This lesson shows eight, the dot product among them, and asks: does it matter which one we take?
 #
-# To find out, we compute all eight by hand, and see what each of them does not notice. Then we let them learn, in four small worlds and in a translator. At the end, we compare their costs, and choose.
+# We compute all eight by hand, and see what each does not notice. Then we let them learn, in four small worlds and in a translator. At the end, we compare their costs, and choose.
 #
 # ## Where the score stands
 #
@@ -34,7 +34,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 where_the_score_stands()
 
 # %% [markdown]
-# They all go into the same box, "score". All the rest stays as it was in lesson 03.
+# They all go into the same box, "score". All the rest stays as in lesson 03.
 #
 # ## Three scores by hand
 #
@@ -99,15 +99,15 @@ P = torch.tensor([[0.0, 0.0], [0.0, 1.0], [0.0, 0.5]])  # S D
 
 
 def all_scores(s, h):  # D, S E
-    both = torch.stack([torch.cat([s, h_i]) for h_i in h])  # S D+E
+    both = torch.stack([torch.cat([s, h_i]) for h_i in h])  # S D+E: a row [s; h_i]
     from_h = h @ U.T  # S A
     from_s = W @ s  # A: added to each row of from_h
-    swapped = s @ swap  # E: its dot product with h_i is s @ swap @ h_i
+    swapped_h = h @ swap.T  # S E: a row swap @ h_i
     return {  # each score: S
         "dot": h @ s,
         "scaled_dot": h @ s / len(s) ** 0.5,
         "content_based": h @ s / (h.norm(dim=1) * s.norm()),
-        "general": h @ swapped,
+        "general": swapped_h @ s,
         "perceptron": torch.tanh(from_s + from_h) @ v,
         "additive": torch.tanh(both @ C.T) @ v,
         "concatenating": both @ w,
@@ -149,12 +149,12 @@ longer = h * torch.tensor([[1.0], [1.0], [3.0]])  # S E
 before = all_weights(s, h)
 with_other_state = all_weights(torch.tensor([2.0, 1.0]), h)
 with_longer = all_weights(s, longer)
-with_reversed = all_weights(s, h.flip(0))  # flip(0): the last row first
+with_reversed = all_weights(s, h.flip(0))  # flip(0): h₃ first, h₁ last
 notices = {}
 for name, weights in before.items():
     same_for_state = torch.allclose(with_other_state[name], weights, atol=1e-5)
     same_for_length = torch.allclose(with_longer[name], weights, atol=1e-5)
-    in_old_order = with_reversed[name].flip(0)  # the weights are turned back, too
+    in_old_order = with_reversed[name].flip(0)  # the weight of h₁ first again
     same_for_position = torch.allclose(in_old_order, weights, atol=1e-5)
     notices[name] = [not same_for_state, not same_for_length, not same_for_position]
     if same_for_state:
@@ -199,12 +199,12 @@ predict("04.all_worlds", ...)
 # %% tags=["reveals"]
 worlds = ["same", "turned", "position", "salience"]
 print("The share of states that find the right hidden state; a mean of five seeds:")
-shares = six_in_all_worlds()  # each: seeds, worlds
-means = {name: runs.mean(0) for name, runs in shares.items()}
-winners = [name for name in means if means[name].min() > 0.5]
-reveal("04.all_worlds", winners[0] if winners else "none")
-farthest = max((shares[name] - means[name]).abs().max() for name in shares)
-print(f"No seed is farther than {farthest:.2f} from its mean.")
+shares = six_in_all_worlds()  # for each score: seeds, worlds
+means = {name: runs.mean(0) for name, runs in shares.items()}  # for each: worlds
+winners = [name for name in means if means[name].min() > 0.5] + ["none"]
+reveal("04.all_worlds", winners[0])
+distances = [(shares[name] - means[name]).abs().max() for name in shares]
+print(f"No seed is farther than {max(distances):.2f} from its mean.")
 grid = torch.stack(list(means.values()))  # scores, worlds
 plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 
@@ -224,7 +224,8 @@ plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 #
 # ```python
 # def own_score(s, h, W, P):  # B 1 D, B S D, D D, S D
-#     return s @ W @ h.mT + s @ P.T  # B 1 S
+#     general = (s @ W) @ h.transpose(1, 2)  # B 1 S
+#     return general + s @ P.T  # B 1 S
 #
 #
 # own = in_all_worlds(own_score, (5, 5), (8, 5))
@@ -237,7 +238,7 @@ plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 
 # %%
 def own_score(s, h, W):  # B 1 D, B S D, D D
-    return s @ W @ h.mT  # B 1 S
+    return (s @ W) @ h.transpose(1, 2)  # B 1 S: B 1 D times B D S
 
 
 own = in_all_worlds(own_score, (5, 5))  # (5, 5): the shape of W
@@ -248,7 +249,7 @@ table({"your own": own.mean(0)}, worlds, corner="mean of five seeds", digits=2)
 #
 # Our worlds are made so that the scores differ. Does the choice matter in a real model, too?
 #
-# We take the translator that you will build in lesson 06. It translates English into an invented language, in which verbs stand at the end. The course has trained it with each of the eight scores, each time with five seeds and 600 steps. We also take "projected", the scaled dot product of two projections.
+# We take the translator that you will build in lesson 06. It translates English into an invented language, in which verbs stand at the end. The course has trained it with each of the eight scores, each time with five seeds and 600 steps. We also take "projected", the scaled dot product of two projections, and 8 times the content-based score.
 #
 # We count the right words in new sentences of 12 words, the greatest length in training. A word counts only at its exact position, so one word that is left out makes all later words wrong. Which of the eight scores does worst, on average?
 
@@ -256,16 +257,17 @@ table({"your own": own.mean(0)}, worlds, corner="mean of five seeds", digits=2)
 predict("04.worst", ...)
 
 # %% tags=["reveals"]
-right = words_right_in_translators()
-notices["projected"] = notices["general"]  # only a factor is different
-mean_right = {name: sum(right[name]) / 5 for name in notices}
+right = words_right_in_translators()  # for each score: five shares
+mean_right = {name: sum(shares) / 5 for name, shares in right.items()}
 reveal("04.worst", min(mean_right, key=mean_right.get))
+notices["projected"] = notices["general"]  # the same, but for √D
+notices["8 · content_based"] = notices["content_based"]
 columns = ["the state", "the length", "the position", "words right, five seeds"]
-rows = {name: [*notices[name], right[name]] for name in notices}
+rows = {name: notices[name] + [right[name]] for name in notices}
 table(rows, columns, corner="notices", digits=2)
 
 # %% [markdown]
-# The concatenating score does worst. Most scores notice no positions, and need not: the hidden states can hold them. The content-based score is not much better, although it notices the state. Perhaps its scores are too small: cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another one. Graves et al. multiply the cosine by a factor, which can concentrate the weights.
+# The concatenating score does worst. Most scores notice no positions, and need not: the hidden states can hold them. The content-based score is not much better, although it notices the state. Its scores are too small: cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another one. With 8 times the cosine, nearly all words are right. Graves et al. let the network choose this factor.
 #
 # All others get at least 0.85 of the words right, with every seed. The perceptron and the additive score are among the best. So is the location-based score. Its weights depend on the state alone, so the state must tell how far the translation has come.
 #
@@ -292,10 +294,9 @@ rows = {}
 for width in (4, 16, 64, 256):
     queries = torch.randn(500, 1, width)  # B T D
     keys = torch.randn(500, 16, width)  # B S D
-    scores = queries @ keys.mT  # B T S
+    scores = queries @ keys.transpose(1, 2)  # B T S: B T D times B D S
     scaled = scores / width**0.5  # B T S
     rows[f"D = {width}"] = [scores.var(), scaled.var()]
-print("Random queries and keys:")
 reveal("04.variance", rows["D = 64"][0].item())
 table(rows, ["variance", "variance if divided by √D"], digits=2)
 
@@ -310,7 +311,7 @@ table(rows, ["variance", "variance if divided by √D"], digits=2)
 #
 # The vectors of the last two cells were random. What happens when attention learns? Where the weights are nearly 0 and 1, they hardly change when a score changes a little, so the scores hardly learn. Does attention learn more slowly if we do not divide?
 #
-# We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. All else is equal, and only the division differs. The dotted line shows the loss of a model that knows the true rotation. At which width does the division matter more?
+# We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. Only the division differs. The dotted line shows the loss of a model that knows the true rotation. At which width does the division matter more?
 #
 # <details><summary>The settings</summary>
 #
@@ -340,17 +341,17 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
 # %% tags=["nbval-check-output"]
 def additive(s, h, C, v):  # T D, S E
     scores = torch.zeros(len(s), len(h))  # T S
-    for t, s_t in enumerate(s):
-        for i, h_i in enumerate(h):
-            hidden_units = torch.tanh(C @ torch.cat([s_t, h_i]))  # A
-            scores[t, i] = v @ hidden_units
+    for t in range(len(s)):
+        for i in range(len(h)):
+            both = torch.cat([s[t], h[i]])  # D+E
+            scores[t, i] = v @ torch.tanh(C @ both)
     return scores
 
 
 def perceptron(s, h, W, U, v):  # T D, S E
-    from_s = s @ W.T  # T A
+    from_s = (s @ W.T).unsqueeze(1)  # T 1 A
     from_h = h @ U.T  # S A
-    hidden_units = torch.tanh(from_s[:, None] + from_h)  # T S A: T 1 A + S A
+    hidden_units = torch.tanh(from_s + from_h)  # T S A: each state with each h
     return hidden_units @ v  # T S
 
 
@@ -364,6 +365,7 @@ print("the same:", torch.allclose(by_pairs, at_once))
 # They are the same, and the first row stands in the table of all eight. Now we take 50 states and 50 hidden states, with D = E = A = 64. The table says how many times as many multiplications each score needs as the dot product, and how many times as long it takes. Which two need the same number of multiplications, and do they take the same time?
 
 # %%
+# all of them computed without loops
 table(costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits=1)
 
 # %% [markdown]
@@ -371,7 +373,7 @@ table(costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits
 #
 # ## So does it matter which?
 #
-# It matters if a score cannot notice what the task needs: the concatenating score never uses the state, and the location-based score never uses the hidden states. Of these two, only the concatenating score did harm in our translator. There, the state alone can tell where to look. It also matters if the scores are too large, as dot products at width 256, or too small, as perhaps the cosines in the translator.
+# It matters if a score cannot notice what the task needs: the concatenating score never uses the state, and the location-based score never uses the hidden states. Of these two, only the concatenating score did harm in our translator. There, the state alone can tell where to look. It also matters if the scores are too large, as dot products at width 256, or too small, as the cosines in the translator.
 #
 # Between the dot product, the general score and the perceptron, it depends on the task. In our translator and in "turned", the perceptron was ahead of both. On real sentences, Britz et al. 2017 found it slightly ahead of the general score. But it costs the most time of the three.
 #
@@ -399,7 +401,7 @@ check("04.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - It matters which score we take if it does not notice what the task needs, or if its scores are too large, as dot products of wide vectors can be.
+# - It matters which score we take if it does not notice what the task needs, or if its scores are too large or too small.
 # - The weights of the concatenating score ignore the query, and those of the location-based score ignore the keys. Additive and perceptron are one function, at different costs.
 # - The variance of a dot product grows with the width. Divided by √D, it stays the same, so attention begins to learn well in wide vectors, too.
 # - Our advice is the scaled dot product of two projections.

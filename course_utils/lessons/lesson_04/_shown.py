@@ -49,11 +49,12 @@ def weights_by_width(queries=500, keys=16, widest=1024):
 
 
 def words_right_in_translators():
-    """Return for each of the eight scores, and for "projected", the shares of right words of five trained translators, in sentences of 12 words."""
+    """Return for each of the eight scores, and two more, the shares of right words of five trained translators, in sentences of 12 words."""
     rows = {}
     for score in SCORES:
         (rows[score],) = measured_once("scores", "words_right", order="verb-last", setup=score, length=12)
-    (rows["projected"],) = measured_once("projected", "words_right", setup="projected", length=12)
+    for name, setup in (("projected", "projected"), ("8 · content_based", "content_based_times_8")):
+        (rows[name],) = measured_once("projected", "words_right", setup=setup, length=12)
     return rows
 
 

@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # model:  glodil sliro flima kovor kremil lanu tavo droli bresun kremil sono bruda
 # ```
 #
-# The first eight words are right. After them every word is wrong, because a word counts only at its own position. Can one vector hold a sentence, or is it too small?
+# The first eight words are right. After them every word is wrong. "sono" is there, but a word counts only at its own position. Can one vector hold a sentence, or is it too small?
 #
 # ## A network that reads word by word
 #
@@ -122,8 +122,7 @@ diagrams.seq2seq(source_words, target_words)
 # %% tags=["nbval-check-output"]
 small = ["boy called girls", "the boy called the girls", "the dog called girls"]
 for sentence in small:
-    translation = truth([sentence])[0]
-    print(f"{sentence:25} {translation}")
+    print(f"{sentence:25}", *truth([sentence]))
 
 # %% [markdown]
 # The word "the" vanishes, and "dog" becomes two words. In the same way "today" vanishes, and a few other words become two. The order stays the same.
@@ -144,7 +143,7 @@ shown.batch_in_words(pairs.words, source, given, wanted)
 # %% [markdown]
 # The rows of `given` are those of `wanted`, moved one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position the decoder reads `given` and should write `wanted`.
 #
-# So in training, the decoder reads the *right* word of the position before. This is called **teacher forcing**. Its own words would nearly all be wrong at first. Without the shift, it would read the very word that it should write. Then copying would be enough in training, and it would not learn to translate.
+# So in training, the decoder reads the *right* word of the position before. This is called **teacher forcing**. Without the shift, it would read the very word that it should write. Then copying would be enough in training, and it would not learn to translate.
 #
 # ## The whole model
 #
@@ -165,14 +164,15 @@ class Seq2Seq(nn.Module):
     def encode(self, source):  # B S
         states, _ = self.encoder(self.embedding(source))  # B S H
         last = (source != PAD).sum(1) - 1  # B: where EOS stands, here at 3 and 2
-        return states[torch.arange(len(source)), last]  # B H: the sentence vectors
+        row = torch.arange(len(source))  # B: 0, 1, 2 and so on
+        return states[row, last]  # B H: of each row, the state at its EOS
 
     def decode(self, given, s):  # B T, B H: the state to begin with
         states, _ = self.decoder(self.embedding(given), s[None])  # B T H
         return self.readout(states), states[:, -1]  # B T V, B H
 
     def forward(self, source, given):
-        return self.decode(given, self.encode(source))[0]  # B T V
+        return self.decode(given, self.encode(source))[0]  # B T V: the scores alone
 
 
 # %% [markdown]
@@ -209,8 +209,7 @@ torch.manual_seed(0)
 model = Seq2Seq(len(pairs.words))
 logits = model(source, given)  # B T V
 by_loops = loss_by_loops(logits, wanted)
-print("The loss of the untrained model, in nats per word:")
-print(f"{by_loops.item():.1f}")
+print(f"Loss of the untrained model, in nats per word: {by_loops.item():.1f}")
 reveal("05.untrained", round(by_loops.item(), 1))
 
 # %% [markdown]
@@ -229,7 +228,7 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because on the way back, each step multiplies the gradient by a matrix. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
+# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because it is multiplied by a matrix at every step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
 #
 # How far does the loss fall from 4.5 in 600 steps?
 
@@ -264,7 +263,7 @@ print(f"first step:                {losses[0]:.2f}")
 print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 
 # %% [markdown]
-# The loss falls to about 0.62. Since $e^{-0.62} = 0.54$, the right word now has a probability of about one half. Later lessons use the same loop under the name `fit`.
+# The loss falls to about 0.62. Since $e^{-0.62} = 0.54$, a model that gives every right word a probability of about one half has this loss. Later lessons use the same loop under the name `fit`.
 #
 # ## The model translates
 #
@@ -274,9 +273,9 @@ print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 # %%
 @torch.no_grad()
 def translate(model, sentences):
-    nothing = [[]] * len(sentences)  # no word of a translation yet
-    source, given, _ = make_batch(pairs.words.encode(sentences), nothing)  # B S, B 1
-    # given is now BOS, with which each translation begins
+    no_words = [[] for _ in sentences]  # the translations are still empty
+    source, given, _ = make_batch(pairs.words.encode(sentences), no_words)  # B S, B 1
+    # given now holds only BOS, with which each translation begins
     s = model.encode(source)  # B H
     written = []
     for _ in range(40):  # at most 40 words
@@ -317,7 +316,7 @@ growing = [
 shown.draw_translations(growing, truth(growing), translate(model, growing))
 
 # %% [markdown]
-# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later. The wrong words belong to the language, but together they do not say what the source says.
+# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later.
 #
 # **Your turn**: put sentences of your own into `growing`, made of the same words. What is the shortest sentence that your model gets wrong?
 #
@@ -332,14 +331,13 @@ sentences_right = {}
 for length in shown.LENGTHS:  # 1 to 8, 10, 12, 14 and 16 words
     test = small_world(200, seed=7, shortest=length, longest=length)
     translations = translate(model, test.sources)
-    of_sentences, of_words = exact_shares(translations, test.targets)
-    sentences_right[length] = of_sentences  # with all words right
-    words_right[length] = of_words
+    shares = exact_shares(translations, test.targets)
+    sentences_right[length], words_right[length] = shares
 print("The share of words right in test sentences of twelve words:")
 reveal("05.twelve", round(words_right[12], 2))
 
 # %% [markdown]
-# Fewer than half of the words are right. But the decoder reads its own words here, so a wrong word may lead to the next one. And which of the right words come from the vector? The decoder may also guess them, from the word before and from the grammar. So we give it the right words, as in training: once with the vector of each sentence, and once with the vector of another one. How much do the two differ?
+# Fewer than half of the words are right. Our example, with 8 of 13, did better than the mean. But the decoder reads its own words here, so a wrong word may lead to the next one. And which of the right words come from the vector? The decoder may also guess them, from the word before and from the grammar. So we give it the right words, as in training: with the vector of each sentence, with that of another one, and with the mean of all these vectors. How much do the three differ?
 
 # %%
 test = small_world(200, seed=7, shortest=12, longest=12)
@@ -349,29 +347,31 @@ parts = [(0, 99), (0, 4), (4, 8), (8, 99)]  # from which word to which
 rows = {}
 with torch.no_grad():
     own = model.encode(source)  # B H
-    others = own.roll(1, dims=0)  # B H: each sentence gets that of the one before
-    for name, s in {"its own vector": own, "the vector of another": others}.items():
-        best = model.decode(given, s)[0].argmax(-1)  # B T
-        right = (best == wanted) & is_word  # B T
+    another = own.roll(1, dims=0)  # B H: each sentence gets that of the one before
+    mean = own.mean(0).expand_as(own)  # B H: the same for each sentence
+    starts = {"its own vector": own, "the vector of another": another, "the mean": mean}
+    for name, s in starts.items():
+        logits, _ = model.decode(given, s)  # B T V
+        right = (logits.argmax(-1) == wanted) & is_word  # B T
         rows[name] = [right[:, i:j].sum() / is_word[:, i:j].sum() for i, j in parts]
 columns = ["all words", "first four", "next four", "the rest"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# With the vector of another sentence, about 0.18 of the words are right: at least so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. The decoder may also lose these while it writes the first ones.
+# With the vector of another sentence, about 0.18 of the words are right, and with the mean about as many: at least so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. The decoder may also lose these while it writes the first ones.
 #
-# For how many sentences are *all* words right? The next picture shows this for your model, and for five models that we have trained beforehand, each with its own seed. The band reaches from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Short sentences may have occurred there. So we also count the right ones among the *new* sentences of four words.
+# For how many sentences are *all* words right? The next picture shows this for your model, and for five models trained beforehand, each with its own seed. The band reaches from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Short sentences may have occurred there. So we also count the right ones among the *new* sentences of four words.
 
 # %%
 shown.draw_shares_by_length(words_right, sentences_right)
 known = set(pairs.sources)
 test = small_world(200, seed=7, shortest=4, longest=4)
 new = [sentence for sentence in test.sources if sentence not in known]
-share, _ = exact_shares(translate(model, new), truth(new))
+share, _ = exact_shares(translate(model, new), truth(new))  # of sentences
 print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 
 # %% [markdown]
-# Up to three words, nearly all sentences are right. Of the new ones with four words, more than four fifths are right. So the model has not only learned sentences by heart. At six words, about half are right. At twelve words, the curve for whole sentences has come down to 0. Your model behaves like the other five.
+# Up to three words, nearly all sentences are right. Of the new ones with four words, more than four fifths are right. So the model has not only learned sentences by heart. At six words, about half are right. At twelve words, the curve for whole sentences has come down to 0. In our run, your model lies close to the other five.
 #
 # ## Is the vector too small?
 #
