@@ -41,7 +41,7 @@ DEEP = {
     for part in (NOTHING, "norms")
     for weights in ("small", "large")
 }
-SETUPS = [("plain", part) for part in (NOTHING, *PARTS, COPYING)]
+SETUPS = [("plain", part) for part in (NOTHING, *PARTS, COPYING, DEEPER)]
 SETUPS += [("endings", part) for part in (NOTHING, *PARTS[:2], DEEPER)]
 SETUPS += [("plain", part) for part in (*TRIED, *DEEP)]
 FEWER = dict.fromkeys((*TRIED, *DEEP), 3)  # seeds of these

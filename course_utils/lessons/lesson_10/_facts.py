@@ -118,18 +118,14 @@ def change_the_weights(model):
     return rows
 
 
-def table_of_facts(facts, swapped=False):
-    """Show what share of the digits models get right for two facts or for three, by heads and hidden layer, seed by seed.
-
-    `swapped` is for two facts: the share after the weights of the two pairs were swapped.
-    """
+def table_of_facts(facts):
+    """Show what share of the digits models get right for two facts or for three, by heads and hidden layer, seed by seed."""
     setups = [(1, 0), (1, 32), (1, 128)] if facts == 2 else [(1, 32), (4, 32), (1, 128), (4, 128)]
-    value, corner = ("swapped_right", "right after the swap") if swapped else ("right", "digits right")
     rows = {}
-    for heads, units in setups[swapped:]:  # swapped: without the first one, which has no hidden layer
+    for heads, units in setups:
         name = f"{'one head' if heads == 1 else 'four heads'}, {f'{units} units' if units else 'no hidden layer'}"
-        (rows[name],) = measured_once("facts", value, facts=facts, heads=heads, units=units)
-    return table(rows, [f"seed {seed}" for seed in range(3)], corner, digits=2)
+        (rows[name],) = measured_once("facts", "right", facts=facts, heads=heads, units=units)
+    return table(rows, [f"seed {seed}" for seed in range(3)], "digits right", digits=2)
 
 
 def table_of_bleu():

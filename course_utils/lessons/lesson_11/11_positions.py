@@ -62,7 +62,7 @@ class Reader(nn.Module):
         self.add = add
         self.turn = turn
         self.embedding = nn.Embedding(WORDS, D)
-        self.W_Q = nn.ModuleList(nn.Linear(D, D) for _ in range(2))  # one a layer
+        self.W_Q = nn.ModuleList(nn.Linear(D, D) for _ in range(2))  # for each layer
         self.W_K = nn.ModuleList(nn.Linear(D, D) for _ in range(2))
         self.W_V = nn.ModuleList(nn.Linear(D, D) for _ in range(2))
         self.readout = nn.Linear(D, WORDS)
@@ -95,7 +95,7 @@ lengths = [3, 6, 9, 12]
 headings = [f"{length} words" for length in lengths]
 
 
-def trained(**ways):
+def trained(**ways):  # add=..., turn=..., or neither
     torch.manual_seed(0)
     model = Reader(**ways)
     fit(model, steps=1000, rate=5e-3)
@@ -148,8 +148,7 @@ class LearnedPositions(nn.Module):
         self.P = nn.Embedding(longest, D)
 
     def forward(self, x):  # B T D
-        T = x.shape[1]
-        return x + self.P.weight[:T]  # B T D
+        return x + self.P.weight[: x.shape[1]]  # B T D: a row for each of T words
 
 
 shares["learned positions"] = shares_right(trained(add=LearnedPositions()))
@@ -209,12 +208,10 @@ def one_back(D):
     M = torch.zeros(D, D)
     for i in range(D // 2):
         delta = torch.tensor(1 / 10_000 ** (2 * i / D))  # the angle of pair i
-        block = torch.tensor(
-            [
-                [delta.cos(), delta.sin()],
-                [-delta.sin(), delta.cos()],
-            ]
-        )
+        block = torch.tensor([
+            [delta.cos(), delta.sin()],
+            [-delta.sin(), delta.cos()],
+        ])  # fmt: skip
         M[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = block  # rows and columns of pair i
     return M
 
@@ -231,7 +228,8 @@ print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 P = sinusoidal(length=7, D=64)  # T D
 M = one_back(D=64)
 sharper = 3  # in place of 1 / 64 ** 0.5, so that one position gets most of the weight
-weights = (sharper * P @ M @ P.T).softmax(-1)  # T T
+scores = sharper * P @ M @ P.T  # T T: the queries P @ M times the keys P
+weights = scores.softmax(-1)
 plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
@@ -293,6 +291,7 @@ def turn(x, first=0):  # T D, or B T D; `first` is the position of the first row
     i = torch.arange(D // 2)  # D/2
     m = torch.arange(first, first + T)[:, None]  # T 1
     angle = m / 10_000 ** (2 * i / D)  # T D/2
+    # in an index, three dots stand for all axes but the last
     a = x[..., 0::2]  # the first number of each pair
     b = x[..., 1::2]  # the second one
     turned = torch.zeros_like(x)
@@ -330,7 +329,7 @@ print("Lines are means of five seeds, bands go from the lowest to the highest:")
 right = {}
 for kind in ("rotary", "sinusoidal", "learned", "none"):
     found = measured("positions", "answers_right", "length", positions=kind)
-    numbers, right[kind] = found  # lengths, and five runs
+    numbers, right[kind] = found  # the lengths, and for each seed its shares
 at_24 = numbers.index(24)
 sinusoidal_at_24 = [run[at_24] for run in right["sinusoidal"]]
 reveal("11.beyond", round(sum(sinusoidal_at_24) / 5, 2))
@@ -353,14 +352,16 @@ class HeadByHand(Reader):
         if layer == 1:
             return super().weights(layer, x)  # B T T: as trained
         P = sinusoidal(length=x.shape[1], D=64)  # T D
-        return (sharper * P @ M @ P.T).softmax(-1)  # T T: the word before
+        scores = sharper * P @ M @ P.T  # T T
+        return scores.softmax(-1)  # most for the word before
 
 
 by_hand = HeadByHand(add=add_sinusoidal)
 by_hand.load_state_dict(sinus.state_dict())  # all that has been learned
 draw = torch.Generator().manual_seed(1)
 longer, answers = recall_next(500, 24, draw)  # B T, B
-stands_at = (longer == answers[:, None]).int().argmax(1)  # B: its position
+is_answer = longer == answers[:, None]  # B T: compared with B 1
+stands_at = is_answer.int().argmax(1)  # B: the position of the first True
 parts = {"all": (1, 23), "at 1 to 8": (1, 8), "9 to 11": (9, 11), "12 to 23": (12, 23)}
 
 

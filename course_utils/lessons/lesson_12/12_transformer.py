@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.data.measured import by_seed, measured_once
+from course_utils.data.measured import by_seed
 from course_utils.data.small_world import small_world, truth
 from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
@@ -62,20 +62,20 @@ predict("12.alike", ...)
 print("Lines are means of five seeds, bands go from the lowest to the highest.")
 torch.manual_seed(0)
 weights, _ = random_attention(torch.randn(10, 64))
-print(f"a word's largest weight, on average: {weights.max(-1).values.mean():.2f}")
+print(f"a word's largest weight, on average: {weights.amax(-1).mean():.2f}")
 alone = torch.stack([likeness(False, seed) for seed in range(5)])  # seeds, layers
 added = torch.stack([likeness(True, seed) for seed in range(5)])
 above = alone.mean(0) > 0.99  # layers
-reveal("12.alike", above.tolist().index(True))
+reveal("12.alike", above.tolist().index(True))  # the first True
 alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two such layers, all words point in nearly the same direction. In a first layer, the largest of a word's ten weights is only 0.17 on average. So each word gets nearly the same mean, and attention with random matrices does not keep words apart. Dong et al. 2021 prove this for all matrices that are not too large. The second curve shows a partial remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
+# After two such layers, all words point in nearly the same direction. In a first layer, the largest of a word's ten weights is only 0.17 on average. So each word gets nearly the same mean, and attention with small random matrices, as training begins with, does not keep words apart. Dong et al. 2021 prove this for all matrices that are not too large. The second curve shows a partial remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
 #
 # ## The whole plan
 #
-# A translator needs more than attention and residual connections: it has to read one sentence and write another. The next drawing shows the Transformer (Vaswani et al. 2017), whose boxes we build one after another. At the top is the **encoder**, which reads the source. Its result is called the **memory**. At the bottom is the **decoder**, which writes the translation.
+# A translator has to read one sentence and write another. The next drawing shows the Transformer (Vaswani et al. 2017), whose boxes we build one after another. At the top is the **encoder**, which reads the source. Its result is called the **memory**. At the bottom is the **decoder**, which writes the translation.
 #
 # The thick line on each side consists of residual connections, and is called the **residual stream**. Each box above it reads from the stream, computes something, and adds it to the stream. Which of the boxes let words exchange what they know?
 
@@ -85,11 +85,11 @@ diagrams.transformer()
 # %% [markdown]
 # ## The attentions
 #
-# Only the three attentions let one word read from another. They are those of lesson 10:
+# Only the three attentions let one word read from another. They are those of lesson 10, with one change: keys and values come from `memory`, or from x if none is given.
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
-# d = D / H is the width of a head. The code also has a mask and biases. With D = 8 and two heads, which shape does Q have in the code for 3 sentences of 5 words?
+# d = D / H is the width of a head. If x is the target, and `memory` the source, which of Q, K and V come from the source?
 
 
 # %%
@@ -119,14 +119,8 @@ class MultiHeadAttention(nn.Module):
         return self.W_O(contexts.flatten(2))  # B T D: the heads side by side
 
 
-# %%
-attention = MultiHeadAttention(D=8, H=2)
-x = torch.randn(3, 5, 8)  # B T D
-print("Q:     ", *attention.split(attention.W_Q(x)).shape)
-print("result:", *attention(x, causal_mask(5)).shape)
-
 # %% [markdown]
-# Q has 3 sentences, 2 heads, 5 words and 8 / 2 = 4 numbers for each. The result has the shape of x, so it can be added to the stream.
+# K and V come from the source, and Q from the target. The result has the shape of x, so it can be added to the stream.
 #
 # ## One network for all words
 #
@@ -246,7 +240,7 @@ there = torch.tensor([True, True, True, True, False])  # S
 source = ["the", "dog", "barks", "EOS", "PAD"]
 target = ["BOS", "der", "Hund", "bellt", "PAD"]
 masks = {
-    "encoder, to itself": (there.expand(5, 5), source, source),
+    "encoder, to itself": (there.expand(5, 5), source, source),  # for each query
     "decoder, to itself": (causal_mask(5), target, target),
     "decoder, to the source": (there.expand(5, 5), source, target),
 }
@@ -263,7 +257,7 @@ plots.side_by_side(plots.mask, masks)
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# The readout needs small numbers in E, because large logits would make the first loss large. The embedding needs numbers as large as those of the positions, and the factor √D makes them so.
+# The readout needs small numbers in E, for small logits. Times √D, they are about as large as those of the positions.
 
 
 # %%
@@ -322,10 +316,10 @@ class Transformer(EmbeddingAndReadout):
 # %%
 @torch.no_grad()
 def is_safe_from_later_words(model, source, given):
-    logits = model(source, given)  # B T V
+    logits = model(source, given)[:, :2]  # B 2 V: at the positions 0 and 1
     changed = given.clone()
     changed[:, 2:] = 7  # another word in place of all from position 2 on
-    return torch.allclose(model(source, changed)[:, :2], logits[:, :2], atol=1e-5)
+    return torch.allclose(model(source, changed)[:, :2], logits, atol=1e-5)
 
 
 @torch.no_grad()
@@ -373,8 +367,8 @@ def translate(model, words, sentences, longest=20):
     memory, mask = model.encode(source)
     for _ in range(longest):
         logits = model.decode(given, memory, mask)  # B T V
-        next_word = logits[:, -1].argmax(-1)  # B: the most probable next word
-        given = torch.cat([given, next_word[:, None]], dim=1)  # B T+1
+        next_word = logits[:, -1].argmax(-1, keepdim=True)  # B 1: the most probable
+        given = torch.cat([given, next_word], dim=1)  # B T+1
     return words.decode(given[:, 1:].tolist())  # without BOS, each up to its EOS
 
 
@@ -395,12 +389,13 @@ predict("12.share", ...)
 
 # %% tags=["reveals"]
 pairs = small_world(20_000, seed=1, order="verb-last")
+sources, targets = pairs.ids()  # a list of word ids for each sentence
 test = small_world(300, seed=2, order="verb-last")
 test_batch = make_batch(*test.ids())  # source B S, given B T, wanted B T
 
 torch.manual_seed(0)
 model = Transformer(len(pairs.words))
-losses = fit(model, *pairs.ids(), steps=200)
+losses = fit(model, sources, targets, steps=200)
 of_whole = results(model, losses)
 _, forced, by_itself = of_whole
 print("Share of words right:")
@@ -418,8 +413,7 @@ for sentence, wanted, written in zip(sentences, right, ours, strict=True):
     print(f"source  {sentence}\nright   {wanted}\nmodel   {written}\n")
 
 # %%
-seen = set(pairs.sources)
-new = [text for text in test.sources if text not in seen]
+new = [text for text in test.sources if text not in pairs.sources]
 translations = translate(model, pairs.words, new)
 _, by_itself = exact_shares(translations, truth(new, "verb-last"))
 print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}")
@@ -464,7 +458,7 @@ def take_out(model, part):
     elif part == "residual connections":
         for layer in layers:
             for name, sublayer in layer.named_children():
-                setattr(layer, name, NoResidual(sublayer))
+                setattr(layer, name, NoResidual(sublayer))  # in its place
     elif part == "norms":
         for sublayer in sublayers(model):
             sublayer.norm = nn.Identity()
@@ -490,11 +484,13 @@ predict("12.part", ...)
 # %% tags=["reveals"]
 torch.manual_seed(0)
 without = take_out(Transformer(len(pairs.words)), part)
-its_losses = fit(without, *pairs.ids(), steps=200)
+its_losses = fit(without, sources, targets, steps=200)
 its_results = results(without, its_losses)
 difference = its_results[0] - of_whole[0]  # of their last losses
-compared = "lower" if difference < 0 else "higher"
-reveal("12.part", compared if abs(difference) > 0.1 else "about equal")
+compared = "about equal"
+if abs(difference) > 0.1:
+    compared = "lower" if difference < 0 else "higher"
+reveal("12.part", compared)
 
 
 # %%
@@ -502,38 +498,42 @@ rows = {"whole model": of_whole, f"without {part}": its_results}
 columns = ["last losses", "words right, teacher forcing", "words right, by itself"]
 table(rows, columns, digits=2)
 
-# %%
-for parts in ["attention to the source", "causal mask and attention to the source"]:
-    print(f"without {parts}:", by_seed("parts", "loss", part=parts, world="plain"))
-
 # %% [markdown]
 # The loss is about equal, and so is the share with teacher forcing. But without the causal mask, hardly any word is right when the model writes by itself. In training it could look at all later words. When it writes, there are none yet.
 #
-# Why is the loss not lower? The source already says nearly everything, so a look ahead gains little. The last lines show losses of five seeds, which we measured beforehand. Without the attention to the source, the loss stays above 2. If the causal mask is taken out, too, it falls below 0.1.
+# Why is the loss not lower? Perhaps the source already says nearly everything. Then the look ahead should gain much only if the attention to the source is missing, too. We have trained four models with five seeds each, for 300 steps.
+
+# %%
+both = "causal mask and attention to the source"
+for taken in ["nothing", "causal mask", "attention to the source", both]:
+    print(f"{taken} taken out:", by_seed("parts", "loss", part=taken, world="plain"))
+
+# %% [markdown]
+# Without the attention to the source, the loss stays above 2, and a look ahead brings it below 0.1. With the attention to the source, it is below 0.1 in any case.
 #
 # **Your turn**: put another part, such as "norms", into the cell that begins with `part =`, predict, and run this cell and the next two again.
 #
-# The next figure shows all seven parts, each with five seeds, measured beforehand. These models have learned for 300 steps, so the whole one is a little better than ours. In a batch, short sentences have padding, and a sentence alone has none. So we also let each model translate one sentence at a time. For which parts are fewer than half of the words right when the model writes by itself?
+# The next figure shows all seven parts, again with five seeds and 300 steps. In a batch, short sentences have padding, and a sentence alone has none. So we also let each model translate one sentence at a time. For which parts are fewer than half of the words right when the model writes by itself?
 
 # %%
 parts = ["nothing", "feed-forward networks", "norms", "source mask", "positions"]
 parts += ["attention to the source", "residual connections", "causal mask"]
 rows = {}
 for part in parts:
-    which = {"part": part, "world": "plain"}  # the world of this page
     rows[f"{part} taken out"] = {
-        "teacher forcing": measured_once("parts", "given_right", **which),
-        "by itself": measured_once("parts", "written_right", **which),
-        "one at a time": measured_once("parts", "alone_right", **which),
+        "teacher forcing": by_seed("parts", "given_right", part=part, world="plain"),
+        "by itself": by_seed("parts", "written_right", part=part, world="plain"),
+        "one at a time": by_seed("parts", "alone_right", part=part, world="plain"),
     }
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 print("words wrong, by itself, seed by seed:")
-for part in parts[:2]:
+three_layers = "feed-forward networks, with three layers"  # in place of two
+for part in ["nothing", "feed-forward networks", three_layers]:
     right = by_seed("parts", "written_right", part=part, world="plain")
-    print(f"{part} taken out:", 1 - right)
+    print("taken out:", part, 1 - right)
 
 # %% [markdown]
-# Without positions, attention to the source, the causal mask or residual connections, fewer than half of the words are right. For the first three, the task itself gives a reason. Without positions, the encoder sees which words the source has, but not in which order. Given the right words before, that is enough for about three of four words. Without attention to the source, the decoder can only guess from the words before. Without the causal mask, it learns to read words that are not there when it writes. Our test above found this fault before any training.
+# Without positions, attention to the source, the causal mask or residual connections, fewer than half of the words are right. For the first three, the task itself gives a reason. Without positions, the encoder sees which words the source has, but not in which order. Given the right words before, that is enough for about three of four words. Without attention to the source, the decoder can only guess from the words before. Without the causal mask, it learns to read words that are not there when it writes.
 #
 # Without residual connections, none of five models has learned the task in 300 steps. Have their words become alike, as in our first experiment? We measure this in the memory of the longer of our two sentences, before any training.
 
@@ -553,9 +553,9 @@ for part in ["nothing", "residual connections"]:
     print(f"{part} taken out:", torch.stack(found))
 
 # %% [markdown]
-# Without residual connections, all words of the memory point in nearly the same direction. So at first the decoder can hardly tell them apart. Perhaps this is why these models have not learned the task.
+# Without residual connections, all words of the memory point in nearly the same direction. So at first the decoder can hardly tell them apart. Perhaps this is why these models have not learned the task. Another possible reason is the gradient: without x, it has to go back through every sub-layer (He et al. 2016).
 #
-# Without the source mask, fewer words are right if sentences are translated one at a time. In training, such a model has probably got used to padding. Without feed-forward networks, more words are wrong with four of the five seeds, and on average about twice as many. But these models also have fewer weights, so we do not know whether they lack the networks or only weights. Without norms, hardly anything changes here.
+# Without the source mask, fewer words are right if sentences are translated one at a time. In training, such a model has probably got used to padding. Without feed-forward networks, more words are wrong with four of the five seeds, and on average about twice as many. But these models also have fewer weights. With a third layer they have nearly as many as the whole model (41,472 of 45,632), and still more words are wrong, with every seed. Without norms, hardly anything changes here.
 #
 # ## What are norms for?
 #
@@ -582,7 +582,8 @@ setups = {
 source, given, _ = test_batch
 runs = {}
 for name, setup in setups.items():
-    three = [six_layers(*setup, seed) for seed in range(3)]
+    part, weights = setup
+    three = [six_layers(part, weights, seed) for seed in range(3)]
     runs[name] = torch.stack([spreads(deep, source, given) for deep in three])
 ax = plots.axes(width=7)
 plots.curves(range(7), runs, "layers", "standard deviation", ax=ax, legend="above")
@@ -596,17 +597,17 @@ rows = {}
 for name, setup in setups.items():
     part, weights = setup
     which = f"{part}, six layers, {weights} weights"
-    (rows[name],) = measured_once("parts", "given_right", part=which)
+    rows[name] = by_seed("parts", "given_right", part=which)
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digits=2)
 
 # %% [markdown]
-# With small weights, six layers learn with norms and without, and with norms they are slightly ahead. With large weights, only the models with norms learn, and they have learned less than models with small weights. So norms do not make large weights good. They make the choice of the first weights less dangerous.
+# With small weights, six layers learn with norms and without, and with norms they are slightly ahead. With large weights, only the models with norms learn, and they have learned less than models with small weights. So norms make the choice of the first weights less dangerous.
 #
 # ## So: what else does attention need to become a translator?
 #
 # In our small world, it needs three helpers: residual connections, positions and a causal mask. And it has to be used a second time, to look from the translation to the source. When one of these four was missing, most words were wrong when the model wrote by itself. To translate a sentence alone as well as among others, it also needs the source mask.
 #
-# With feed-forward networks, and so with more weights, it became better: about half as many words were wrong on average. Norms changed hardly anything in our small model, but deep models with large first weights learned only with norms.
+# With feed-forward networks, about half as many words were wrong on average, and a third layer did not replace them. Norms changed hardly anything in our small model, but deep models with large first weights learned only with norms.
 #
 # ## Questions
 #
@@ -633,7 +634,7 @@ check("12.q5", ...)
 # - Attention alone, with random matrices, makes words alike. With residual connections, x + f(x), that happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - There are three attentions and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test it.
-# - Without residual connections, positions, causal mask or attention to the source, most words are wrong. Without feed-forward networks, about twice as many are wrong on average, but there are also fewer weights.
+# - Without residual connections, positions, causal mask or attention to the source, most words are wrong. Without feed-forward networks, about twice as many are wrong on average.
 # - Norms make deep models less sensitive to large first weights.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)

@@ -129,7 +129,7 @@ predictions = (
     Prediction(
         "12.part",
         "Is the loss at the end of training lower than that of the whole model, higher, or about equal?",
-        why="The next table compares the two models.",
+        why="So the loss does not show that the mask is missing. The next table has more to say.",
         choices=("lower", "about equal", "higher"),
     ),
 )

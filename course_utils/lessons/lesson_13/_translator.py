@@ -1,10 +1,9 @@
-"""What lesson 13 shows of the course's translator: how it learned, how well it translates captions, and which it translates worst.
+"""What lesson 13 shows of the course's translator: how well it translates captions, and which it translates worst.
 
 The numbers below were measured once with the model that ships, by `python -m course_utils.lessons.lesson_13._translator`, half a
 minute on one core. No task is declared here.
 """
 
-import csv
 import re
 from collections import Counter
 
@@ -12,12 +11,11 @@ from torch import Tensor
 
 from course_utils.data.measured import by_seed, measured_once
 from course_utils.data.multi30k import load_multi30k
-from course_utils.models.files import PRETRAINED, load_pretrained
+from course_utils.models.files import load_pretrained
 from course_utils.translation.scores import bleu, chrf
 from course_utils.translation.translate import translate
 
 NAME = "transformer-en-de"
-SECOND = "transformer-gpu-en-de"
 
 # The captions of test_2017_flickr whose translations have the least chrF, with what the German says, and how many of the 29,000
 # captions read in training hold two of their words, "Road" with a capital letter.
@@ -57,31 +55,15 @@ AS_RARE_AS_NOT = {
     "swims": "schwimm",
     "wetsuit": "neopren|tauch",
 }
-# Of 29 captions each, how many are negative in German where the English holds "not"; and how many tell the word where it holds one of
-# these others: "fallen", which the first translator tells least often, and the mean of all 17.
-OF_29 = {"a person": [23, 16, 24.4], "the first translator": [4, 4, 22.1], "the second translator": [10, 14, 24.4]}
+# Of 29 captions each, how many are negative in German where the English holds "not", by a person and by the translator; and how many
+# tell the word where it holds one of these others: "fallen", which the translator tells least often, and the mean of all 17.
+OF_29 = {"not": [23, 4], "fallen": [16, 4], "17 other words, mean": [24.4, 22.1]}
 NEGATIONS = {"nicht", "kein", "keine", "keinen", "ohne"}  # not, no, without
 
 
 def negative(texts) -> list[str]:
     """Return those of the German texts that hold a negation."""
     return [text for text in texts if NEGATIONS & set(_words(text))]
-
-
-def learning_curve(name=NAME) -> dict[str, list[float]]:
-    """Return for some epochs the loss on held-out captions, and the BLEU of greedy translations of them."""
-    with (PRETRAINED / name / "curves.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {f"{float(row['epoch']):g}": [float(row["val_loss"]), float(row["val_bleu"])] for row in rows}
-
-
-def test_scores() -> dict[str, list[float]]:
-    """Return for each of the two translators the BLEU that its card names: of the test sets, with beam search."""
-    rows = {}
-    for title, name in (("on one processor core", NAME), ("on a GPU", SECOND)):
-        card = (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
-        rows[title] = [float(score) for score in re.findall(r"^\| test_\w+ \| ([\d.]+)", card, re.MULTILINE)]
-    return rows
 
 
 def captions_with(word) -> int:
@@ -136,12 +118,11 @@ def measure():
         found = [row for row in rows if least <= min(held[word] for word in _words(row[0])) <= most]
         length = sum(len(row[0].split()) for row in found) / len(found)
         print(least, most, len(found), bleu([row[1] for row in found], [row[2] for row in found]).score, length)
-    second, _ = load_pretrained(SECOND)
     assert {word for word, captions in held.items() if captions == held["not"]} == {"not", *AS_RARE_AS_NOT}
     for word, stems in {"not": rf"\b({'|'.join(NEGATIONS)})\b", **AS_RARE_AS_NOT}.items():
         places = [i for i, source in enumerate(read.sources) if word in _words(source)]
         sources = [read.sources[i] for i in places]
-        by_all = [[read.targets[i] for i in places], *(translate(one, subwords, sources) for one in (model, second))]
+        by_all = [[read.targets[i] for i in places], translate(model, subwords, sources)]
         print(word, [sum(bool(re.search(stems, text.lower())) for text in texts) for texts in by_all])
     print("word for word:", sum(german == right for _, german, right in rows))
 
