@@ -9,6 +9,7 @@ from course_utils.data import measured
 from course_utils.data.scenes import RELATIONS, WORDS
 from course_utils.data.subwords import PAD
 from course_utils.figures import pictures, plots
+from course_utils.figures.tables import table
 
 
 def cells_of(seen, scene):
@@ -92,12 +93,12 @@ def by_seed(table, value, setup):
 
 
 def relations_followed(setup):
-    """Return shares of first relations that are right, of five captioners each: with nothing moved, and with the first or the second thing moved everywhere, in earlier looks and the first state, or in the look at the relation."""
+    """Return shares of first relations that are right, of five captioners each: with nothing moved, and with the first or the second thing moved everywhere, in earlier looks and the first state, or in the look for the relation."""
     columns = {"nothing moves": "whole"}
     for called, thing in (("first", "before"), ("second", "after")):
         columns[f"the {called} thing moves"] = f"{thing}_new"
         columns[f"the {called} thing, only earlier"] = f"{thing}_earlier"
-        columns[f"the {called} thing, only at the relation"] = f"{thing}_look"
+        columns[f"the {called} thing, only in the look for the relation"] = f"{thing}_look"
     return {row: by_seed("relations", column, setup) for row, column in columns.items()}
 
 
@@ -107,6 +108,21 @@ def weights_on_things(setup):
     return f"mean weight on the first thing {first:.2f}, on the second thing {second:.2f}, with equal weights 0.04"
 
 
-def names_lost(setup, where):
-    """Return the share of its right names that each of five captioners loses if the thing's cell is empty in one place."""
+def names_by_seed():
+    """Return a table of five captioners without the penalty and five with it: where they point, what they name, and what is lost without a thing."""
+    setup = "penalty 0.01"
+    rows = {
+        "no penalty: pointing accuracy": by_seed("emptied", "pointing", "no penalty"),
+        "no penalty: names right": by_seed("emptied", "whole", "no penalty"),
+        "penalty: pointing accuracy": by_seed("emptied", "pointing", setup),
+        "penalty: names right": by_seed("emptied", "whole", setup),
+        "lost if the thing is missing everywhere": _names_lost(setup, "thing"),
+        "lost if it is missing one look earlier": _names_lost(setup, "look_before"),
+        "lost if it is missing in the look for the name": _names_lost(setup, "look"),
+    }
+    return table(rows, [f"seed {seed}" for seed in range(5)], digits=2)
+
+
+def _names_lost(setup, where):
+    """The share of its right names that each of five captioners loses if the thing's cell is empty in one place, or everywhere."""
     return 1 - by_seed("emptied", where, setup) / by_seed("emptied", "whole", setup)

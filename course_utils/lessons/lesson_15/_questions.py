@@ -68,17 +68,18 @@ questions = (
     NumberQuestion(
         "15.q4",
         "better than chance",
-        "A caption names five things. For four of them, the largest of the 25 weights lies on the thing. How many times chance is this pointing accuracy?",
-        answer=20,
+        "A caption names five things. For four of them, the largest of the 25 weights lies on the thing. How many times as high is this "
+        "pointing accuracy as that of someone who looks at any of the five things?",
+        answer=4,
         tolerance=0.05,
-        why="The pointing accuracy is 4/5 = 0.8, chance is 1/25 = 0.04, and 0.8 / 0.04 = 20.",
+        why="The pointing accuracy is 4/5 = 0.8. Whoever looks at any of the five things is right in 1 of 5 cases, and 0.8 / 0.2 = 4.",
         wrong={
-            0.8: "That is the pointing accuracy. Divide it by what a random cell would give.",
-            4.0: "You have divided by 1/5, as if there were five cells. A random cell is one of 25.",
-            0.04: "That is chance. Divide the pointing accuracy by it.",
-            25.0: "That would be a pointing accuracy of 1. One of the five things is missed.",
+            0.8: "That is the pointing accuracy. Divide it by what a look at any of the five things would give.",
+            20.0: "You have compared with a random cell, 1/25. But most cells are empty: compare with one of the five things.",
+            0.2: "That is the share of a look at any of the five things. Divide the pointing accuracy by it.",
+            5.0: "That would be a pointing accuracy of 1. One of the five things is missed.",
         },
-        otherwise="Divide the share of things that are pointed at by the share that a random cell would get.",
+        otherwise="Divide the share of things that are pointed at by the share that a look at any of the five things would get.",
     ),
     Question(
         "15.q5",
@@ -109,7 +110,7 @@ predictions = (
     Prediction(
         "15.pointing",
         "Of 100 things, for how many does the largest weight lie on the thing when its name is written?",
-        why="Nothing in the training asks the model to look there, and a random cell would be right in 1 of 25 cases.",
+        why="Nothing in the training asks the model to look there, and a look at any of the things would be right in about 40 of 100 cases.",
     ),
     Prediction(
         "15.penalty",

@@ -6,6 +6,7 @@ Shape letters: N stories, M facts, K hops.
 """
 
 import torch
+from torch.nn import functional as F
 
 from course_utils.data.measured import by_seed
 from course_utils.data.stories import ANSWERS, encode, most_visited, trails
@@ -74,13 +75,32 @@ def draw_what_is_followed(networks, texts, asked):
 
 
 @torch.no_grad()
-def wrong_answers(networks, texts, asked):
-    """Return two shares of all answers of each network: the wrong ones, and those where the taker has dropped the thing and gone on."""
-    went_on, shares = trails(texts).went_on, []
+def wrong_answers(networks, asked):
+    """Return three shares of wrong answers of each network: in all stories, where no needed fact is older than 8, and in the others."""
+    age = asked.mask.sum(1, keepdim=True) - 1 - asked.support[:, :2]  # N 2
+    young = (age <= 8).all(1)  # N
+    shares = []
     for network in networks:
-        wrong = network(asked.facts, asked.mask, asked.question).logits.argmax(-1) != asked.answer  # N
-        shares.append([wrong.float().mean(), (wrong & went_on).float().mean()])
-    return torch.tensor(shares)  # networks 2
+        wrong = (network(asked.facts, asked.mask, asked.question).logits.argmax(-1) != asked.answer).float()  # N
+        shares.append([wrong.mean(), wrong[young].mean(), wrong[~young].mean()])
+    return torch.tensor(shares)  # networks 3
+
+
+def each_fact_taken_away(network, asked):
+    """Return a table for "three facts": the mean weight of each of two hops on each fact, and the share right if no hop reads it."""
+    measured, whole_hop, rows = score(network, asked), network.hop, {}
+    weights = torch.tensor(measured.on_facts)  # hops, facts
+    for number, name in enumerate(("who took the thing", "the move to the named place", "the move before")):
+        taken = F.one_hot(asked.support[:, number], asked.mask.shape[1]).bool()  # N M
+
+        def hop(question, memory, output, mask, taken=taken):
+            return whole_hop(question, memory, output, mask & ~taken)
+
+        network.hop = hop
+        rows[name] = [*weights[:, number], score(network, asked).right]
+    network.hop = whole_hop
+    columns = ["weight of hop 1", "weight of hop 2", "right answers without it"]
+    return table(rows, columns, "fact", 2, f"right answers with all facts: {measured.right:.2f}")
 
 
 def _stored(setup, kind, hops, value="right"):

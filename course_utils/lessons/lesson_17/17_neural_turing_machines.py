@@ -1,14 +1,12 @@
 # %%
 import torch
 import torch.nn.functional as F
-from ipywidgets import FloatSlider
 from torch import nn
 
 from course_utils import check, predict, reveal
 from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.figures import diagrams
 from course_utils.figures.tables import table
-from course_utils.figures.widgets import explore
 from course_utils.lessons.lesson_17 import _figures as pictures
 from course_utils.models import turing
 
@@ -16,8 +14,6 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # Every attention so far has *read*: it took a weighted sum of vectors. Can attention also *write*, and change the vectors that it looks at? And can a network learn *where* to write, so that it finds things again later?
-#
-# We first write by hand. Then we see how a network can choose a position, and train a machine that does both.
 #
 # ## A task that needs a memory
 #
@@ -38,7 +34,7 @@ pictures.draw_copy(example)
 #
 # ## How weights write
 #
-# A head has a weight $w(i)$ for each position. The weights are between 0 and 1, and sum to 1. To read, a head takes the weighted sum of the positions, as every attention does (equation 2 of the paper):
+# A head has a weight $w(i)$ for each position. The weights are between 0 and 1, and sum to 1. To read, a head takes the weighted sum of the positions (equation 2 of the paper):
 #
 # $$r = \sum_i w(i)\, M(i)$$
 #
@@ -48,7 +44,7 @@ pictures.draw_copy(example)
 #
 # The sign ∘ means that the numbers of two vectors are multiplied one by one.
 #
-# Here is an example with three positions of width 2. Position 0 holds (4, 8), and its weight is 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does it hold afterwards? And what happens to position 2, whose weight is 0?
+# Here is an example with three positions of width 2. Position 0 holds (4, 8), and its weight is 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does it hold afterwards?
 
 # %% tags=["nbval-check-output"]
 M = torch.tensor([[4.0, 8.0], [1.0, 1.0], [6.0, 6.0]])  # N W
@@ -62,34 +58,34 @@ for i in range(3):
 # %% [markdown]
 # Position 0 now holds (3, 9). Half of the 4 is erased and nothing of the 8, and then half of 2 is added to both. Position 2 stays as it was, because its weight is 0.
 #
-# Now we write `read` and `write` as products of tensors, for a batch of B memories at once. `None` gives a tensor a new axis of size 1. With it, every weight meets every number of $e$ and $a$ in `write`.
+# Now we write both as products of tensors, for a batch of B memories at once. `unsqueeze` gives a tensor a new axis of size 1. With it, every weight meets every number of $e$ and $a$ in `write`.
 #
 # Does a gradient reach the weights of a write? The first number of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. What is its derivative with respect to the weight $w$?
 
 
 # %% tags=["nbval-check-output"]
 def read(M, w):  # B N W, B N
-    w = w[:, None, :]  # B 1 N
-    return (w @ M)[:, 0]  # B W
+    w = w.unsqueeze(1)  # B 1 N
+    return (w @ M).squeeze(1)  # B 1 W, then B W
 
 
 def write(M, w, e, a):  # B N W, B N, B W, B W
-    w = w[:, :, None]  # B N 1
-    e = e[:, None, :]  # B 1 W
-    a = a[:, None, :]  # B 1 W
+    w = w.unsqueeze(2)  # B N 1
+    e = e.unsqueeze(1)  # B 1 W
+    a = a.unsqueeze(1)  # B 1 W
     return M * (1 - w * e) + w * a  # B N W
 
 
 w.requires_grad_(True)  # from here on, gradients reach w
-written = write(M[None], w[None], e[None], a[None])  # B N W, with B = 1
-print("written:", written[0].detach())
-(gradient,) = torch.autograd.grad(written[0, 0, 0], w)  # N
-print("gradient:", gradient)
+written = write(M.unsqueeze(0), w.unsqueeze(0), e.unsqueeze(0), a.unsqueeze(0))
+print("written:", written[0].detach())  # N W, for B = 1
+written[0, 0, 0].backward()
+print("gradient:", w.grad)  # N
 
 # %% [markdown]
-# The derivative is -4 + 2 = -2: more weight would make this number smaller. The other weights have no influence on it, so their gradients are 0. `write` also gives the same result as the loop.
+# The derivative is -4 + 2 = -2: more weight would make this number smaller. The other weights have no influence on it, so their gradients are 0. `write` gives the same result as the loop.
 #
-# So weights can write, and gradients reach them. The second question is harder: how does a head come to the right position?
+# So weights can write, and gradients reach them. A head that chose a single position, as in lesson 08, would have no gradient for its choice. The second question is harder: how does a head come to the right position?
 #
 # ## How a head chooses its position
 #
@@ -114,12 +110,12 @@ diagrams.addressing()
 
 # %% tags=["nbval-check-output"]
 def by_content(M, k, beta):  # B N W, B W, B 1
-    k = k[:, None, :]  # B 1 W: the same key for all positions
+    k = k.unsqueeze(1)  # B 1 W: the same key for all positions
     cosines = F.cosine_similarity(M, k, dim=-1)  # B N
     return (beta * cosines).softmax(-1)  # B N
 
 
-M = torch.eye(4)[None]  # B N W: four positions at right angles to each other
+M = torch.eye(4).unsqueeze(0)  # B N W: four positions at right angles to each other
 k = M[:, 0]  # B W: what position 0 holds
 beta = torch.tensor([[7.0]]).log()  # B 1
 content = by_content(M, k, beta)  # B N
@@ -179,7 +175,7 @@ shifted
 #
 # $$w(i) = \frac{\tilde w(i)^\gamma}{\sum_j \tilde w(j)^\gamma}$$
 #
-# We take $\gamma$ = 2. Will position 3 have more than half of the weight?
+# We take $\gamma$ = 2. With the gate 0.5, will position 3 have more than half of the weight? And where does the head go with the gate 0, and where with the gate 1?
 
 
 # %% tags=["nbval-check-output"]
@@ -195,25 +191,13 @@ def address(M, before, k, beta, g, s, gamma):
     return sharpen(shifted, gamma)  # B N
 
 
-address(M, before, k, beta, torch.tensor([[0.5]]), s, torch.tensor([[2.0]]))
+gamma = torch.tensor([[2.0]])  # B 1
+for g in (0.0, 0.5, 1.0):
+    weights = address(M, before, k, beta, torch.tensor([[g]]), s, gamma)  # B N
+    print(f"gate {g}:", weights[0])
 
 # %% [markdown]
-# Position 3 has 0.63 of the weight now, where it had 0.45.
-#
-# Below you can try other numbers. A shift of 0.8 means the kernel (0, 0.2, 0.8). Which gate sends the head to position 3, one after its old position? And which one sends it to position 1, one after the position that resembles the key?
-
-# %%
-head_explorer = explore(
-    pictures.draw_steps,
-    gate=FloatSlider(value=0.5, min=0, max=1, step=0.1),
-    strength=FloatSlider(value=1.95, min=0.5, max=20, step=0.05),
-    shift=FloatSlider(value=0.8, min=-0.9, max=0.9, step=0.1),
-    gamma=FloatSlider(value=2.0, min=1, max=10, step=0.5),
-)
-head_explorer
-
-# %% [markdown]
-# A gate of 0 sends the head to position 3, and the key does not matter. We say that the head **walks**: it goes on from its old position. A gate of 1 sends it to position 1.
+# With the gate 0.5, position 3 has 0.63 of the weight now, where it had 0.45. A gate of 0 gives it 0.94, and the key does not matter. We say that the head **walks**: it goes on from its old position. A gate of 1 gives 0.83 to position 1, one after the position that resembles the key.
 #
 # ## The machine
 #
@@ -225,9 +209,9 @@ diagrams.turing_machine()
 # %% [markdown]
 # A bit can go through the memory, or stay in the LSTM's own state.
 #
-# The controller steers by linear layers, and these may give any numbers. So each number is brought into its range: by a sigmoid between 0 and 1, by tanh between -1 and 1, and by a softmax the kernel. **Softplus** is ln(1 + eˣ), which is always above 0, and nearly x when x is large.
+# The controller steers by linear layers, and these may give any numbers. So each number is brought into its range. A sigmoid gives numbers between 0 and 1, tanh gives numbers between -1 and 1, and a softmax turns three numbers into a kernel. **Softplus** is ln(1 + eˣ), which is always above 0, and nearly x when x is large.
 #
-# `weights_of_head` gives the new weights of one head. `split` cuts W + 6 numbers into pieces: W for the key, 3 for the kernel, and 1 for each of the others. The function `address` is an argument, because later we exchange it.
+# `weights_of_head` gives the new weights of one head. `split` cuts W + 6 numbers into pieces: W for the key, 3 for the kernel, and 1 for each of the others. `address` is an argument, so that we can replace it later.
 
 
 # %%
@@ -248,7 +232,7 @@ def weights_of_head(address, numbers, M, before):  # B W+6, B N W, B N
 # %% [markdown]
 # The machine has a controller and three linear layers. The function `chunk` cuts what comes out of a layer into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks need. The output has six bits, `WANTED`.
 #
-# The function `step` does what the drawing shows. Both heads get their weights while the memory is still as it was. The write comes before the read. What could the read head not do if the order were the other way?
+# The function `step` does what the drawing shows. Both heads get their weights while the memory is still as it was. The write comes before the read, so that the read head can read what was written at the same step.
 
 
 # %%
@@ -276,7 +260,7 @@ class OneStep(nn.Module):
 
 
 # %% [markdown]
-# It could not read what is written at the same step. In the two lines with `weights_of_head`, the old weights of a head go in, and the new ones come out. So it can walk.
+# In the two lines with `weights_of_head`, the old weights of a head go in, and the new ones come out. So it can walk.
 #
 # Now the loop over all steps. At the beginning both heads are at position 0, and all positions hold the same small number. It is not 0, because the cosine of a zero vector is not defined.
 
@@ -302,11 +286,10 @@ class Machine(OneStep):
             outputs.append(logits)
             reads.append(w_read)
             writes.append(w_write)
-        return turing.MachineOutput(
-            logits=torch.stack(outputs, 1),  # B T WANTED
-            reads=torch.stack(reads, 1),  # B T N
-            writes=torch.stack(writes, 1),  # B T N
-        )
+        logits = torch.stack(outputs, 1)  # B T WANTED
+        reads = torch.stack(reads, 1)  # B T N
+        writes = torch.stack(writes, 1)  # B T N
+        return turing.MachineOutput(logits, reads, writes)
 
 
 # %% [markdown]
@@ -339,26 +322,42 @@ for n in (3, 5, 10, 15):
     print(f"{n:2} vectors: {wrong_share(with_shift, n):.2f} of the bits wrong")
 
 # %% [markdown]
-# The machine copies three times as many vectors as in training almost without mistakes. How does it do that? We look at the weights of both heads while it copies 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. What do the heads do?
+# The machine copies three times as many vectors as in training almost without mistakes. How? We look at the weights of both heads while it copies 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. What do the heads do?
 
 # %%
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
-written_to = with_shift(eight.given).writes[0, :8].argmax(-1)  # T: where w is largest
+weights = with_shift(eight.given).writes[0, :8]  # 8 N: of the write head
+written_to = weights.argmax(-1)  # 8: where w is largest
 print("the vectors are written to", written_to.tolist())
 pictures.draw_heads(with_shift, eight)
 
 # %% [markdown]
-# Both heads walk. The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, because the positions form a circle, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and finds all vectors in their order.
+# The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and finds all vectors in their order. The write head also walks on, to positions that nobody reads.
 #
-# Does the machine need to walk? We take the shift out: the kernel is always (0, 1, 0), so all weight stays where it is. Everything else stays the same, including the seed. Then a table shows five seeds of each kind, tested with other sequences.
+# Does the machine use the content, and does it use the shift? We take each of them out of the trained machine: the gate is 0, or the kernel is (0, 1, 0).
 
 
 # %%
+def address_without_content(M, before, k, beta, g, s, gamma):
+    return address(M, before, k, beta, 0 * g, s, gamma)
+
+
 def address_without_shift(M, before, k, beta, g, s, gamma):
     s = torch.tensor([[0.0, 1.0, 0.0]])  # B 3: all of the weight stays
     return address(M, before, k, beta, g, s, gamma)
 
 
+for way in (address, address_without_content, address_without_shift):
+    with_shift.address = way
+    print(f"{way.__name__}: {wrong_share(with_shift, 10):.2f} of the bits wrong")
+with_shift.address = address  # as it was
+
+# %% [markdown]
+# Without the content, the machine copies as well as before. Without the shift, it is no better than guessing. So the heads of this machine walk.
+#
+# Can a machine learn to copy without a shift from the beginning? We train one with the same seed. Then a table shows five seeds of each kind.
+
+# %%
 predict("17.no_shift", ...)
 
 # %% tags=["reveals"]
@@ -368,9 +367,11 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 pictures.five_seeds()
 
 # %% [markdown]
-# With the shift, four of the five seeds learn to copy. Without the shift, no seed learns to copy ten vectors, nor even five. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. Only position 0 is different, because the heads began there. So the 32 positions are worth no more than two.
+# The whole machine learns to copy with four of the five seeds. Without the shift, no seed learns to copy ten vectors, nor even five. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two. Yet every seed is better than guessing: some bits can be kept there, and others in the LSTM's state.
 #
-# Yet every seed is better than guessing. Some bits can be kept in these two, and others in the state of the LSTM. Memories whose positions differ at the beginning [hardly do better](../docs/measurements.md#what-memories-can-do).
+# Is it only because the positions are alike? In the next two rows they differ from the beginning, so that a key can choose one. Still about a third of the bits of ten vectors are wrong.
+#
+# The last two rows are a surprise: without the content, no seed learns to copy either, although our machine does not use it. We have not tested why.
 #
 # ## How far does it go?
 #
@@ -402,13 +403,14 @@ read_from = output.reads[:, 41:].argmax(-1)  # B 40
 behind = read_from - written_to  # B 40: by how many positions
 wrong = (output.logits[:, 41:] > 0) != forty.wanted.bool()  # B 40 6
 print("first sequence, behind by", behind[0, ::3].tolist())  # each third vector
-for name, steps in {"keeps up": behind == 0, "is behind": behind > 0}.items():
-    print(f"where it {name}, {wrong[steps].float().mean():.2f} of the bits are wrong")
+print(f"sequences in which it falls behind: {(behind > 0).any(1).sum()} of 50")
+print(f"where it keeps up, {wrong[behind == 0].float().mean():.2f} of the bits wrong")
+print(f"where it is behind, {wrong[behind > 0].float().mean():.2f} of the bits wrong")
 
 # %% [markdown]
-# No. At first the read head keeps up. Then it stays at a position for one step too long, and from there on it reads each vector too late. While it keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. So the writing is good, and the walk of the read head fails.
+# No. In about a third of the sequences the read head falls behind. In the first one, it stays at a position for one step too long, and from there on it reads each vector too late. While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. So the writing is good, and the walk of the read head fails.
 #
-# How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors. The table says what else differs.
+# How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
 
 
 # %%
@@ -424,12 +426,6 @@ pictures.draw_machine_and_lstm()
 # Yes. With a weight for each position, a head erases and adds, and gradients reach the weights.
 #
 # A network can also learn where to write, though not with every seed: four of our five did. Our machine writes each vector one position further, and its read head later goes the same way. Each step is like the one before, so the machine can go on where its training ended, until a step goes wrong. When that happens depends on the seed.
-#
-# <details><summary>And today?</summary>
-#
-# The Transformer of lesson 12 keeps a key and a value for each word, and never erases. In a memory of fixed size, the delta rule of lesson 20 (Schlag et al. 2021) lets a key choose what is replaced.
-#
-# </details>
 #
 # ## Questions
 #
@@ -456,7 +452,7 @@ check("17.q5", ...)
 # - To write, a head erases and adds at each position as much as its weight says.
 # - A head can go to what resembles a key, or walk from where it was.
 # - A larger memory needs no more parameters.
-# - Other seeds go further or less far, so one run shows only what is possible.
+# - Some seeds go further than others, so one run shows only what is possible.
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #

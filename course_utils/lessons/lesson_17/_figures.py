@@ -1,9 +1,8 @@
-"""What lesson 17 only draws: the task, a head's four steps, the heads of trained machines, and stored measurements. No task is declared here.
+"""What lesson 17 only draws: the task, the heads of trained machines, and stored measurements. No task is declared here.
 
 Not here: the machine, which stands on the lesson's page and in `models/turing.py`.
 """
 
-import torch
 import torch.nn.functional as F
 
 from course_utils.data.measured import by_seed
@@ -24,23 +23,6 @@ def draw_copy(example):
         plots.mask(bits.T > 0, None, rows[: bits.shape[1]], title, ax, xlabel="step", ylabel="")
 
 
-def draw_steps(gate, strength, shift, gamma):
-    """Draw a head's weights after each of the four steps, for the lesson's example of four positions; return a sentence about them."""
-    memory, before = torch.eye(4), torch.eye(4)[2]
-    numbers = {name: torch.tensor(value) for name, value in (("gate", gate), ("strength", strength), ("gamma", gamma))}
-    kernel = torch.tensor([max(0.0, -shift), 1 - abs(shift), max(0.0, shift)])
-    content = turing.content_weights(memory, memory[0], numbers["strength"])
-    gated = turing.interpolate(content, before, numbers["gate"])
-    shifted = turing.shift(gated, kernel)
-    sharpened = turing.sharpen(shifted, numbers["gamma"])
-    names, steps = ["content", "gate", "shift", "sharpen"], torch.stack([content, gated, shifted, sharpened])
-    ax = plots.axes(width=5.2, height=2.6)
-    plots.weights(steps, range(4), names, "weights after each step", ax, xlabel="position", ylabel="")
-    most, place = sharpened.max(0)
-    after = {1: ", the one after the position that resembles the key", 3: ", the one after the old position"}
-    return f"In the end the largest weight, {most:.2f}, is on position {int(place)}{after.get(int(place), '')}."
-
-
 def draw_heads(machine, sequence):
     """Draw the weights of both heads of a machine while it copies one sequence."""
     output = machine(sequence.given)
@@ -49,10 +31,15 @@ def draw_heads(machine, sequence):
 
 
 def five_seeds():
-    """Return a table of the share of wrong bits at five and ten vectors, with and without the shift: a column for each seed."""
+    """Return a table of the share of wrong bits at five and ten vectors, whole and without the shift or the content: a column for each seed."""
     rows = {
         f"{name}, {length} vectors": by_seed("turing", "wrong", setup=setup, task="parts", length=length).tolist()
-        for name, setup in (("with the shift", "machine"), ("without the shift", "no shifts"))
+        for name, setup in (
+            ("the whole machine", "machine"),
+            ("without the shift", "no shifts"),
+            ("without the shift, positions differ", "no shifts, random memory"),
+            ("without the content", "no content"),
+        )
         for length in (5, 10)
     }
     return table(rows, [f"seed {seed}" for seed in range(5)], digits=2, caption="Share of wrong bits")

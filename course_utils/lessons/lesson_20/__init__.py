@@ -11,7 +11,7 @@ lesson = Lesson(
         "change the score, the normaliser or the memory of an attention, for a reason that you can say",
         "say what ALiBi, sparsemax, linear attention and the delta rule win and lose in two worlds",
         "take a part out to see what it does, and compare seed by seed",
-        "report what you changed, what you expected, what came of it, and what you do not know",
+        "report what you changed, what you expected, what the result was, and what you do not know",
     ),
     needs="lesson 09: self-attention; lesson 10: heads; lesson 11: positions",
     reading=60,

@@ -22,6 +22,39 @@ def best_in(world):
     return max(variants.VARIANTS, key=mean)
 
 
+def parts_taken_out():
+    """A row for each memory, part and world at the longest length: the share right with the part and without it, seed by seed."""
+    rows, length = {}, compared.LENGTHS[-1]
+    for world, name, part in (
+        ("latest", "delta rule", "the reading"),
+        ("once", "delta rule", "the reading"),
+        ("once", "linear", "φ"),
+        ("once", "linear", "the division"),
+        ("once", "linear", "both"),
+    ):
+        without = shares(f"{name} without {part}", world, length)
+        whole = shares(name, world, length)[: len(without)]
+        rows[f"{world}: {name}, {part}"] = [whole, without, whole - without]
+    return table(
+        rows,
+        ["with it", "without it", "difference, seed by seed"],
+        "what is taken out",
+        2,
+        f"share right at {length} steps",
+    )
+
+
+def won_and_lost():
+    """A row for each variant: the mean share right in both worlds at the longest length, and how many numbers a head keeps after it."""
+    length, width = compared.LENGTHS[-1], 16
+    kept = {"linear": width * width + width, "delta rule": width * width}
+    rows = {}
+    for name in variants.VARIANTS:
+        right = [shares(name, world, length).mean() for world in compared.WORLDS]
+        rows[name] = [*right, kept.get(name, length * 2 * width)]
+    return table(rows, [*compared.WORLDS, "numbers kept"], f"at {length} steps", 2)
+
+
 def by_slopes(report, in_all):
     """A row for each world and seed at the longest length: the share right with the slope 1/4 in no, two or all heads, and of ALiBi."""
     rows, length = {}, compared.LENGTHS[-1]
