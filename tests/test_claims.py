@@ -536,7 +536,7 @@ def _(numbers):
     return abs(found_without - found_before) < 0.1 and found > found_before + 0.3 and right_without < right
 
 
-@claim("14", "Only when pixels inside the glimpses change. Outside of them, the logits stay exactly the same.")
+@claim("14", "Only when pixels inside the glimpses change. Outside of them, the logits stay the same.")
 def _(numbers):
     return numbers("columns from 20: largest change ") == [0] and numbers("columns from 8: largest change ")[0] > 0.1
 

@@ -346,7 +346,7 @@ with torch.no_grad():
         print(f"columns from {start}: largest change {change.abs().max():.2f}")
 
 # %% [markdown]
-# Only when pixels inside the glimpses change. Outside of them, the logits stay exactly the same.
+# Only when pixels inside the glimpses change. Outside of them, the logits stay the same.
 #
 # ## Does the reward teach it where to look?
 #

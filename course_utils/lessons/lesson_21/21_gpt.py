@@ -258,7 +258,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Drawn in the other two ways, our GPT often goes on with another name than Vom: it does not copy well yet.
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Whenever letters are drawn, our GPT often goes on with another name than Vom: it does not copy well yet.
 #
 # ## How can a model copy?
 #
