@@ -320,7 +320,7 @@ def _(numbers):
 @claim("07", "Ours gives it 0.009, and the rest of the long translation is less probable still.")
 def _(numbers):
     long, short = (numbers(f"width {width}, ")[1] for width in (5, 20))
-    return numbers("probability of the full stop after it:") == [0.009] and long < short
+    return numbers("probability of the full stop after 'sautant':") == [0.009] and long < short
 
 
 @claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest.")

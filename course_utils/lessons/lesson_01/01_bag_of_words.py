@@ -248,7 +248,7 @@ both = torch.stack([shares, adds])  # a row for each
 print(f"correlation: {torch.corrcoef(both)[0, 1]:.2f}")  # of the two rows
 named = ["fun", "dull", "bad", "great", "the", "was", "not", "film", "movie"]
 places = {place: word for place, word in enumerate(words) if word in named}
-plots.scatter(shares, adds, "share positive", "adds to the score: w·x", places)
+plots.scatter(shares, adds, "share of positive reviews", "adds to score: w·x", places)
 
 # %% [markdown]
 # They agree, with a correlation of 0.68 on SST-2. So the model has learned something about the words, and not only about the reviews that it has read.

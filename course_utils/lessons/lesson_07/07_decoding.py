@@ -199,7 +199,7 @@ for width in (5, 20):
     lengths.append(len(ids) - 1)  # with EOS, without BOS
     print(f"width {width}, {lengths[-1]} tokens, {log_p:.3f}: {in_words(ids)}")
 of_next = step_of(rope)(ids[:-2])  # V: after "sautant" in the second translation
-print(f"probability of the full stop after it: {of_next[ids[-2]].exp():.3f}")
+print(f"probability of the full stop after 'sautant': {of_next[ids[-2]].exp():.3f}")
 reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 
 # %% [markdown]

@@ -285,10 +285,10 @@ for name, shares in runs.items():
     if_drawn[name] = shares[:, :, 0]  # 5 11: the first of the two shares
 ax = plots.axes(width=5.4, height=3.8)
 ax.set_ylim(0, 1)
-ax.set_xticks(range(0, 251, 50))
 steps = range(0, 251, 25)
 label = "share right, if drawn"
 plots.curves(steps, if_drawn, "steps of 8 questions", label, ax=ax, legend="above")
+ax.set_xticks(range(0, 251, 50))
 
 # %% [markdown]
 # Soft attention learns fastest, and hard attention without a baseline is slowest. All become better than chance, which is 0.1, although nobody has told them where to look. Each band goes from the lowest to the highest of five models.
