@@ -268,16 +268,16 @@ def no_loss(p, chosen):  # B N, B: later, another loss takes this place
 def train(second_loss, seed=0):
     torch.manual_seed(seed)
     model = Switch(D, N=8)
-    asked = []  # how many experts each batch asks
+    used = []  # how many experts each batch asks
 
     def loss_of_batch(draw):
         x, translation = batch(draw)  # B D, B
         y, p, chosen = model(x)  # B D, B N, B
-        asked.append(len(chosen.unique()))
+        used.append(len(chosen.unique()))
         return F.cross_entropy(y, translation) + second_loss(p, chosen)
 
     train_model(model, loss_of_batch, seed, steps=700, rate=0.015)
-    return model, asked
+    return model, used
 
 
 @torch.no_grad()
@@ -296,10 +296,10 @@ predict("18.without_balance", ...)
 
 # %% tags=["reveals"]
 print("Eight linear experts, trained for the right words alone:")
-alone, asked = train(no_loss)
+alone, used = train(no_loss)
 reveal("18.without_balance", round(test("no second loss", alone), 2))
 for steps in (0, 10, 20, 699):
-    print(f"after {steps} steps, a batch asks {asked[steps]} experts")
+    print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
 # Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps already, a batch asks only two. Shazeer et al. 2017 saw the same in large models, and explained it: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
