@@ -36,7 +36,7 @@ fields, labels, corners = digit_fields(1000, side=24, clutter=0, draw=draw, part
 show_digits(fields, labels, corners)
 
 # %% [markdown]
-# The 64 pixels in the dashed box are enough. They are one ninth of the field.
+# The 64 pixels in the dashed box are enough.
 #
 # The **recurrent attention model** (Mnih et al. 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. The first look goes to the centre. In field 0, the 9 lies at the left edge. What does the first look show of it?
 #
@@ -160,7 +160,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? A gradient can reach the location through `where`, but that layer only reads the two numbers. To learn what lies there, the gradient must flow through the sensor. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it. For comparison, we also ask about the pixels.
+# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? A gradient can reach the location through `where`, but that layer only reads the two numbers. To learn what lies there, the gradient must flow through the sensor. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2
@@ -177,7 +177,7 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
-# Now with numbers. In field 0, the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
+# In field 0, the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
 
 # %% tags=["nbval-check-output"]
 predict("14.mean", ...)

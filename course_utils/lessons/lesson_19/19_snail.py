@@ -236,7 +236,7 @@ rows["one attention, pairs given"] = train(with_pairs, read_pairs)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With the pairs, nearly all labels are right, even where a class was shown only once. So attention lacked only one thing: each label beside its own picture. We use a convolution to bring them together.
+# With the pairs, nearly all labels are right, even where a class was shown only once. So attention lacked only one thing: each label beside its own picture.
 #
 # ## A convolution brings picture and label together
 #
@@ -396,7 +396,7 @@ look_explorer
 # %% [markdown]
 # Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did.
 #
-# Now to the question of this lesson. From 10,000 new episodes of six pictures, we keep those that begin with one example of each class. How often is the sixth label right?
+# From 10,000 new episodes of six pictures, we keep those that begin with one example of each class. How often is the sixth label right?
 
 # %%
 many = episodes.character_episodes(10_000, "upright", drawn(2), 6, part="test")

@@ -192,8 +192,7 @@ rows = {}
 for name, bits in found.items():
     rows[name] = [bits.mean(), bits[copied].mean()]
 longer = by_seed("longer", "bits")  # stored: a number for each of five seeds
-longer_copied = by_seed("longer", "to_copy")
-rows["five GPTs, 2,100 steps"] = [longer, longer_copied]
+rows["five GPTs, 2,100 steps"] = [longer, by_seed("longer", "to_copy")]
 columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
@@ -318,7 +317,7 @@ copying_heads()
 #
 # ## What has changed since 2017?
 #
-# Our GPT is a decoder of 2017, with the norms in front. Llama 3 has larger numbers, pieces of words, a second matrix and no biases. And four parts are of another kind: the norms, the feed-forward network, the positions, and the groups of heads.
+# Our GPT is a decoder of 2017, with the norms in front. In Llama 3, four parts work in another way: the norms, the feed-forward network, the positions, and the groups of heads.
 #
 # ### 1. RMSNorm
 #
@@ -399,13 +398,13 @@ table(rows, ["bits more than in 2017"], corner="changed part", digits=2)
 #
 # One more change leaves the result as it is. The T × T scores of a long text do not fit into the fast memory of a GPU. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
 #
-# But a softmax needs the sum over all scores. How can it be computed block by block? We keep three things for each query:
+# But a softmax needs the sum over all scores. To compute it block by block, we keep three things for each query:
 #
 # - the largest score so far, $m$
 # - the sum $\ell$ of all $e^{s - m}$
 # - the sum $c$ of the values, each multiplied by its $e^{s - m}$
 #
-# At the end, the context is $c / \ell$. In this quotient $m$ cancels. It is only there because $e^s$ may be too large for the computer. When a block brings a larger score, $m$ becomes $m'$. Then both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
+# At the end, the context is $c / \ell$. There $m$ cancels: it only keeps $e^s$ from becoming too large for the computer. When a block brings a larger score, $m$ becomes $m'$. Then both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
@@ -435,7 +434,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 #
 # ## So: what is inside the models that we use every day?
 #
-# We draw the model again, now with the parts of Llama 3. The marked boxes are those that have changed.
+# We draw the model again, now with the parts of Llama 3. Marked boxes have changed.
 
 # %%
 diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"], llama=True)
