@@ -288,7 +288,6 @@ ax.set_ylim(0, 1)
 steps = range(0, 251, 25)
 label = "share right, if drawn"
 plots.curves(steps, if_drawn, "steps of 8 questions", label, ax=ax, legend="above")
-ax.set_xticks(range(0, 251, 50))
 
 # %% [markdown]
 # Soft attention learns fastest, and hard attention without a baseline is slowest. All become better than chance, which is 0.1, although nobody has told them where to look. Each band goes from the lowest to the highest of five models.
