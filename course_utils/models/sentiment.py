@@ -32,21 +32,6 @@ def encode(sentences, vocabulary):
     return ids, ids != 0
 
 
-def log_odds(words, reviews):
-    """Return, for each word, the logarithm of how many positive reviews hold it over how many negative ones do; each count plus 1/2."""
-    holding = [
-        Counter(
-            word
-            for sentence, y in zip(reviews.sentences, reviews.labels, strict=True)
-            if y == label
-            for word in set(sentence)
-        )
-        for label in (1, 0)
-    ]
-    positive, negative = (torch.tensor([counts[word] + 0.5 for word in words]) for counts in holding)
-    return (positive / negative).log()
-
-
 class SumOfWords(nn.Module):
     """Logistic regression on the sum of a sentence's word vectors."""
 

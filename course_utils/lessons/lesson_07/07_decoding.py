@@ -29,7 +29,7 @@ model, subwords = load_pretrained("attention-en-fr")
 river = "Two women are eating ice cream on a bench by the river."
 source = subwords.encode([river])
 for width in (1, 3):
-    found = translate_all(model, source, width=width, alpha=0.0)[0]
+    found = translate_all(model, source, width=width, alpha=0.0)[0]  # of one caption
     text = subwords.decode([found.tokens])[0]
     print(f"log probability {found.log_probability:.2f}: {text}")
 
@@ -148,12 +148,12 @@ shown.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
 #
 # ## The bench by the river
 #
-# Now we use the same `beam_search` for the caption. All that it needs is another `step`, which asks the model for the next token. The function `step_of` builds it for one source sentence. At which word do the hypotheses part, and which of them ends first?
+# Now we use the same `beam_search` for the caption. All that it needs is another `step`, which asks the model for the next token. The function `step_of` builds it for one source sentence. One of the hypotheses will end before the others. Should the search stop there?
 
 
 # %%
 def step_of(text):
-    source_ids = [*subwords.encode([text])[0], EOS]
+    source_ids = subwords.encode([text])[0] + [EOS]  # as `translate_all` does
     source = torch.tensor([source_ids])  # B S, with B = 1
 
     @torch.no_grad()
@@ -178,9 +178,9 @@ for number in (10, 11, 14, 15):
         print(f"{log_p:8.2f}  {in_words(ids)}")
 
 # %% [markdown]
-# The hypotheses part after "banc", *bench*. In round 10, "à" is the most probable next token, so greedy search takes it. One round later, "près de" and "au bord" (*on the bank*) have overtaken it.
+# No, it should go on. The hypotheses part after "banc", *bench*. In round 10, "à" is the most probable next token, so greedy search takes it. One round later, "près de" and "au bord" (*on the bank*) have overtaken it.
 #
-# "à la rivière" ends first, in round 14. It is set aside, and the search goes on. In the next round, again three hypotheses are kept, though only two were open: one of these two is continued in two ways. Going on was right: in round 15 "près de la rivière" ends with a higher probability. So the hypothesis that ends first need not be the best.
+# "à la rivière" ends first, in round 14. It is set aside, and the search goes on. In the next round, again three hypotheses are kept, though only two were open: one of these two is continued in two ways. In round 15 "près de la rivière" ends with a higher probability. So the hypothesis that ends first need not be the best.
 #
 # ## Is the most probable translation the best?
 #
@@ -196,9 +196,10 @@ lengths = []
 for width in (5, 20):
     ended, _ = beam_search(step_of(rope), width, longest=25)
     ids, log_p = ended[0]
-    tokens = len(ids) - 1  # with EOS, without BOS
-    lengths.append(tokens)
-    print(f"width {width}, {tokens} tokens, {log_p:.3f}: {in_words(ids)}")
+    lengths.append(len(ids) - 1)  # with EOS, without BOS
+    print(f"width {width}, {lengths[-1]} tokens, {log_p:.3f}: {in_words(ids)}")
+of_next = step_of(rope)(ids[:-2])  # V: after "sautant" in the second translation
+print(f"probability of the full stop after 'sautant': {of_next[ids[-2]].exp():.3f}")
 reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 
 # %% [markdown]
@@ -206,11 +207,11 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 #
 # The search with 20 is not to blame: it found the more probable of the two. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 did make a search error, and by luck this saved it from the model error. Stahlberg & Byrne 2019 searched so well that nothing was missed. For more than half of their sentences, the most probable translation was the empty one.
 #
-# Short translations have an advantage, because each token adds a negative number to the sum. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, which helps long translations. We count EOS as a token:
+# Short translations have an advantage, because each token adds a negative number to the sum. A perfect model would give the full stop after "Une fille sautant" hardly any probability. Ours gives it 0.009, and the rest of the long translation is less probable still. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, which helps long translations. We count EOS as a token:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# The authors call $lp$ a **length penalty**, and its 5 and 6 are their choice. With $\alpha = 0$ it is 1 and changes nothing. Calculate the two scores for $\alpha = 1$: the short translation has 5 tokens and the logarithm -5.654, and the long one has 16 tokens and -5.797. Which of the two wins?
+# The authors call $lp$ a **length penalty**, and its 5 and 6 are their choice. With $\alpha = 0$ it is 1 and changes nothing. Calculate the two scores for $\alpha = 1$: the short translation has 5 tokens and the logarithm -5.654, and the long one has 16 tokens and -5.797. Which of the two wins? In the code, `ended` still holds what the beam of 20 has found.
 
 
 # %%
@@ -219,7 +220,6 @@ def penalised(hypothesis, alpha):
     return hypothesis.log_p / ((5 + tokens) / 6) ** alpha
 
 
-ended, _ = beam_search(step_of(rope), 20, longest=25)
 for alpha in (0.0, 0.1, 1.0, 4.0):
     scores = torch.tensor([penalised(one, alpha) for one in ended])
     winner = ended[scores.argmax()]
@@ -232,7 +232,7 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 #
 # ## BLEU: compare with a human translation
 #
-# **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. Papers call it the modified precision. An n-gram counts at most as often as it occurs in the reference. So it does not help to write one word again and again.
+# **BLEU** (Papineni et al. 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. An n-gram counts at most as often as it occurs in the reference. So it does not help to write one word again and again.
 #
 # BLEU multiplies the four shares for n from 1 to 4 and takes the fourth root, which is their geometric mean. A single share of 0 makes it 0. A translation could get high shares by saying little. So a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
 #
@@ -304,7 +304,7 @@ print("Lines are means of three seeds, bands go from the lowest to the highest:"
 reveal("07.width", shown.by_width())
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows the reason: the translations become too short. At a width of 50 their length ratio is 0.72, so the brevity penalty of BLEU is about $e^{1 - 1/0.72} = 0.68$, and without it BLEU would be about 44.5 / 0.68 = 65. At a width of 5 it is 0.92, and BLEU would be 51.6 / 0.92 = 56. So a larger share of what is written occurs in the reference, but too much is missing.
+# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows the reason: the translations become too short. At a width of 50 their length ratio is 0.72, so the brevity penalty of BLEU is about $e^{1 - 1/0.72} = 0.68$.
 #
 # With the penalty, a wide beam does hardly any harm. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
 

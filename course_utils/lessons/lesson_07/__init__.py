@@ -8,7 +8,7 @@ lesson = Lesson(
     question="Which translation is best?",
     goals=(
         "show by hand where greedy search misses the most probable translation",
-        "follow a beam search through its rounds, with translations that end",
+        "follow a beam search through its rounds, and say what happens to translations that end",
         "tell a search error from a model error, and correct for length",
         "compute BLEU by hand, and say what it does not see",
     ),

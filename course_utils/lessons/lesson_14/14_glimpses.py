@@ -36,7 +36,7 @@ fields, labels, corners = digit_fields(1000, side=24, clutter=0, draw=draw, part
 show_digits(fields, labels, corners)
 
 # %% [markdown]
-# The 64 pixels in the dashed box are enough. They are one ninth of the field.
+# The 64 pixels in the dashed box are enough.
 #
 # The **recurrent attention model** (Mnih et al. 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. The first look goes to the centre. In field 0, the 9 lies at the left edge. What does the first look show of it?
 #
@@ -62,7 +62,7 @@ print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 #
 # One such square shows nothing of what lies beside it. So a glimpse consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the one before, but is reduced to `size` × `size` cells, too. So a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` takes these means. It expects one more axis than a square has, and `[None]` puts it in front.
 #
-# How many numbers are there in a glimpse of two patches of 8×8 cells? And how many are there if the picture has 256×256 pixels?
+# How many numbers are there in a glimpse of two patches of 8×8 cells?
 
 
 # %% tags=["nbval-check-output"]
@@ -82,10 +82,8 @@ def glimpse(picture, l, size, scales):  # picture: Y X, scales: how many patches
 
 
 patches = glimpse(fields[0], (0.0, 0.0), size=8, scales=2)
-larger = glimpse(torch.rand(256, 256), (0.0, 0.0), size=8, scales=2)
 by_package = ram.glimpse(fields[:1], torch.zeros(1, 2), size=8, scales=2)
 print("numbers in a glimpse of a field:    ", patches.numel())
-print("of a picture with 256×256 pixels:   ", larger.numel())
 print("the package's sensor gives the same:", torch.allclose(patches, by_package[0]))
 
 # %% [markdown]
@@ -162,7 +160,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? A gradient can reach the location through `where`, but that layer only reads the two numbers. To learn what lies there, the gradient must flow through the sensor. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it. For comparison, we also ask about the pixels.
+# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? A gradient can reach the location through `where`, but that layer only reads the two numbers. To learn what lies there, the gradient must flow through the sensor. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2
@@ -173,13 +171,13 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 # %% [markdown]
 # No gradient flows through the sensor to the location. It rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
 #
-# So the model has to try places, and needs a reward that says how good they were. In the paper, the reward is 1 for a right answer and 0 for a wrong one. Ours is the probability that the model gives to the right digit.
+# So the model has to try places, and needs a reward that says how good they were. In the paper, the reward is 1 for a right answer and 0 for a wrong one. Ours is the probability that the model gives to the right digit, which also tells a nearly right answer from a wrong one.
 #
 # We use REINFORCE (lesson 08): a place that was drawn becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. Here are the logarithm of the density and its gradient with respect to μ. Only the squared distance depends on μ:
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
-# Now with numbers. In field 0, the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
+# In field 0, the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
 
 # %% tags=["nbval-check-output"]
 predict("14.mean", ...)
@@ -241,16 +239,8 @@ class Looker(Networks):
         )
 
 
-# %% tags=["nbval-check-output"]
-torch.manual_seed(0)
-model = Looker()
-draw = torch.Generator().manual_seed(0)
-output = model(fields[:4], looks=2, sigma=0.2, draw=draw)  # four fields
-second = output.locations[0, 1]  # x and y
-print(f"second look at field 0: ({second[0]:.2f}, {second[1]:.2f})")
-
 # %% [markdown]
-# The line that begins with `drawn` makes sure of this: after `.detach()`, the location is only a pair of numbers. The model is not trained yet, so its second look at field 0 goes to the right, away from the 9.
+# The line that begins with `drawn` makes sure of this: after `.detach()`, the location is only a pair of numbers.
 #
 # ## What to say, where to look, what to expect
 #
@@ -269,17 +259,22 @@ def moved_by(term, model):
     term.backward(retain_graph=True)  # the other terms need the same graph
     moved = []
     for layer in model.children():
-        bias = list(layer.parameters())[-1]
+        bias = list(layer.parameters())[-1]  # a layer's last parameter
         moved.append(bias.grad is not None and bool(bias.grad.any()))
     return moved
 
 
+torch.manual_seed(0)
+model = Looker()
+draw = torch.Generator().manual_seed(0)
+output = model(fields[:4], looks=2, sigma=0.2, draw=draw)  # B = 4 fields
 probabilities = output.logits.detach().softmax(-1)  # B V
-reward = probabilities[range(4), labels[:4]]  # B: of the right digits
+reward = probabilities[range(4), labels[:4]]  # B: of the right digit in each field
 log_p = output.log_probability  # B T-1
 b = output.baseline  # B T-1
+terms = ram.terms(output.logits, labels[:4], log_p, reward, b)
 rows = {}
-for name, term in ram.terms(output.logits, labels[:4], log_p, reward, b).items():
+for name, term in terms.items():
     rows[name] = moved_by(term, model)
 layers = [name for name, _ in model.named_children()]
 table(rows, layers, corner="Does the term move the layer?")
@@ -326,7 +321,8 @@ train(model, ram.hybrid_loss)
 whole = results(model)
 reveal("14.found", round(100 * whole[1]))
 columns = ["right answers", "second look hits"]
-table({"before training": before, "after 2,000 steps": whole}, columns, digits=2)
+rows = {"before training": before, "after 2,000 steps": whole}
+table(rows, columns, digits=2)
 
 # %% [markdown]
 # The second look hits most digits, although the model was only ever told which digit it is. This is one training: five follow below. How does it move on our five fields? In the next picture, orange squares are patch 0 of both looks, and the blue square is patch 1 of the first look.
@@ -338,7 +334,19 @@ with torch.no_grad():
 # %% [markdown]
 # In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, but patch 0 covers only about half of it, and the model reads a 0. In field 4 it misses the 6, and the model reads it. So a hit does not decide the answer.
 #
-# Does the model see nothing but its glimpses? This can be tested like a mask in lesson 09: change all pixels outside the glimpses, and the logits must stay the same. You will write this test in the exercises.
+# Does the model see nothing but its glimpses? This can be tested like a mask in lesson 09. In field 0, no patch of the two looks reaches column 20. We make four columns white there, and then four that the first look shows. When may the logits change?
+
+# %%
+with torch.no_grad():
+    usual = model(fields[:1], looks=2).logits  # B V
+    for start in (20, 8):
+        changed = fields[:1].clone()  # B Y X
+        changed[:, :, start : start + 4] = 1.0  # four white columns
+        change = model(changed, looks=2).logits - usual  # B V
+        print(f"columns from {start}: largest change {change.abs().max():.2f}")
+
+# %% [markdown]
+# Only when pixels inside the glimpses change. Outside of them, the logits stay the same.
 #
 # ## Does the reward teach it where to look?
 #
@@ -360,11 +368,7 @@ other = Looker()
 train(other, loss_without_looking)
 without = results(other)
 reveal("14.without", "about as often")
-rows = {
-    "before training": before,
-    "whole model": whole,
-    "without reward for looking": without,
-}
+rows["2,000 steps, without reward for looking"] = without
 table(rows, columns, digits=2)
 
 # %% [markdown]
@@ -395,7 +399,7 @@ show_following(models, fields, corners)
 compare_five_seeds()
 
 # %% [markdown]
-# Patch 0 alone costs most. Without the coarse patches, and also without the reward, the second look misses most digits with every seed. So the model needs both. With two looks it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. In a picture of 256×256 pixels, six patches would cover everything, so two looks would read 768 of 65,536 numbers. We have not tested this.
+# Patch 0 alone costs most. Without the coarse patches, and also without the reward, the second look misses most digits with every seed. So the model needs both. With two looks it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. Four looks read more digits than two, with each seed.
 #
 # ## What if one look is not enough?
 #
@@ -407,7 +411,7 @@ compare_five_seeds()
 show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# In about half of the fields the first two looks miss. In most of these, the third or the fourth one hits. In field 4, for example, the fourth look hits. Laid over another field, the later looks hit in 7 of 100 fields, and not in 33. So where they go depends on what the model has seen.
+# In about half of the fields the first two looks miss. In most of these, the third or the fourth one hits, as in field 4. Laid over another field, the later looks hit in 7 of 100 fields, and not in 33. So where they go depends on what the model has seen. But to find a digit is not yet to read it: four looks read far fewer digits among clutter than all pixels do.
 #
 # ## So: where should it look next?
 #
@@ -433,7 +437,8 @@ check("14.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A glimpse has a few patches around one location, sharp in the middle and coarse around it. It has as many numbers in a large picture as in a small one.
+# - It should look next where its coarse patches show a spot, as the reward has taught it. Without either, the second look missed most digits.
+# - A glimpse has a few patches around one location, sharp in the middle and coarse around it.
 # - No gradient flows through the sensor to the location. So a location is drawn from a Gaussian, and REINFORCE moves the mean: towards the drawn place if the reward is higher than expected, and otherwise away from it.
 # - The hybrid loss has three terms: what to say, where to look, what to expect. Only the second one moves the location network.
 # - Whether a model sees only its glimpses can be tested: change all other pixels, and its logits must stay the same.

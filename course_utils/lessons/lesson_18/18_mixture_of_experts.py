@@ -111,8 +111,8 @@ losses = {
 }
 print("how a step moves the outputs: minus the gradient")
 for name, loss in losses.items():
-    (gradient,) = torch.autograd.grad(loss, outputs)  # B N E
-    print(f"loss {name:14}", -gradient.flatten())
+    gradients = torch.autograd.grad(loss, outputs)  # a tuple of one tensor, B N E
+    print(f"loss {name:14}", -gradients[0].flatten())
 
 # %% [markdown]
 # The loss of the sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should give smaller numbers, although the first one gives too small a number already. This makes the experts **work together**: each makes up for the errors of the other.
@@ -127,7 +127,7 @@ def train_on_points(loss):
     torch.manual_seed(0)
     mixture = Mixture(D=1, E=1, N=3)
 
-    def loss_of_batch(draw):
+    def loss_of_batch(draw):  # train_model hands over a generator
         rows = torch.randint(len(points.x), (64,), generator=draw)  # B
         outputs, weights = mixture(points.x[rows])  # B N E, B N
         return loss(outputs, weights, points.y[rows])
@@ -188,12 +188,12 @@ factors = {
     "softmax of all scores": scores.softmax(-1)[1],
 }
 for name, factor in factors.items():
-    (gradient,) = torch.autograd.grad(factor * output, scores, retain_graph=True)
-    print(f"{name:25}  factor {factor:.3f}  gradient", gradient)
+    gradients = torch.autograd.grad(factor * output, scores, retain_graph=True)
+    print(f"{name:25}  factor {factor:.3f}  gradient", gradients[0])
 for target in (6.0, 1.0):
-    loss = (factor * output - target).square() / 2  # with the softmax of all scores
-    (gradient,) = torch.autograd.grad(loss, scores, retain_graph=True)  # N
-    print(f"target {target}: a step moves the scores by", -gradient)
+    loss = (factors["softmax of all scores"] * output - target).square() / 2
+    gradients = torch.autograd.grad(loss, scores, retain_graph=True)
+    print(f"target {target}: a step moves the scores by", -gradients[0])
 
 # %% [markdown]
 # Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1. The probability 0.665 changes with every score.
@@ -237,8 +237,9 @@ D = 8 + WORDS  # 72: 8 languages and 64 words
 
 def batch(draw, size=64):
     given, wanted = world.batch(draw, size, length=1)  # B 2, B 1
-    x = F.one_hot(given, D).sum(1).float()  # B D: two 1s in each row
-    translation = 8 + wanted[:, 0]  # B: words come behind the 8 languages
+    ones = F.one_hot(given, D)  # B 2 D: a row for the language, one for the word
+    x = ones.sum(1).float()  # B D: two 1s in each row
+    translation = 8 + wanted[:, 0]  # B: words 0 to 63 are the symbols 8 to 71
     return x, translation
 
 
@@ -260,25 +261,23 @@ print("1s of the first token:", places.tolist())
 
 
 # %%
-used = []  # how many experts each batch asks
-
-
 def no_loss(p, chosen):  # B N, B: later, another loss takes this place
-    used.append(len(chosen.unique()))
     return 0.0
 
 
 def train(second_loss, seed=0):
     torch.manual_seed(seed)
     model = Switch(D, N=8)
+    used = []  # how many experts each batch asks
 
     def loss_of_batch(draw):
         x, translation = batch(draw)  # B D, B
         y, p, chosen = model(x)  # B D, B N, B
+        used.append(len(chosen.unique()))
         return F.cross_entropy(y, translation) + second_loss(p, chosen)
 
     train_model(model, loss_of_batch, seed, steps=700, rate=0.015)
-    return model
+    return model, used
 
 
 @torch.no_grad()
@@ -297,13 +296,13 @@ predict("18.without_balance", ...)
 
 # %% tags=["reveals"]
 print("Eight linear experts, trained for the right words alone:")
-alone = train(no_loss)
+alone, used = train(no_loss)
 reveal("18.without_balance", round(test("no second loss", alone), 2))
 for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps, a batch already asks no more. Shazeer et al. 2017 saw the same in large models, and explained it: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
+# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps already, a batch asks only two. Shazeer et al. 2017 saw the same in large models, and explained it: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
 #
 # ## A balance loss
 #
@@ -334,7 +333,7 @@ p = torch.tensor([
 ], requires_grad=True)  # B N  # fmt: skip
 chosen = p.argmax(-1)  # B
 loss = balance_loss(p, chosen)
-(gradient,) = torch.autograd.grad(loss, p)  # B N
+gradient = torch.autograd.grad(loss, p)[0]  # B N
 print("f", F.one_hot(chosen, 3).float().mean(0))
 print("P", p.mean(0).detach())
 print(f"loss {loss:.2f}")
@@ -353,7 +352,7 @@ def weighted_balance_loss(p, chosen):
     return 0.1 * balance_loss(p, chosen)
 
 
-balanced = train(weighted_balance_loss)
+balanced, _ = train(weighted_balance_loss)
 right = test("with the balance loss", balanced)
 _shown.draw_choices({"no second loss": alone, "with the balance loss": balanced})
 
@@ -370,7 +369,7 @@ def mine(p, chosen):  # B N, B
     return 0.0 * p.sum()  # your own line
 
 
-right = test("with mine", train(mine))
+right = test("with mine", train(mine)[0])  # 0: the model
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -379,9 +378,9 @@ right = test("with mine", train(mine))
 #
 # </details>
 #
-# There are other ways. Wang et al. 2024 give each expert an **offset** $b_j$, which changes who is chosen, but not the factor $p_i$. After each batch it rises if the expert got too few tokens, and falls if it got too many:
+# There are other ways. Wang et al. 2024 give each expert an **offset** $c_j$, which changes who is chosen, but not the factor $p_i$. After each batch it rises if the expert got too few tokens, and falls if it got too many:
 #
-# $$i = \arg\max_j\, (p_j + b_j) \qquad b_j \leftarrow b_j + 0.01\, \text{sign}(1/N - f_j)$$
+# $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + 0.01\, \text{sign}(1/N - f_j)$$
 #
 # Or the tokens could go through the norm of lesson 12 first, as in a Transformer. Which ways prevent the collapse? And must the gate learn at all? The table also has a **fixed gate**, which stays as it was at the beginning.
 
@@ -390,7 +389,7 @@ right = test("with mine", train(mine))
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse, too, and even the norm does, with no second loss. It makes the two 1s of a token nearly six times as large, so the gate's scores differ more from token to token. So a collapse also depends on the inputs.
+# Offsets prevent the collapse, too, and even the norm does, with no second loss. So the balance loss is one way among several, and a collapse also depends on the inputs.
 #
 # The fixed gate gets fewer words right than any of the three, with every seed. So the gate has to learn, too.
 #
@@ -438,7 +437,7 @@ _shown.compare_layers()
 #
 # At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*. So if work is free, the wide network is better. If the work per token is what limits us, as in large models, experts are better.
 #
-# Not every layer needs the balance loss: this one does not collapse without it, and even its busiest expert gets less than a quarter of the tokens. But the loss costs no right words here, and it is cheap. So many large models train with one, or with offsets.
+# Not every layer needs the balance loss: this one does not collapse without it, and even its busiest expert gets less than a quarter of the tokens. But large models have another reason to balance: their experts lie on several chips, and the busiest one makes all others wait.
 #
 # ## So: who should answer?
 #

@@ -96,7 +96,7 @@ def compare_layers():
         "multiplications per token",
         "right words",
         "minus those of 8 experts",
-        "tokens of the busiest",
+        "share of the busiest expert",
     ]
     caption = "Mean of five seeds [lowest to highest] after 1,200 steps, differences by seed"
     return table(rows, columns, digits=2, caption=caption)

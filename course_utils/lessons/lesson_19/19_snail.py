@@ -7,10 +7,11 @@ from torch.nn import functional as F
 from course_utils import check, predict, reveal
 from course_utils.data import episodes
 from course_utils.data.measured import by_seed
-from course_utils.figures import diagrams, plots
+from course_utils.figures import diagrams
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.lessons.lesson_19._pictures import (
+    draw_new_digits,
     show_episode,
     show_weights,
     weight_on_right,
@@ -38,7 +39,8 @@ def drawn(seed):
 # Our network is small, so we give it pictures of handwritten digits in place of words. There are five classes of pictures, the digits 0 to 4. Each class has a label, also from 0 to 4, but chance decides which digit gets which label. The label stands above each picture. What is the label of the last one?
 
 # %%
-prompt = episodes.character_episodes(1, "upright", drawn(7919), 12, part="test")
+# one episode of 12 pictures, which show upright digits and do not come in training
+prompt = episodes.character_episodes(1, "upright", drawn(7919), steps=12, part="test")
 show_episode(prompt, steps=6)
 
 # %% [markdown]
@@ -161,11 +163,11 @@ table(rows, columns, corner="share of labels right", digits=2)
 # %% [markdown]
 # Where a class was shown once, the nearest picture has the right label in about three of four cases. The most frequent label is worse than a guess there, because a class shown only once is seldom the most frequent.
 #
-# In our prompt, the second rule is wrong: it says 3, because the pixels of the last picture are nearer to the two than to the other three.
+# In our prompt, the second rule is wrong: it says 3, because in its pixels, the last picture is nearer to the two than to the first three.
 #
 # ## Is attention enough?
 #
-# To beat this rule, a network has to find a picture of the same class, and finding is what attention does. So we begin with one causal attention. It puts the context beside $x_t$, and a linear layer then gives a score for each label:
+# To beat this rule, a network has to find a picture of the same class, and finding is what attention does. So we begin with one causal attention. It puts the context beside its input $x_t$, and a linear layer then gives a score for each label:
 #
 # $$\text{attention}(x)_t = \Big[x_t;\ \sum_{s \le t} \alpha_{ts} v_s\Big] \qquad \alpha_{t} = \underset{s \le t}{\text{softmax}} \frac{q_t \cdot k_s}{\sqrt K}$$
 #
@@ -234,7 +236,7 @@ rows["one attention, pairs given"] = train(with_pairs, read_pairs)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With the pairs, nearly all labels are right, even where a class was shown only once. So attention lacked only one thing: each label beside its own picture. With positions and two layers, a first attention could bring them together, as lesson 21 shows. We use a convolution.
+# With the pairs, nearly all labels are right, even where a class was shown only once. So attention lacked only one thing: each label beside its own picture.
 #
 # ## A convolution brings picture and label together
 #
@@ -263,11 +265,11 @@ diagrams.snail(new=["convolution"])
 #
 # ## SNAIL
 #
-# Convolutions and attention together are **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). A **dense block** has two convolutions: $f$ gives new features, and $g$ is a gate, which lets each feature through or not. The block puts their product beside $x$:
+# Convolutions and attention together are **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). A **dense block** has two convolutions: $f$ gives new features, and $g$ is a gate, which says how much of each feature goes through. The block puts their product beside $x$:
 #
 # $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \odot \sigma(g_t)]$$
 #
-# In the code, one linear layer holds $W_0$ and $W_1$ side by side, and reads both steps as one long vector.
+# In the code, each of the two is a linear layer, which holds $W_0$ and $W_1$ side by side and reads both steps as one long vector.
 
 
 # %%
@@ -286,7 +288,7 @@ class DenseBlock(nn.Module):
 
 
 # %% [markdown]
-# For the pairs, one dense block with a dilation of 1 is enough. SNAIL has several, with the dilations 1, 2, 4 and so on. A block reads what the block before has made, so each one lets a step see further back. If the convolutions reach the whole episode, do they still need the attention?
+# One dense block with a dilation of 1 can make the pairs. SNAIL has several, with the dilations 1, 2, 4 and so on. A block reads what the block before has made, so each one lets a step see further back. If the convolutions reach the whole episode, do they still need the attention?
 #
 # **Your turn**: add dilations to the first line. How many are needed until step 15 sees all 16 steps?
 
@@ -305,7 +307,7 @@ print("step 15 sees the steps", sorted(seen))
 #
 # </details>
 #
-# Each block doubles the number of steps that are seen. Our episodes have 26 steps, so our SNAIL gets five dense blocks, which reach 32 steps. One attention and a linear layer follow. The SNAIL of the paper is larger and has three attentions.
+# Each block doubles the number of steps that are seen. Our episodes have 26 steps, so our SNAIL gets five dense blocks, which reach 32 steps. One attention and a linear layer follow.
 
 
 # %%
@@ -318,37 +320,41 @@ def dense_blocks(D, dilations=(1, 2, 4, 8, 16), filters=32):
 
 
 class Snail(nn.Module):
-    def __init__(self, D=64 + 5, V=5):
+    def __init__(self, dilations=(1, 2, 4, 8, 16), D=64 + 5, V=5):
         super().__init__()
-        self.convolutions = dense_blocks(D)
-        width = D + 5 * 32  # after five blocks with 32 filters each
+        self.convolutions = dense_blocks(D, dilations)
+        width = D + 32 * len(dilations)  # each block has 32 filters
         self.attention = AttentionBlock(width)
         self.readout = nn.Linear(width + 16, V)
 
     def forward(self, x):  # B T D
-        x = self.convolutions(x)  # B T D+160
-        x = self.attention(x)  # B T D+176
+        x = self.convolutions(x)  # B T width
+        x = self.attention(x)  # B T width+16
         return self.readout(x)  # B T V
 
 
 # %% [markdown]
-# SNAIL gets no pairs. We train it, and also its convolutions alone. Does one of the halves work by itself? The course has also trained both halves for 4,000 steps, with three seeds each.
+# SNAIL gets no pairs. We train it, once more with one dense block, and also its convolutions alone. Does one of the halves work by itself? The course has also trained both halves for 4,000 steps, with three seeds each.
 
 # %%
 torch.manual_seed(0)
 convolutions_alone = nn.Sequential(dense_blocks(64 + 5), nn.Linear(64 + 5 + 160, 5))
 rows["convolutions alone"] = train(convolutions_alone)
 for half in ("attention alone", "convolutions alone"):
-    found = [by_seed("characters", "own", setup=half, examples=k) for k in (1, 5)]
-    rows[f"{half}, 4,000 steps"] = found
+    # stored shares: for pictures of the classes of training, a number for each seed
+    once = by_seed("characters", "own", setup=half, examples=1)
+    five_times = by_seed("characters", "own", setup=half, examples=5)
+    rows[f"{half}, 4,000 steps"] = [once, five_times]
 
 torch.manual_seed(0)
 model = Snail()
 rows["SNAIL"] = train(model)
+torch.manual_seed(0)
+rows["SNAIL, one dense block"] = train(Snail(dilations=[1]))
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. (Each network was trained once, if no range is given.)
+# After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four. (Each network was trained once, if no range is given.)
 #
 # With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner.
 #
@@ -390,12 +396,13 @@ look_explorer
 # %% [markdown]
 # Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did.
 #
-# Now to the question of this lesson. From 10,000 new episodes of six pictures, we keep those that begin with one example of each class. How often is the sixth label right?
+# From 10,000 new episodes of six pictures, we keep those that begin with one example of each class. How often is the sixth label right?
 
 # %%
 many = episodes.character_episodes(10_000, "upright", drawn(2), 6, part="test")
-one_of_each = many.before[:, :5].sum(1) == 0  # B: True if no class comes twice
-six = episodes.Episodes(*[x[one_of_each] for x in many])
+shown_before = many.before[:, :5].sum(1)  # B: how often a class came again
+kept = shown_before == 0  # B: True if the first five have different classes
+six = episodes.Episodes(many.pictures[kept], many.labels[kept], many.before[kept])
 print("episodes kept:", len(six.labels))
 sixth_labels = {
     "SNAIL": snail.predict_labels(model, six, read)[:, 5],
@@ -428,39 +435,31 @@ reveal("19.one_example", "SNAIL" if by_snail[0] > by_rule[0] else "the rule")
 
 # %%
 for name, shown in {"0 to 4": test, "5 to 9": new_digits}.items():
-    snail.predict_labels(model, shown, read)
-    share = weight_on_right(model.attention.weights, shown)
+    snail.predict_labels(model, shown, read)  # the attention keeps its weights
+    weights = model.attention.weights  # B T T
+    share = weight_on_right(weights, shown)
     print(f"weight on the right label, digits {name}: {share:.2f}")
+equal = torch.ones_like(weights).tril()  # B T T: the same for all steps so far
+share = weight_on_right(equal / equal.sum(-1, keepdim=True), new_digits)
+print(f"weight on it if all steps so far got the same: {share:.2f}")
 
 # %% [markdown]
-# With the new digits, the attention no longer finds the right label. So the weights of SNAIL hold more than a way to find pictures that are alike. They hold what the digits 0 to 4 look like.
+# With the new digits, the attention hardly finds the right label any more. So the weights of SNAIL hold more than a way to find pictures that are alike. They hold what the digits 0 to 4 look like.
 #
-# In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. To get forty classes, we turn or mirror each digit 0 to 4 in eight ways. To get very many, we cut two of these forty along a line, and join one side of each to a new picture. Here is an episode of such classes. What is the last label?
+# In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. To get forty classes, we turn or mirror each digit 0 to 4 in eight ways. To get very many, we cut two of these forty along a line, and join one side of each into a new picture. Here is an episode of such classes. What is the last label?
 
 # %%
 joined = episodes.character_episodes(1, "joined", drawn(6), steps=12)
 show_episode(joined, steps=6)
 
 # %% [markdown]
-# The last label is 1, as for the fourth picture. The course has trained SNAIL on five, forty and many classes, for 1,500 steps and with five seeds each. Do more classes help with the digits 5 to 9?
+# The last label is 1, as for the fourth picture: both look like a 3 with an arm to the right. The course has trained SNAIL on five, forty and many classes, for 1,500 steps and with five seeds each. Do more classes help with the digits 5 to 9?
 
 # %%
-setups = {  # and the names under which their results are stored
-    "five": "five classes",
-    "forty": "forty classes",
-    "many": "SNAIL",
-}
-new_rows = {}
-for number, setup in setups.items():
-    new_rows[f"SNAIL, {number} classes"] = {
-        columns[0]: by_seed("characters", "held_out", setup=setup, examples=1),
-        columns[1]: by_seed("characters", "held_out", setup=setup, examples=5),
-    }
-new_rows["nearest picture"] = {columns[0]: by_rule[0], columns[1]: by_rule[1]}
-plots.dots(new_rows, "share of labels right, digits 5 to 9; a mark for each seed")
+draw_new_digits(by_rule)
 
 # %% [markdown]
-# Both forty and many classes help: with them, SNAIL has far more labels of new digits right. But with one example, many classes are no better than forty. But it does not reach the rule, which needs no training. We have not tested longer training.
+# More classes help: with forty or many, SNAIL has far more labels of new digits right than with five. But from forty to many, only the share after five examples rises. SNAIL does not reach the rule, which needs no training. We have not tested longer training.
 #
 # ## So: can it learn from five examples?
 #
@@ -468,7 +467,7 @@ plots.dots(new_rows, "share of labels right, digits 5 to 9; a mark for each seed
 #
 # For digits that it has never seen, the answer is: only in part. Even where a class was shown five times, SNAIL has at best about three of four labels right. Training on more classes helps. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations. They report 0.99 for new characters, with one example of each.
 #
-# In the prompt at the beginning, the words were new to you, and yet you could compare them: you have read many other words. SNAIL has read five digits. What a network can compare, it has learned from its tasks.
+# In the prompt at the beginning, you could compare new words, because you have read many others. SNAIL has read five digits. What a network can compare, it has learned from its tasks.
 #
 # ## Questions
 #

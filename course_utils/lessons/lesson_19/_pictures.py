@@ -1,8 +1,9 @@
-"""What lesson 19 draws: an episode as a row of pictures, and where a step looks in it; and how much weight finds the right label."""
+"""What lesson 19 draws: an episode as a row of pictures, where a step looks in it, and stored shares; and how much weight finds the right label."""
 
 import torch
 
 from course_utils.data.digit_fields import SIDE
+from course_utils.data.measured import by_seed
 from course_utils.figures import pictures, plots
 
 
@@ -43,3 +44,13 @@ def weight_on_right(weights, episodes):
     same = (labels[:, :, None] == labels[:, None]).tril(-1)  # B T T: pictures of the class before
     read = torch.cat([torch.zeros_like(same[..., :1]), same[..., :-1]], dim=-1)  # B T T: a label is read one step later
     return (weights * read).sum(-1)[episodes.before == 1].mean().item()
+
+
+def draw_new_digits(by_rule):
+    """Draw the stored shares of right labels of new digits, by the classes of training; the last row is the rule's, after one and five examples."""
+    columns, rows = ("class shown once", "class shown five times"), {}
+    for number, setup in (("five", "five classes"), ("forty", "forty classes"), ("many", "SNAIL")):
+        found = (by_seed("characters", "held_out", setup=setup, examples=examples) for examples in (1, 5))
+        rows[f"SNAIL, {number} classes"] = dict(zip(columns, found, strict=True))
+    rows["nearest picture"] = dict(zip(columns, by_rule, strict=True))
+    plots.dots(rows, "share of labels right, digits 5 to 9; a mark for each seed")

@@ -14,6 +14,7 @@ from course_utils.figures.tables import table
 from course_utils.lessons.lesson_21._comparisons import (
     bits_by_counting,
     compare_interventions,
+    copying_heads,
     draw_layers,
     in_one_pass,
 )
@@ -50,7 +51,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al. 2019) keeps the encoder. Every word sees all others, and the model learns to guess words that we hide.
 # - **GPT** (Radford et al. 2018) keeps the decoder, without the attention to a source. Every word sees only itself and earlier ones, and the model learns to predict the next word.
 #
-# So only the mask of their attention differs. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
+# So the two models themselves differ in the mask of their attention only. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
 #
 # A model that writes appends one word after the other. Which half can keep what it has computed for the words before? We give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words stay as they are?
 
@@ -66,19 +67,17 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT they stay as they are. In BERT they change, because the four words now also look at the fifth. So a GPT can keep the keys and values of earlier words in a **cache**. BERT would have to compute them anew for each new word. This is why models that write, such as Llama, are decoders.
+# In GPT they stay as they are. In BERT they change, because the four words now also look at the fifth. So a GPT can keep the keys and values of earlier words in a **cache**. BERT would have to compute them anew for each new word. This is one reason why models that write, such as Llama, are decoders.
 #
 # ## The model
 #
-# We build a decoder whose words are single characters, because then a small model is enough. Which of its boxes is the only one that carries something from one character to another?
+# We build a decoder whose words are single characters, because then a small model is enough. Only its causal self-attention carries something from one character to another.
 
 # %%
 diagrams.decoder_only()
 
 # %% [markdown]
-# Only the causal self-attention does. All other boxes treat each character by itself.
-#
-# A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each, and adds a residual connection. All three parts are as in lesson 12, so we take them from the package.
+# A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each, and adds a residual connection. The classes `SubLayer`, `MultiHeadAttention` and `FeedForward` are those of lesson 12, so we take them from the package.
 
 
 # %%
@@ -108,7 +107,7 @@ class GPT(nn.Module):
         self.D = D
         self.embedding = nn.Embedding(V, D)
         nn.init.normal_(self.embedding.weight, std=D**-0.5)  # as in lesson 12
-        self.register_buffer("P", sinusoidal_positions(longest, D))  # T D, not trained
+        self.P = sinusoidal_positions(longest, D)  # T D, not trained
         self.layers = nn.ModuleList(Layer(D, H, F) for _ in range(N))
         self.norm = nn.LayerNorm(D)
 
@@ -131,9 +130,9 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 #
 # ## How well can anyone predict?
 #
-# Before we train, we want to know what can be reached. So we use tales that are made by rules, and the rules say how probable each character is. Every tale is about an animal, and its name is drawn anew.
+# To know what can be reached, we use tales that are made by rules. The rules say how probable each character is. Every tale is about an animal, and its name is drawn anew.
 #
-# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**. One of eight equally probable characters has 3 bits, because $\log_2 8 = 3$. A character that is certain has 0 bits. On average, every reader needs at least as many bits as the rules leave open.
+# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**. One of eight equally probable characters has 3 bits, because $\log_2 8 = 3$. A character that is certain has 0 bits. On average, no reader can do with fewer bits than the rules leave open.
 #
 # In the tale below, the name comes for the second time after the first full stop. Which of its three letters are still surprising there?
 
@@ -162,7 +161,7 @@ def bits_of_each(model, ids):  # B T+1
     return nats / math.log(2)  # B T: from natural logarithms to bits
 
 
-def batch_loss(draw):
+def batch_loss(draw):  # draw: where the random numbers come from
     rows = torch.randint(len(train.ids), (16,), generator=draw)  # B
     return bits_of_each(model, train.ids[rows]).mean()
 
@@ -177,28 +176,28 @@ predict("21.bits", ...)
 print("Bits per character for tales that our GPT has not seen:")
 losses = train_model(model, batch_loss, seed=0, steps=700, rate=0.01, warmup=20)
 with torch.no_grad():
-    by_model = bits_of_each(model, test.ids)  # N T
+    by_model = bits_of_each(model, test.ids)  # B T
 reveal("21.bits", round(by_model.mean().item(), 2))
 
 # %% [markdown]
-# Is that good? We compare our GPT with an **n-gram** model, which only counts. It counts in the same tales which character followed the last seven, or fewer.
+# Is that good? We compare our GPT with an **n-gram** model, which only counts which character followed the last seven in the same tales. Where these are rare, it looks at fewer.
 #
 # The second column of the table is the mean over the letters that can be copied: the second and third letter of a name that comes again. Does our GPT copy better than the counts?
 
 # %%
-by_counting = bits_by_counting(train.ids, test.ids, 7)  # N T
-copied = letters_to_copy(test.ids)  # N T: True at letters that can be copied
+by_counting = bits_by_counting(train.ids, test.ids, 7)  # B T
+copied = letters_to_copy(test.ids)  # B T: True at letters that can be copied
 found = {"the rules": test.bits, "counting": by_counting, "our GPT": by_model}
 rows = {}
 for name, bits in found.items():
     rows[name] = [bits.mean(), bits[copied].mean()]
-five = [by_seed("longer", value) for value in ("bits", "to_copy")]  # of five seeds
-rows["five GPTs, 2,100 steps"] = five
+longer = by_seed("longer", "bits")  # stored: a number for each of five seeds
+rows["five GPTs, 2,100 steps"] = [longer, by_seed("longer", "to_copy")]
 columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Where a cell sums up several runs, it gives their mean, with the lowest and the highest in brackets. Our GPT copies better than the counts, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter.
+# Our GPT copies better than the counts, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. The brackets hold the lowest and the highest.
 #
 # ## Writing
 #
@@ -208,23 +207,18 @@ table(rows, columns, corner="unseen tales", digits=2)
 # - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
 # - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
 #
-# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them? You write the nucleus in the exercises.
+# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them?
 
 
 # %% tags=["nbval-check-output"]
-undecided = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
-sure = torch.tensor([0.94, 0.03, 0.02, 0.01])  # V
-for p in (undecided, sure):
-    print("probabilities", p)
-    print("temperature 2", (p.log() / 2).softmax(-1))  # the logits are log p
-    print("top 2        ", gpt.top_k(p, 2))
-    print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
-    print()
+p = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
+logits = p.log()  # their softmax is p
+print("temperature 2", (logits / 2).softmax(-1))
+print("top 2        ", gpt.top_k(p, 2))
+print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
 
 # %% [markdown]
-# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158.
-#
-# In the second group, one character is nearly certain. There the nucleus keeps only this one, and top-k still keeps two. A temperature of 2 makes the probabilities more equal in both groups, and removes nothing.
+# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158. A temperature of 2 makes the probabilities more equal, and removes nothing.
 #
 # Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
 
@@ -235,6 +229,7 @@ def write(model, prompt, choose, seed=0, longest=64):
     draw = torch.Generator().manual_seed(seed)
     ids = encode(prompt)[None]  # 1 T
     while ids.shape[1] < longest:
+        # without a cache: the whole text is read anew each time
         logits = model(ids)[0, -1]  # V: for the character after the last one
         p = choose(logits)  # V
         next_id = torch.multinomial(p, 1, generator=draw)  # 1
@@ -262,7 +257,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Drawn in the other two ways, our GPT often goes on with another name than Vom: it does not copy well yet. How can a GPT copy?
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Whenever letters are drawn, our GPT often goes on with another name than Vom: it does not copy well yet.
 #
 # ## How can a model copy?
 #
@@ -273,7 +268,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
 #
 # In our tale, "V" comes for the second time. The first head would tell the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
 #
-# We look at these two steps in a smaller model, because in our GPT eight heads work at once. It has positions and attention alone, in two layers of one head each. It learns in the small world of lesson 11: a text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. In how many of 500 texts is it right?
+# We look at these two steps in a smaller model first. It has positions and attention alone, in two layers of one head each. It learns in the small world of lesson 11: a text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. In how many of 500 texts is it right?
 
 # %%
 torch.manual_seed(0)
@@ -310,17 +305,19 @@ columns = ["answers right", "weight on the word to copy"]
 table(rows, columns, corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails without the word before, and with another word in place of the first 6. Then the answers are no better than a guess among the twelve words, which is right in 1/12 = 0.08 of the texts. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too. We have not looked for such heads in our GPT.
+# The copying fails without the word before, and with another word in place of the first 6. Then the answers are no better than a guess among the twelve words, 1/12 = 0.08. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
+#
+# Do GPTs copy the names of our tales in this way, too? In each of the five GPTs with 2,100 steps, we take the head that puts most weight on the letter to copy. We switch it off: its results are replaced by their mean. In which layer is this head?
+
+# %%
+copying_heads()
+
+# %% [markdown]
+# Without this head, letters to copy need many more bits, in each of the five GPTs. In three of them it is a head of layer 2, as in our small model. In the other two it is a head of layer 1, and nothing can have told it which letter stands before another. So a GPT can also copy in another way. Perhaps it finds the first mention by its place, which is nearly the same in all tales.
 #
 # ## What has changed since 2017?
 #
-# Our GPT is a decoder of 2017, with the norms in front. In the table at the beginning, Llama 3 has larger numbers in many rows. Which four of its parts are of another kind, biases apart?
-#
-# <details><summary>Answer</summary>
-#
-# The positions, the norms, the groups of heads, and the feed-forward network. The way of the text through the layers is the same.
-#
-# </details>
+# Our GPT is a decoder of 2017, with the norms in front. In Llama 3, four parts work in another way: the norms, the feed-forward network, the positions, and the groups of heads.
 #
 # ### 1. RMSNorm
 #
@@ -351,11 +348,13 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # ### 2. SwiGLU
 #
-# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. In it, each hidden unit can be made larger or smaller by a gate. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. The gate multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
+# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. It multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
-# With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Shazeer found that models with SwiGLU predict better. You write it in the exercises.
+# Say that $x W_\text{up}$ is 3 for a hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76, and the unit becomes 5.28. If it is -4, the gate is only -0.07.
+#
+# With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Shazeer found that models with SwiGLU predict better.
 #
 # ### 3. Rotary positions
 #
@@ -363,7 +362,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # ### 4. Grouped queries
 #
-# A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them, in **grouped queries** (Ainslie et al. 2023). There are G groups, and each group has one key and one value for all its heads. Head h belongs to group $\lfloor h / (H/G) \rfloor$. If each number takes b bytes, the cache of N layers and T positions takes
+# A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them, in **grouped queries** (Ainslie et al. 2023). There are G groups, and each group has one key and one value for all its heads. Head h belongs to group $\lfloor h / (H/G) \rfloor$. If a head has the width d and each number takes b bytes, the cache of N layers and T positions takes
 #
 # $$2 \cdot N \cdot G \cdot d \cdot T \cdot b \quad\text{bytes.}$$
 #
@@ -381,9 +380,9 @@ for G in (32, 8):
     print(f"{G:2} groups: {cache / 2**30:.0f} GiB, groups of heads 0 to 7:", groups)
 
 # %% [markdown]
-# With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group: heads 0 to 3 use group 0, and heads 4 to 7 use group 1.
+# With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group.
 #
-# Does our small GPT predict better with these changes? We have put each of them alone into the GPT of 2017, with five seeds. How many bits more or fewer does it need than the GPT of 2017 with the same seed?
+# Does our small GPT predict better with these changes? We have put each of them alone into the GPT of 2017, and trained for 700 steps with five seeds. How many bits more or fewer does it need than the GPT of 2017 with the same seed?
 
 # %% tags=["nbval-check-output"]
 plain = by_seed("gpt", "bits", setup="2017")  # one number for each of five seeds
@@ -395,21 +394,21 @@ table(rows, ["bits more than in 2017"], corner="changed part", digits=2)
 # %% [markdown]
 # In each row, some seeds need more bits and others need fewer. So our small GPT gains nothing for certain. The changes were made for large models, in which they save work and memory, or have been found to help.
 #
-# ## The same attention in one pass
+# ### 5. The same attention in one pass
 #
-# A GPU has a large, slow memory and a small, fast one. The T × T scores of a long text do not fit into the fast one. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
+# One more change leaves the result as it is. The T × T scores of a long text do not fit into the fast memory of a GPU. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
 #
-# But a softmax needs the sum over all scores. How can it be computed block by block? We keep three things for each query:
+# But a softmax needs the sum over all scores. To compute it block by block, we keep three things for each query:
 #
 # - the largest score so far, $m$
 # - the sum $\ell$ of all $e^{s - m}$
 # - the sum $c$ of the values, each multiplied by its $e^{s - m}$
 #
-# At the end, the context is $c / \ell$. In this quotient $m$ cancels. It is only there because $e^s$ may be too large for the computer. When a block brings a larger score, $m$ becomes $m'$. Then both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
+# At the end, the context is $c / \ell$. There $m$ cancels: it only keeps $e^s$ from becoming too large for the computer. When a block brings a larger score, $m$ becomes $m'$. Then both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
 #
 # $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
 #
-# One query has the scores 1, 2, 0 in a first block and 3, 1, 0 in a second. Calculate $m$ and $\ell$ after each block. You need $e^{-1} = 0.368$, $e^{-2} = 0.135$ and $e^{-3} = 0.050$. The function `in_one_pass` prints both. You write one like it in the exercises.
+# Here j runs over the new block. One query has the scores 1, 2, 0 in a first block and 3, 1, 0 in a second. Calculate $m$ and $\ell$ after each block. You need $e^{-1} = 0.368$, $e^{-2} = 0.135$ and $e^{-3} = 0.050$. The function `in_one_pass` prints both.
 
 
 # %% tags=["nbval-check-output"]
@@ -420,13 +419,11 @@ print("in blocks:", in_one_pass(blocks))
 print("as usual: ", scores.softmax(-1) @ values)
 
 # %% [markdown]
-# After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax.
-#
-# So the scores of a block can be forgotten before the next block comes. The result is the same attention, so no model has to be trained anew.
+# After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax, so no model has to be trained anew.
 #
 # ## From a GPT to an assistant
 #
-# Our GPT goes on with a text. How does such a model learn to answer a question? It is trained further, first on texts in which people have written the right answers:
+# Our GPT goes on with a text. How does such a model learn to answer a question? It is trained further, first on texts in which people have written the right answers. Often the loss counts only the answers:
 #
 # ```text
 # question: Vom is a mouse. Vom went to the bridge. Where is Vom?
@@ -437,15 +434,15 @@ print("as usual: ", scores.softmax(-1) @ values)
 #
 # ## So: what is inside the models that we use every day?
 #
-# We draw the model again, now with the parts of Llama 3. The marked boxes are those that have changed.
+# We draw the model again, now with the parts of Llama 3. Marked boxes have changed.
 
 # %%
 diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"], llama=True)
 
 # %% [markdown]
-# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. It has over 100,000 times as many parameters as our GPT. What its heads do is learned.
+# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because no positions are added to it. Llama 3 has over 100,000 times as many parameters as our GPT.
 #
-# Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models.
+# Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models. But you can now read each row of the table at the beginning.
 #
 # ## Questions
 #
@@ -469,7 +466,7 @@ check("21.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What is inside the models that we use every day? In Llama 3 it is the decoder of 2017 without a source. It has RMSNorm in front of each sub-layer, rotary positions, SwiGLU, grouped queries, and no biases. Other models also have experts or a delta rule.
+# - What is inside the models that we use every day? In Llama 3 it is the decoder of 2017 without a source. It has RMSNorm in front of each sub-layer, rotary positions, SwiGLU, grouped queries, and no biases.
 # - Where the rules of a text are known, a model's bits per character can be compared with a limit.
 # - An induction head copies what came after the same word last time. A head in an earlier layer has to tell each word what it follows.
 # - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.

@@ -1,4 +1,4 @@
-"""What lesson 21 compares: counts beside a GPT, interventions on an induction head, a softmax in one pass.
+"""What lesson 21 compares: counts beside a GPT, interventions on an induction head, heads of GPTs switched off, a softmax in one pass.
 
 No task is declared here. Shape letters: N rows of tales, T characters of a row, B texts, V characters or words there are.
 """
@@ -10,6 +10,7 @@ from course_utils.data.measured import by_seed
 from course_utils.data.recall import WORDS
 from course_utils.data.tales import CHARACTERS
 from course_utils.figures import plots
+from course_utils.figures.tables import table
 from course_utils.models.induction import induction_scores
 
 V = len(CHARACTERS)
@@ -58,6 +59,20 @@ def compare_interventions(model, words, answers):
     for layers, name in ((2, "five other models, 2 layers"), (1, "five other models, 1 layer")):
         rows[name] = [by_seed("induction", value, layers=layers) for value in ("right", "match")]
     return rows
+
+
+def copying_heads():
+    """Return a table of five stored GPTs: the head that puts most weight on a letter to copy, and the bits per such letter without this head."""
+    heads = [{"layer": layer, "head": head} for layer in (1, 2) for head in (1, 2, 3, 4)]
+    weights = torch.stack([by_seed("switched", "weight", **one) for one in heads])  # heads, seeds
+    without = torch.stack([by_seed("switched", "to_copy", **one) for one in heads])
+    whole = by_seed("switched", "to_copy", layer=0, head=0)
+    rows = {}
+    for seed, most in enumerate(weights.argmax(0).tolist()):
+        numbers = (weights[most, seed], whole[seed], without[most, seed])
+        rows[f"seed {seed}"] = [f"layer {heads[most]['layer']}", *(number.item() for number in numbers)]
+    columns = ["head in", "its weight on the letter", "bits per letter to copy", "without the head"]
+    return table(rows, columns, corner="2,100 steps", digits=2)
 
 
 def in_one_pass(blocks):
