@@ -300,7 +300,7 @@ def _(numbers):
     return all(c + 0.1 < lower < own - 0.1 for c, lower, own in zip(chance, one, ours, strict=True)) and ours[-1] < 0.8
 
 
-@claim("06", "At 20 words, more than two of three links are wrong, even after the right words.")
+@claim("06", "at 20 words, more than two of three links are wrong, even after the right words.")
 def _(numbers):
     return numbers("AER, your model  ")[-1] > 0.67 and numbers("AER, three models  ")[9] > 0.67
 
