@@ -76,7 +76,7 @@ print(f"the two weighted sums are {distance:.2f} apart")
 shown.draw_position_encoding(encoding, one)
 
 # %% [markdown]
-# Now they do. The first word counts most in the first features, and the last word in the last ones. So a word adds something different at another position.
+# Now they do. The first word counts most in the first features, and the last word in the last ones.
 #
 # ## One hop
 #
@@ -201,7 +201,7 @@ print(shown.draw_hops(two_hops, example.facts, example.question, support=(4, 7))
 # %% [markdown]
 # In our story, each hop looks at the fact that it needs. Hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom".
 #
-# One story may be luck. So we take all 4,000 new stories, and the mean weight of each hop on the two supporting facts. One of them is the last take or drop of the thing, and the other one says where that person was. Is a hop's weight on its fact far above equal weights?
+# Now we take all 4,000 new stories, and the mean weight of each hop on the two supporting facts. One of them is the last take or drop of the thing, and the other one says where that person was. Is a hop's weight on its fact far above equal weights?
 
 # %%
 shown.mean_weights(two_hops, new)
