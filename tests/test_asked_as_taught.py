@@ -210,7 +210,8 @@ def in_several_axes(weights, values):
 
 
 def summed(words, mask):
-    return done("01", "by_mask = (vectors[ids]", vectors=words, ids=slice(None), mask=mask)["by_mask"]
+    steps = ("fetched = vectors[ids]", "keep = mask", "by_mask = (fetched")
+    return done("01", *steps, vectors=words, ids=slice(None), mask=mask)["by_mask"]
 
 
 def probability(sums, weight, bias):

@@ -554,7 +554,7 @@ def _(numbers):
     return whole > 0.8 and max(others) < 0.5
 
 
-@claim("14", "In most of these, the third or the fourth one hits.")
+@claim("14", "In most of these, the third or the fourth one hits, as in field 4.")
 def _(numbers):
     first, second, third, fourth = numbers("its own looks  ")
     *_, other_third, other_fourth = numbers("looks of another field  ")
