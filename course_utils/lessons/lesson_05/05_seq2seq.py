@@ -164,8 +164,8 @@ class Seq2Seq(nn.Module):
     def encode(self, source):  # B S
         states, _ = self.encoder(self.embedding(source))  # B S H
         last = (source != PAD).sum(1) - 1  # B: where EOS stands, here at 3 and 2
-        row = torch.arange(len(source))  # B: 0, 1, 2 and so on
-        return states[row, last]  # B H: of each row, the state at its EOS
+        # of row 0, 1, 2 and so on, the state at its EOS
+        return states[torch.arange(len(source)), last]  # B H: the sentence vectors
 
     def decode(self, given, s):  # B T, B H: the state to begin with
         states, _ = self.decoder(self.embedding(given), s[None])  # B T H
