@@ -297,6 +297,7 @@ for width in (4, 16, 64, 256):
     scores = queries @ keys.transpose(1, 2)  # B T S: B T D times B D S
     scaled = scores / width**0.5  # B T S
     rows[f"D = {width}"] = [scores.var(), scaled.var()]
+print("The variance of the scores, by width:")
 reveal("04.variance", rows["D = 64"][0].item())
 table(rows, ["variance", "variance if divided by √D"], digits=2)
 

@@ -209,7 +209,8 @@ torch.manual_seed(0)
 model = Seq2Seq(len(pairs.words))
 logits = model(source, given)  # B T V
 by_loops = loss_by_loops(logits, wanted)
-print(f"Loss of the untrained model, in nats per word: {by_loops.item():.1f}")
+print("The loss of the untrained model, in nats per word:")
+print(f"{by_loops.item():.1f}")
 reveal("05.untrained", round(by_loops.item(), 1))
 
 # %% [markdown]
