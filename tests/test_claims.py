@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.data.measured import by_seed
 from course_utils.translation.scores import share_in_order
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -103,11 +102,14 @@ def _(numbers):
 
 
 @claim("02", 'One attention always gives the most weight to "not".')
+@claim("02", "The other always gives it to one kind of opinion, either the good ones or the bad ones.")
 def _(numbers):
     for seed, share in enumerate(numbers("attentions 2:")):
-        (*one, _), (*other, _) = sorted(zip(*[iter(numbers(f"seed {seed}  "))] * 2, [0, 1], strict=True))
-        both = min(one[0], other[0]) > 0.99
-        if other[0] < 0.99 or both != (seed == 3) or both == (share > 0.99) or (not both and one[1] < 0.49):
+        both = [
+            numbers(f"seed {seed}, attention {one}  ") for one in (1, 2)
+        ]  # on "not", on a good opinion, on a bad one
+        on_not, on_an_opinion = [row[0] for row in both], [max(row[1:]) for row in both]
+        if max(on_not) < 0.99 or (share > 0.99) != (max(on_an_opinion) > 0.99):
             return False
     return True
 
@@ -318,7 +320,7 @@ def _(numbers):
     return numbers("model, ")[0] < numbers("right, ")[0]
 
 
-@claim("07", "Ours gives it 0.009, and the rest of the long translation is less probable still.")
+@claim("07", "Ours gives it 0.009. All that follows in the long translation has together only")
 def _(numbers):
     long, short = (numbers(f"width {width}, ")[1] for width in (5, 20))
     return numbers("probability of the full stop after 'sautant':") == [0.009] and long < short
@@ -505,9 +507,9 @@ def _(numbers):
     return sgd < min(mean, division) and max(mean, division) < adam
 
 
-@claim("13", "It is ahead of the division alone with nearly every seed.")
+@claim("13", "With most seeds, it is clearly ahead of the division alone.")
 def _(numbers):
-    return sum(lead > 0 for lead in numbers("Adam minus Adam with β₁ = 0, seed by seed:")) >= 4
+    return sum(lead > 0.01 for lead in numbers("Adam minus Adam with β₁ = 0, seed by seed:")) >= 3
 
 
 @claim("13", 'Written "road", it is translated correctly, as "Straße".')
@@ -515,12 +517,12 @@ def _(numbers):
     return "Eine Straße" in numbers.shown and "Rodeo" in numbers.shown
 
 
-@claim("13", 'All the clauses are right: 16 end with "trägt", and four become *mit Brille* (with glasses).')
+@claim("13", 'In 16 clauses, "trägt" stands at the end, as it must.')
 def _(numbers):
     return numbers("trägt at the end:")[0] == 16 and len(re.findall("mit Brille schläft", numbers.shown)) == 4
 
 
-@claim("13", 'But none of the 20 sentences with "not" becomes negative.')
+@claim("13", 'And none of the 20 sentences with "not" becomes negative.')
 def _(numbers):
     return numbers("negative in German:")[0] == 0
 
@@ -581,7 +583,7 @@ def _(numbers):
     return numbers("It writes: a five below a six") == []
 
 
-@claim("15", "The pointing accuracy falls to almost nothing, yet most names are right.")
+@claim("15", "But the pointing accuracy falls far more, to almost nothing, while most names are right.")
 def _(numbers):
     return numbers("Answer:")[0] < 5 and numbers("with the penalty  ")[0] > 0.7
 
@@ -836,7 +838,7 @@ def _(numbers):
     return all(-0.01 < own - mean < 0.12 for mean, own in zip(means, ours, strict=True))
 
 
-@claim("19", "From five examples, one of each, SNAIL finds the label of nearly every sixth picture.")
+@claim("19", "From five examples, one of each, SNAIL nearly always labels the next picture correctly.")
 def _(numbers):
     by_snail, by_rule = numbers("\nSNAIL: ")[0], numbers("\nnearest picture: ")[0]
     return numbers("episodes kept:")[0] > 300 and by_snail > 0.93 and 0.74 < by_rule < 0.86
@@ -877,16 +879,16 @@ def _(numbers):
     return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
 
 
-@claim("20", "The latest key always reads its value, and a key of 8 steps ago mostly does.")
+@claim("20", "the latest key always reads its value, and a key of 8 steps ago mostly does.")
 def _(numbers):
-    now, eight, old = (numbers(f"\n{ago} steps ago: ")[0] for ago in (0, 8, 96))
+    now, eight, _, old = numbers("overwrites  ")
     return now == 1 and 0.6 < eight < 0.9 and old < 0.25
 
 
-@claim("20", "even random ones mostly read their value. Our model has trained keys and four heads, and reads more.")
+@claim("20", "If it only adds, old and new keys are right equally often, in about 0.4 of the cases.")
 def _(numbers):
-    model = by_seed("variants", "right", variant="delta rule", world="latest", length=128)
-    return 0.7 < numbers("each of eight keys in turn: ")[0] < model.min().item() - 0.02
+    adding = numbers("only adds  ")
+    return 0.3 < min(adding) <= max(adding) < 0.5
 
 
 @claim("20", "In `latest`, `mine` is better than we expected, and far better than the dot product at every length.")

@@ -121,6 +121,7 @@ print(scaled.sum(0))  # D: the weighted sum
 # **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: with T rows, T×S times S×D is T×D. A third axis in front is a **batch**: B×T×S times B×S×D is computed separately for each of the B examples.
 
 # %% tags=["nbval-check-output"]
+print(weights @ colours)  # D: the brown again
 print(shares @ pair)  # D
 recipes = torch.tensor([[0.75, 0.25], [0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])  # T S
 print(recipes @ pair)  # T D: four mixes
@@ -128,9 +129,9 @@ print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# The first product is the weighted sum again. It is also the first row of the second product. The second row is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
+# The first line is our brown, without a loop. The second one is also the first row of the four mixes. Their second row is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
 #
-# **Masks.** Some rows are shorter than others and are filled up. A **mask** says which numbers are real: it is True for these, and False for the others. In a product True counts as 1 and False as 0, so a mask is a set of weights, too.
+# **Masks.** Sentences differ in length, but all rows of a tensor have the same length. So a shorter row is filled up at its end. A **mask** says which numbers are real: it is True for these, and False for the others. In a product True counts as 1 and False as 0, so a mask is a set of weights, too.
 #
 # Such a product can only put 0 where the mask is False. `masked_fill` can write any number there. But it writes where its mask is True. So we give it `~mask`, in which True and False are swapped.
 #

@@ -223,7 +223,7 @@ for case in cases:
     print(f"{left:+.2f} {each_word.sum():+.2f} ", each_word, case)
 
 # %% [markdown]
-# Both sides are equal in all four cases. The brackets hold what the words add: "great" adds 3.5 with and without "not". So the output of one attention has the sign of a sum.
+# Both sides are equal in all four cases. The brackets hold what the words add: "great" adds 3.5 with and without "not". So from "awful" to "great" the sum grows by 6 in both pairs. To be right, it would have to grow without "not" and fall with it.
 #
 # ## Are two attentions enough?
 #
@@ -239,7 +239,7 @@ diagrams.several_attentions()
 #
 # - The first attention looks for "not". Without "not", all words get the same weight, so the context holds the opinion. With "not", it holds only "not", which we let add a little.
 # - The second attention looks for "great", with or without "not". We let "great" subtract something.
-# - The first attention is the louder one. So without "not" the opinion decides, and with "not" it matters only whether "great" is there.
+# - In the sum, the first attention counts more. So without "not" the opinion decides, and with "not" it matters only whether "great" is there.
 #
 # The four numbers `u` of the linear layer follow this plan. Are all four signs right?
 
@@ -333,23 +333,27 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 #
 # </details>
 #
-# Two attentions get all four in most runs, and three attentions in every run. Do two attentions share the work as ours do? We take the 500 test reviews with "not". In what share of them does each attention give the most weight to "not", and in what share to the opinion?
+# Two attentions get all four in most runs, and three attentions in every run. Do two attentions share the work as ours do? We take the 500 test reviews with "not". In what share of them does each attention give the most weight to "not", and in what share to a good or a bad opinion?
 
 # %%
 negated = test.negation_at >= 0  # B: which reviews have a "not"
 not_at = test.negation_at[negated]  # M: where it stands in these M reviews
 opinion_at = test.opinion_at[negated]  # M
+good = test.labels[negated] == 0  # M: a good opinion, which "not" makes bad
 rows = {}
 for seed, model in enumerate(models[2]):
     weights = model.weights(test_ids, test_mask)[negated]  # M N S: N is 2 here
-    first, second = weights.argmax(-1).T  # M, M: where each has the most weight
-    row = [first == not_at, first == opinion_at, second == not_at, second == opinion_at]
-    rows[f"seed {seed}"] = [hits.float().mean() for hits in row]
-columns = ["first: not", "first: opinion", "second: not", "second: opinion"]
-table(rows, columns, digits=2)
+    for number in range(2):
+        most_at = weights[:, number].argmax(-1)  # M: where it has the most weight
+        on_not = (most_at == not_at).float()  # M
+        on_opinion = (most_at == opinion_at).float()  # M
+        row = [on_not.mean(), on_opinion[good].mean(), on_opinion[~good].mean()]
+        rows[f"seed {seed}, attention {number + 1}"] = row
+columns = ["on “not”", "on a good opinion", "on a bad opinion"]
+table(rows, columns, corner="most weight", digits=2)
 
 # %% [markdown]
-# They do in the four runs that get all cases right. One attention always gives the most weight to "not". The other gives it to the opinion in half of these reviews or more. With seed 3, both always give it to "not", and one case is lost.
+# They do in the four runs that get all cases right. One attention always gives the most weight to "not". The other always gives it to one kind of opinion, either the good ones or the bad ones. Our θ₂ does this for "great". With seed 3, both always give it to "not", and one case is lost.
 #
 # ## Which word does "not" belong to?
 #
@@ -364,7 +368,7 @@ for model in models[3]:
     print(f"{both / 2:.3f}", end=" ")
 
 # %% [markdown]
-# Half of them, in every run. Both reviews have the same words, so each word has the same score and the same weight in both, and the contexts are equal. No training and no further attention can change that. Two things are missing. Nothing says in which order the words stand. And only θ asks, so "not" cannot look for a word of its own.
+# Half of them, in every run. Both reviews have the same words, so each word has the same score and the same weight in both, and the contexts are equal. No training and no further fixed attention can change that. Two things are missing. Nothing says in which order the words stand. And only θ asks, so "not" cannot look for a word of its own.
 #
 # ## So: can a word's weight depend on the other words, and is that enough for "not"?
 #

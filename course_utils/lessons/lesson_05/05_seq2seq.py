@@ -359,7 +359,7 @@ columns = ["all words", "first four", "next four", "the rest"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# With the vector of another sentence, about 0.18 of the words are right, and with the mean about as many: at least so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. The decoder may also lose these while it writes the first ones.
+# With the vector of another sentence, about 0.18 of the words are right, and with the mean about as many: at least so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. This is more than the 0.37 above, because no wrong word leads to the next one here. But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. The decoder may also lose these while it writes the first ones.
 #
 # For how many sentences are *all* words right? The next picture shows this for your model, and for five models trained beforehand, each with its own seed. The band reaches from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Short sentences may have occurred there. So we also count the right ones among the *new* sentences of four words.
 
@@ -372,7 +372,7 @@ share, _ = exact_shares(translate(model, new), truth(new))  # of sentences
 print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 
 # %% [markdown]
-# Up to three words, nearly all sentences are right. Of the new ones with four words, more than four fifths are right. So the model has not only learned sentences by heart. At six words, about half are right. At twelve words, the curve for whole sentences has come down to 0. In our run, your model lies close to the other five.
+# Up to three words, nearly all sentences are right. Of the new ones with four words, more than four fifths are right. So the model has not only learned sentences by heart. At six words, somewhat fewer than half are right on average. At twelve words, the curve for whole sentences has come down to 0. In our run, your model lies close to the other five.
 #
 # ## Is the vector too small?
 #
@@ -383,7 +383,7 @@ print(f"12 words out of 40: {12 * log2(40):.1f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take 63.9 bits, and the vector has 2,048. So it could store twenty-four words, even if the network used only two bits of each number.
+# Twelve words take at most 63.9 bits, and the vector has 64 numbers. So one bit of each number would be enough, and each has 32.
 #
 # But the network has to *learn* how to put a sentence into the vector, and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models of each of seven kinds. The first kind is ours. The others differ from it in the width of the vector, in the number of steps, or in the cell. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
@@ -397,7 +397,7 @@ shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## So: can one vector hold a sentence?
 #
-# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. Of these, mostly the first words come through. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail.
+# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. Of these, mostly the first words come through. Whether the vector lacks the last ones, or the decoder loses them while it writes, we have not measured. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail. More training sentences may help, too.
 #
 # Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. 2014 translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards brought no certain gain, as an exercise shows.
 #

@@ -43,7 +43,7 @@ print("trained:  ", translate(translator, subwords, captions))
 # %% [markdown]
 # The model with random weights repeats pieces of words. The trained one translates the caption correctly, and differs in nothing but its weights.
 #
-# The translator has read its captions 11 times. This took 8 minutes on one processor core.
+# The translator has read its captions 11 times. This took 8 minutes on one processor core. On 1,000 new captions, it reaches [a BLEU of 36.7](../docs/measurements.md).
 #
 # ## What does one step do?
 #
@@ -256,9 +256,9 @@ gained = shares["Adam"] - shares["Adam, β₁ = 0"]
 print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 
 # %% [markdown]
-# The mean and the division each help alone, and Adam, which has both, learns the most. It is ahead of the division alone with nearly every seed.
+# The mean and the division each help alone, and Adam, which has both, learns the most. With most seeds, it is clearly ahead of the division alone.
 #
-# Our translator has Adam only for its embedding, biases and norms. The matrices in its layers have **Muon** (Jordan et al. 2024). Muon keeps a running mean $m$ of the gradients, too, but treats a whole matrix at once. If $m$ is $\begin{pmatrix} 3 & 0 \\ 0 & 0.1 \end{pmatrix}$, it reaches 30 times as far in one direction as in the other. The step of Muon is proportional to about $\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, so it is equally large [in both directions](../docs/translators.md#optimizers).
+# Our translator has Adam only for its embedding, biases and norms. The matrices in its layers have **Muon** (Jordan et al. 2024). Muon keeps a running mean $m$ of the gradients, too, but treats a whole matrix at once. If $m$ is $\begin{pmatrix} 2 & 1 \\ 1 & 2 \end{pmatrix}$, it turns the vector (1, 1) into (3, 3), and leaves (1, -1) as it is. Numbers of one size, as in Adam's first step, would turn (1, -1) into 0. The step of Muon is proportional to about $\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, which is equally large [in both directions](../docs/translators.md#optimizers).
 #
 # ## Do the first steps need a smaller rate?
 #
@@ -449,11 +449,12 @@ print(f"trägt at the end: {len(verb_last)} of {len(clauses)}, the others: {othe
 not_german = translate(translator, subwords, not_texts)
 negative = about.negative(not_german)  # those with "nicht", "kein" or "ohne"
 print("negative in German:", len(negative), "of", len(not_german))
+print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]))
 
 # %% [markdown]
-# All the clauses are right: 16 end with "trägt", and four become *mit Brille* (with glasses). But none of the 20 sentences with "not" becomes negative.
+# In 16 clauses, "trägt" stands at the end, as it must. The other four avoid the clause with *mit Brille* (with glasses). With "plays" it fails: *Der Mann spielt Gitarre* says that the man plays guitar, and not that he is asleep. And none of the 20 sentences with "not" becomes negative.
 #
-# Is "not" too rare? It stands in 29 of the 29,000 captions, and so do 17 other words, of which we show the worst, "fallen", by itself. How often are these words translated in their 29 captions? We look for German stems of each.
+# Is "not" too rare? It stands in 29 of the 29,000 captions, and so do 17 other words. The table shows their mean, and also the worst of them, "fallen", by itself. How often are these words translated in their 29 captions? We look for German stems of each.
 
 # %% tags=["nbval-check-output"]
 table(about.OF_29, ["a person", "translator"], corner="translated, of 29", digits=1)
@@ -461,11 +462,11 @@ table(about.OF_29, ["a person", "translator"], corner="translated, of 29", digit
 # %% [markdown]
 # In these captions, people translate "not" 23 times, and the translator only 4 times, although it has read each of them 11 times. It translates the 17 other words nearly as often as people do, on average. So rarity alone is not the reason, and we have not found the rest.
 #
-# **Your turn**: change the first of our four sentences to `The man who plays guitar is sleeping .` Is he still asleep in German? Then let a second translator, which has read the captions 51 times, translate `not_texts`. You load it with `load_pretrained("transformer-gpu-en-de")`. Does it know "not"?
+# **Your turn**: let a second translator, which has read the captions 51 times, translate `not_texts`. You load it with `load_pretrained("transformer-gpu-en-de")`. Does it know "not"?
 #
 # <details><summary>Answer</summary>
 #
-# He is not: *Der Mann spielt Gitarre* says that he plays guitar. The second translator is better on all test sets, and makes none of the 20 sentences negative.
+# The second translator is better on all test sets, and makes none of the 20 sentences negative.
 #
 # </details>
 #
@@ -473,7 +474,7 @@ table(about.OF_29, ["a person", "translator"], corner="translated, of 29", digit
 #
 # It is trained by a short loop. Each step draws a batch, computes the loss and its gradient, and moves the weights. What else helps has to be measured. The translator read its captions 11 times, with Muon, dropout, label smoothing and a tied readout. Each of these four was worth about one to three BLEU. About its warm-up the seeds disagree, and dropout harmed small models that read many pairs four times.
 #
-# The translator knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" stands in a German clause, but not "not". Rarity alone does not explain this: 29 captions were enough for most of 17 other words.
+# The translator knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" stands in a German clause, but it has not learned every clause, nor "not". Rarity alone does not explain this: 29 captions were enough for most of 17 other words.
 #
 # ## Questions
 #

@@ -69,17 +69,17 @@ questions = (
         "15.q4",
         "better than chance",
         "A caption names five things. For four of them, the largest of the 25 weights lies on the thing. How many times as high is this "
-        "pointing accuracy as that of someone who looks at any of the five things?",
+        "pointing accuracy as that of someone who picks one of the five things at random?",
         answer=4,
         tolerance=0.05,
-        why="The pointing accuracy is 4/5 = 0.8. Whoever looks at any of the five things is right in 1 of 5 cases, and 0.8 / 0.2 = 4.",
+        why="The pointing accuracy is 4/5 = 0.8. Whoever picks one of the five things at random is right in 1 of 5 cases, and 0.8 / 0.2 = 4.",
         wrong={
-            0.8: "That is the pointing accuracy. Divide it by what a look at any of the five things would give.",
+            0.8: "That is the pointing accuracy. Divide it by what a random one of the five things would give.",
             20.0: "You have compared with a random cell, 1/25. But most cells are empty: compare with one of the five things.",
-            0.2: "That is the share of a look at any of the five things. Divide the pointing accuracy by it.",
+            0.2: "That is the share of a random one of the five things. Divide the pointing accuracy by it.",
             5.0: "That would be a pointing accuracy of 1. One of the five things is missed.",
         },
-        otherwise="Divide the share of things that are pointed at by the share that a look at any of the five things would get.",
+        otherwise="Divide the share of things that are pointed at by the share that a random one of the five things would get.",
     ),
     Question(
         "15.q5",
@@ -110,7 +110,7 @@ predictions = (
     Prediction(
         "15.pointing",
         "Of 100 things, for how many does the largest weight lie on the thing when its name is written?",
-        why="Nothing in the training asks the model to look there, and a look at any of the things would be right in about 40 of 100 cases.",
+        why="Nothing in the training asks the model to look there, and one of the things picked at random would be right in about 40 of 100 cases.",
     ),
     Prediction(
         "15.penalty",
@@ -120,7 +120,7 @@ predictions = (
     Prediction(
         "15.emptied",
         "With the penalty: of 100 names, how many are still right when, for each of them, the cell of its thing is emptied?",
-        why="The map of a name gives this cell hardly any weight, and yet the name is lost without it.",
+        why="The map of a name hardly ever points at this cell, and yet the name is lost without it.",
     ),
     Prediction(
         "15.relation",

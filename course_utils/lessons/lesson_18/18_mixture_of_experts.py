@@ -257,7 +257,7 @@ print("1s of the first token:", places.tolist())
 # | first word | 31 | 45 |
 # | second word | 45 | 31 |
 #
-# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. But each language could have an expert of its own, or share one with a language whose words do not cross like this.
+# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. So it can hold one language, or parts of several. But each language could have an expert of its own.
 
 
 # %%

@@ -413,7 +413,7 @@ for name, predicted in sixth_labels.items():
     print(f"{name}: {share:.2f} of the sixth labels are right")
 
 # %% [markdown]
-# From five examples, one of each, SNAIL finds the label of nearly every sixth picture. The rule is right in about four of five cases.
+# From five examples, one of each, SNAIL nearly always labels the next picture correctly. The rule is right in about four of five cases.
 #
 # ## And if the digits are new?
 #
@@ -444,7 +444,7 @@ share = weight_on_right(equal / equal.sum(-1, keepdim=True), new_digits)
 print(f"weight on it if all steps so far got the same: {share:.2f}")
 
 # %% [markdown]
-# With the new digits, the attention hardly finds the right label any more. So the weights of SNAIL hold more than a way to find pictures that are alike. They hold what the digits 0 to 4 look like.
+# With the new digits, the attention hardly finds the right label any more. So the weights of SNAIL hold more than a way to find pictures that are alike. What it compares fits the digits 0 to 4.
 #
 # In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. To get forty classes, we turn or mirror each digit 0 to 4 in eight ways. To get very many, we cut two of these forty along a line, and join one side of each into a new picture. Here is an episode of such classes. What is the last label?
 
@@ -463,9 +463,9 @@ draw_new_digits(by_rule)
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if the network knows the classes. Our SNAIL reads one example of each digit, and then gives nearly every sixth picture the right label. None of its weights changes. What it learns from the examples is which label belongs to which of five digits that it knows already. It does not learn from them what a digit looks like.
+# Yes, if the network knows the classes. Our SNAIL reads one example of each digit, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which of five digits that it knows already. It does not learn from them what a digit looks like.
 #
-# For digits that it has never seen, the answer is: only in part. Even where a class was shown five times, SNAIL has at best about three of four labels right. Training on more classes helps. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations. They report 0.99 for new characters, with one example of each.
+# For digits that it has never seen, the answer is: only in part. Even where a class was shown five times, SNAIL has at best about three of four labels right. Training on more classes helps. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their network is also larger, with a convolutional network that reads each picture, so the classes need not be the whole reason.
 #
 # In the prompt at the beginning, you could compare new words, because you have read many others. SNAIL has read five digits. What a network can compare, it has learned from its tasks.
 #

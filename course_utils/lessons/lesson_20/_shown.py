@@ -34,7 +34,8 @@ def parts_taken_out():
     ):
         without = shares(f"{name} without {part}", world, length)
         whole = shares(name, world, length)[: len(without)]
-        rows[f"{world}: {name}, {part}"] = [whole, without, whole - without]
+        label = "the overwriting" if part == "the reading" else part
+        rows[f"{world}: {name}, {label}"] = [whole, without, whole - without]
     return table(
         rows,
         ["with it", "without it", "difference, seed by seed"],
