@@ -6,7 +6,7 @@ An encoder is trained for each seed and a captioner for each setup, on 4,000 sce
 scenes with other handwritten digits, given the right words before each word. Fills three tables, which lesson 15 shows:
 
 captions.csv    each setup
-emptied.csv     captioners like those that the lesson trains itself, for half as many steps, with its 3,000 scenes of two or
+emptied.csv     captioners like those that the lesson trains itself, with its 3,000 scenes of two or
                 three things (and an encoder that has seen twice as many single things as the lesson's): how many names are right when a
                 cell of the picture is emptied, everywhere, or in the mean annotation or one look alone, with the penalty and without
 relations.csv   the soft captioners of captions.csv: how often the first relation of a scene becomes the new one when the thing named
@@ -23,7 +23,7 @@ from course_utils.data.scenes import CELL, GRID, WORDS, scenes
 from course_utils.data.subwords import PAD
 from course_utils.models.captions import Captioner, Encoder, Look, fit, score, soft_loss, words_kept
 
-STEPS, HALF_THE_STEPS = 1200, 600
+STEPS = 1200
 COLUMNS = "setup seed steps words captions pointing one_earlier on_thing cpu_seconds"
 
 
@@ -104,7 +104,7 @@ def empty_cells(setup, seed):
     (learned, (annotations, seen)), empty = lesson()
     torch.manual_seed(seed)
     model = Captioner()
-    fit(model, *learned, seed, HALF_THE_STEPS, loss=partial(soft_loss, penalty=PENALTIES[setup]), rate=1e-2)
+    fit(model, *learned, seed, STEPS, loss=partial(soft_loss, penalty=PENALTIES[setup]), rate=1e-2)
     found = score(model, annotations, seen)
     with torch.no_grad():
         weights = model(annotations, seen.given).weights
@@ -115,7 +115,7 @@ def empty_cells(setup, seed):
     cells = (None, weights[picture, word].argmax(-1), anywhere, thing)
     kept = [words_kept(model, annotations, seen, seen.named, cell, empty) for cell in cells]
     kept += [words_kept(model, annotations, seen, seen.named, thing, empty, only) for only in ("start", 1, 0)]
-    return [(HALF_THE_STEPS, *found[:4], in_all[picture, seen.true[picture, word]].mean().item(), *kept)]
+    return [(STEPS, *found[:4], in_all[picture, seen.true[picture, word]].mean().item(), *kept)]
 
 
 def relation(row_before, row_after):

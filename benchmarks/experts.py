@@ -25,6 +25,7 @@ BALANCED = {  # what weighs the balance loss, what a layer is made with
     "offsets": (0.0, {"nudge": 0.01}),
     "fixed gate": (0.0, {}),
     "norm": (0.0, {}),
+    "6 in place of 1": (0.0, {}),
 }
 TRANSLATORS = {  # what a translator is made with, what weighs the balance
     "no experts": ({}, 0.0),
@@ -46,7 +47,11 @@ def balance(setup, seed):
 
     def answers(given):
         tokens = F.one_hot(given, D).sum(1, keepdim=True).float()  # B 1 D
-        return layer(F.layer_norm(tokens, (D,)) if setup == "norm" else tokens)[:, 0]
+        if setup == "norm":
+            tokens = F.layer_norm(tokens, (D,))
+        elif setup == "6 in place of 1":
+            tokens = 6 * tokens
+        return layer(tokens)[:, 0]
 
     def loss_of_batch(draw):
         given, wanted = world.batch(draw, length=1)

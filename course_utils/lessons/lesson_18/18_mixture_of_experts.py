@@ -382,16 +382,16 @@ right = test("with mine", train(mine)[0])  # 0: the model
 #
 # $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + 0.01\, \text{sign}(1/N - f_j)$$
 #
-# Or the tokens could go through the norm of lesson 12 first, as in a Transformer. Which ways prevent the collapse? And must the gate learn at all? The table also has a **fixed gate**, which stays as it was at the beginning.
+# Or the tokens could go through the norm of lesson 12 first, as in a Transformer. It makes the two 1s of a token nearly six times as large, so we also try 6 in place of 1, without a norm. Which ways prevent the collapse? And must the gate learn at all? The table also has a **fixed gate**, which stays as it was at the beginning.
 
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse, too, and even the norm does, with no second loss. So the balance loss is one way among several, and a collapse also depends on the inputs.
+# Offsets prevent the collapse, too, and so does the norm, with no second loss. Larger inputs alone are enough for this: then the gate's scores differ more from token to token, already at the beginning.
 #
-# The fixed gate gets fewer words right than any of the three, with every seed. So the gate has to learn, too.
+# The fixed gate gets fewer words right than any of these, with every seed, but more than a gate that collapses. So the gate should learn, and must not collapse.
 #
 # ## What has each expert learned?
 #
@@ -437,7 +437,7 @@ _shown.compare_layers()
 #
 # At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*. So if work is free, the wide network is better. If the work per token is what limits us, as in large models, experts are better.
 #
-# Not every layer needs the balance loss: this one does not collapse without it, and even its busiest expert gets less than a quarter of the tokens. But large models have another reason to balance: their experts lie on several chips, and the busiest one makes all others wait.
+# This layer does not collapse without the balance loss, and even its busiest expert gets less than a quarter of the tokens. The drawing may show why: a norm stands before its gate. But large models have another reason to balance: their experts lie on several chips, and the busiest one makes all others wait.
 #
 # ## So: who should answer?
 #
