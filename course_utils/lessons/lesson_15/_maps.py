@@ -124,5 +124,5 @@ def names_by_seed():
 
 
 def _names_lost(setup, where):
-    """The share of its right names that each of five captioners loses if the thing's cell is empty in one place, or everywhere."""
-    return 1 - by_seed("emptied", where, setup) / by_seed("emptied", "whole", setup)
+    """The share of its right names that each of five captioners loses if the thing's cell is empty in one place, or everywhere; a gain is 0."""
+    return (1 - by_seed("emptied", where, setup) / by_seed("emptied", "whole", setup)).clamp(min=0)
