@@ -141,7 +141,7 @@ class Captioner(Parts):
         gates = []
         for t in range(words.shape[1]):
             y = words[:, t]  # B D
-            if looks is not None:  # for a test: a picture of its own for each look
+            if looks is not None:  # in a later test, each look sees its own picture
                 a = looks[:, t]  # B L E
                 keys = self.look.key(a)
             gated, alpha, beta = self.look(a, keys, h)
@@ -228,9 +228,10 @@ empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
 
 
 @torch.no_grad()
-def probability(a, t):  # a: 1 L E, of the right word at position t
+def probability(a, t):  # 1 L E: how probable the right word at position t is
     logits = model(a, unseen.given[[scene]]).logits[0, t]  # V
-    return logits.softmax(-1)[unseen.wanted[scene, t]]
+    right_word = unseen.wanted[scene, t]
+    return logits.softmax(-1)[right_word]
 
 
 a = unseen_annotations[[scene]]  # 1 L E
@@ -251,7 +252,9 @@ largest = output.weights[scenes_of, words_of].argmax(-1)  # a cell for each name
 another = maps.cells_of_another(unseen)  # the next thing, or after the last the first
 
 
-def names_right(model, cells, only=None):  # cells: the one to empty for each name
+def names_right(model, cells, only=None):
+    # cells: the one to empty for each name
+    # only: 0 in the look for the name, 1 one look earlier; None: everywhere
     named = unseen.named  # N T: we count the right ones among the names
     return words_kept(model, unseen_annotations, unseen, named, cells, empty, only)
 
@@ -380,7 +383,8 @@ predict("15.penalty", ...)
 def with_penalty(output, wanted):
     real = (wanted != PAD).unsqueeze(-1)  # B T 1: padding does not count
     penalty = overlooked(output.weights * real).mean()
-    return soft_loss(output, wanted) + 0.01 * penalty
+    loss = soft_loss(output, wanted)  # the cross-entropy of the words, as before
+    return loss + 0.01 * penalty
 
 
 torch.manual_seed(1)

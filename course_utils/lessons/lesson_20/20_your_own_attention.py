@@ -195,8 +195,9 @@ def alibi(query, key, value, mask, slope=None):  # slope: H
 
 # %%
 different = ten.key.unique()  # D: the 7 different keys of the ten steps
-key = (ten.key.view(10, 1) == different).float()  # T D: one-hot
-query = (ten.query.view(10, 1) == different).float()  # T D: one-hot
+is_key = ten.key.view(10, 1) == different  # T D: T 1 compared with D
+key = is_key.float()  # T D: one-hot
+query = (ten.query.view(10, 1) == different).float()  # T D: one-hot, too
 query = 3 * 7**0.5 * query  # so that q·k / √D is 3 where they are equal
 value = ten.value.view(10, 1).float()  # T E
 key = key.expand(1, 4, 10, 7)  # B H T D: the same in all four heads
@@ -291,7 +292,7 @@ print("weights of step 9:", by_linear[0, 0, 9])
 print(f"with weights:  {contexts[0, 0, 9].item():.3f}")
 
 k = positive(key[0, 0])  # T D
-of_values = k.T @ value[0, 0]  # D E: Σ φ(k) vᵀ
+of_values = k.T @ value[0, 0]  # D T times T E is D E: Σ φ(k) vᵀ
 of_keys = k.sum(0)  # D: Σ φ(k)
 q = positive(query[0, 0, 9])  # D: step 9, the last one
 context = (q @ of_values) / (q @ of_keys)  # E
@@ -395,7 +396,7 @@ def only_add(query, key, value, mask):
 
 
 def share_read(memory, keys, ago):
-    asked = keys.roll(ago, dims=2)  # each query: the key `ago` steps back
+    asked = keys.roll(ago, dims=2)  # B H T D: at each step the key `ago` steps back
     contexts, _ = memory(asked, keys, values, causal_mask(128))  # B H T E
     found = contexts[:, 0, -1].argmax(-1)  # B: what the last step reads
     right = found == answers[:, 0, -1 - ago]  # B
