@@ -1,4 +1,4 @@
-"""What five attentions get right in two worlds, also with one part taken out.
+"""What five attentions get right in two worlds, and what they get right with other parts.
 
     python benchmarks/variants.py [--seeds 5]
 
@@ -13,16 +13,20 @@ import torch
 from measuring import fill, jobs, read_options, timed
 
 from course_utils.models.compared import LENGTHS, WORLDS
-from course_utils.models.variants import VARIANTS, accuracy, fit, linear, reader, unit
+from course_utils.models.variants import VARIANTS, accuracy, alibi, fit, linear, reader, sparsemax, unit
 
 COLUMNS = "variant world seed steps length right cpu_seconds"
 WITHOUT = {
-    "linear without φ": partial(linear, phi=lambda x: x),
-    "linear without the division": partial(linear, divide=False),
     "linear without both": partial(linear, phi=lambda x: x, divide=False),
     "delta rule without the reading": partial(linear, phi=unit, divide=False),
 }
-ALL = VARIANTS | WITHOUT
+TWO = 0.25 * (torch.arange(4) % 2)  # a slope for each head
+OWN = {
+    "1/4 in two heads": partial(alibi, own=TWO),
+    "1/4 in all heads": partial(alibi, own=torch.full((4,), 0.25)),
+    "1/4 in two heads, sparsemax": partial(alibi, own=TWO, normalise=sparsemax),
+}
+ALL = VARIANTS | WITHOUT | OWN
 
 
 def answers(variant, world, seed):

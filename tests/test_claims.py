@@ -874,7 +874,7 @@ def _(numbers):
     return min(once[:2]) > 0.95 and once[2] < once[0] and most < latest[0] < 0.5
 
 
-@claim("20", "Now all answers are right, even at 128 steps.")
+@claim("20", "Now all answers are right, even at 128 steps, and the scores are the same as before.")
 def _(numbers):
     return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
 
@@ -891,42 +891,18 @@ def _(numbers):
     return 0.3 < min(adding) <= max(adding) < 0.5
 
 
-@claim("20", "In `latest`, `mine` is better than we expected, and far better than the dot product at every length.")
+@claim("20", "In `latest` it is better than we expected, and nearly as good as ALiBi.")
 def _(numbers):
     once, latest = (
         numbers(f"{world}, 32 steps:")[:3] for world in ("once", "latest")
     )  # two seeds, and what we expected
-    more = [numbers(f"latest, {length} steps:")[-1] for length in (32, 64, 128)]
-    return max(once) - min(once) < 0.02 and min(latest[:2]) > latest[2] + 0.03 and min(more) > 0.3
+    less = [numbers(f"latest, {length} steps:")[-1] for length in (32, 64, 128)]
+    return max(once) - min(once) < 0.02 and min(latest[:2]) > latest[2] + 0.03 and -0.05 < min(less) <= max(less) < 0.03
 
 
-def by_slopes(numbers, world):
-    """Return the shares at 128 steps with the slope 1/4 in no head, in two and in all, and of ALiBi, each with both seeds."""
-    return zip(*(numbers(f"{world}, seed {seed}  ") for seed in (0, 1)), strict=True)
-
-
-@claim("20", "Without the slopes, it loses most of its right answers in `latest`.")
+@claim("20", "at 128 steps it has clearly more right answers there than ALiBi, with both seeds.")
 def _(numbers):
-    no_head, two, _, _ = by_slopes(numbers, "latest")
-    return all(without < 0.45 * mine for without, mine in zip(no_head, two, strict=True))
-
-
-@claim("20", "Without the zeros, it loses most of them in `once`, and gains very few in `latest`.")
-def _(numbers):
-    (_, two, every, _), (_, two_latest, every_latest, _) = (by_slopes(numbers, world) for world in ("once", "latest"))
-    gains = [without - mine for without, mine in zip(every_latest, two_latest, strict=True)]
-    return (
-        all(without < 0.45 * mine for without, mine in zip(every, two, strict=True))
-        and 0 <= min(gains) <= max(gains) < 0.06
-    )
-
-
-@claim("20", "it has clearly more right answers in `once`, with both seeds, as we expected.")
-def _(numbers):
-    (_, once, _, alibi_once), (_, latest, _, alibi_latest) = (by_slopes(numbers, world) for world in ("once", "latest"))
-    more = [mine - alibi for mine, alibi in zip(once, alibi_once, strict=True)]
-    fewer = [alibi - mine for mine, alibi in zip(latest, alibi_latest, strict=True)]
-    return min(more) > 0.05 and 0 < min(fewer) <= max(fewer) < 0.1
+    return min(numbers("once, 128 steps:")[2:4]) > 0.05  # with each seed, less ALiBi
 
 
 @claim("21", "Our GPT copies better than the counts, and it also needs fewer bits for all characters together.")

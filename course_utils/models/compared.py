@@ -17,6 +17,11 @@ from course_utils.models.variants import Attend, accuracy, fit, reader
 WORLDS, LENGTHS = tuple(KINDS), (32, 64, 128)
 
 
+def signed(number: float) -> str:
+    """With its sign and two digits; what is rounded to 0 has a plus."""
+    return f"{round(number, 2) + 0.0:+.2f}"
+
+
 class Report(NamedTuple):
     """Of an attention: its name, each promise with None or what breaks it, and shares of right answers by world: seeds × lengths."""
 
@@ -24,24 +29,27 @@ class Report(NamedTuple):
     promises: dict[str, str | None]
     right: dict[str, list[list[float]]]
     expected: dict[str, float] = {}  # a world's share at the shortest length, before it was tried
+    beside: str = "dot product"  # one of `variants.VARIANTS`
 
     def __str__(self):
         lines = ["keeps: " + ", ".join(p for p, sentence in self.promises.items() if not sentence)]
         lines += [f"breaks {p}: {sentence}" for p, sentence in self.promises.items() if sentence]
         for world, runs in self.right.items():
             for n, length in enumerate(LENGTHS):
-                usual = by_seed("variants", "right", variant="dot product", world=world, length=length)
+                usual = by_seed("variants", "right", variant=self.beside, world=world, length=length)
                 more = [run[n] - one.item() for run, one in zip(runs, usual, strict=False)]
                 line = f"{world}, {length} steps: " + ", ".join(f"{run[n]:.2f}" for run in runs)
                 if n == 0 and world in self.expected:
                     line += f" (expected {self.expected[world]:.2f})"
-                line += "; minus dot product: " + ", ".join(f"{one:+.2f}" for one in more)
-                lines.append(line + (f" (mean {fmean(more):+.2f})" if len(more) > 1 else ""))
+                line += f"; minus {self.beside}: " + ", ".join(map(signed, more))
+                lines.append(line + (f" (mean {signed(fmean(more))})" if len(more) > 1 else ""))
         return "\n".join([f"{self.name}:", *lines])
 
 
-def report(name: str, attend: Attend, seeds: int = 1, promises=None, expected=None) -> Report | str:
-    """Try each promise, train in both worlds (ten seconds and more for each seed), and draw the results beside dot products.
+def report(
+    name: str, attend: Attend, seeds: int = 1, promises=None, expected=None, beside="dot product"
+) -> Report | str:
+    """Try each promise, train in both worlds (ten seconds and more for each seed), and draw the results beside those of a measured attention.
 
     If the shapes are not as promised, or dots are left among what is expected, nothing is trained.
 
@@ -50,12 +58,13 @@ def report(name: str, attend: Attend, seeds: int = 1, promises=None, expected=No
         seeds: how many models are trained in each world.
         promises: those to try; all of `properties.PROMISES` if None.
         expected: the share of right answers that is expected in each world, by its name.
+        beside: the measured attention, one of `variants.VARIANTS`.
     """
     if ... in (expected or {}).values():
         return "Say first what you expect: put a share from 0 to 1 in place of each of the dots."
     promises = promises or PROMISES
     found, answers = broken(attend, promises), {}
-    done = Report(name, {promise: found.get(promise) for promise in promises}, answers, expected or {})
+    done = Report(name, {promise: found.get(promise) for promise in promises}, answers, expected or {}, beside)
     if "shape" in found:
         return done
     for world in WORLDS:
@@ -65,7 +74,7 @@ def report(name: str, attend: Attend, seeds: int = 1, promises=None, expected=No
             model = reader(attend)
             fit(model, world, seed)
             answers[world].append([accuracy(model, world, length) for length in LENGTHS])
-    draw_accuracy("dot product", own=done)
+    draw_accuracy(beside, own=done)
     return done
 
 

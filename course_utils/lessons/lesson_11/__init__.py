@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 09: self-attention does not notice order; lesson 10: heads",
     reading=50,
-    runs="half a minute",
+    runs="a minute",
 )

@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 08: hard attention, rewards and a baseline",
     reading=55,
-    runs="half a minute",
+    runs="a minute",
 )

@@ -14,5 +14,5 @@ lesson = Lesson(
     ),
     needs="lesson 06: attention in a decoder; lesson 11: positions",
     reading=60,
-    runs="a minute",
+    runs="two minutes",
 )

@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 03: queries, keys and values; lesson 12: the Transformer",
     reading=50,
-    runs="a minute",
+    runs="half a minute",
 )

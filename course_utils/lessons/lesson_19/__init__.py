@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 03: queries, keys and values; lesson 09: masks for the future",
     reading=55,
-    runs="half a minute",
+    runs="a minute",
 )

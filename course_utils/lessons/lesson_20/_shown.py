@@ -1,4 +1,4 @@
-"""What feeds the tables and pictures of lesson 20: what was measured, alone and beside a run of the page.
+"""What feeds the tables and pictures of lesson 20: what was measured.
 
 No task is declared here. The attentions themselves, and how they are trained, stand on the page or in `models/variants.py`.
 """
@@ -28,13 +28,11 @@ def parts_taken_out():
     for world, name, part in (
         ("latest", "delta rule", "the reading"),
         ("once", "delta rule", "the reading"),
-        ("once", "linear", "φ"),
-        ("once", "linear", "the division"),
         ("once", "linear", "both"),
     ):
         without = shares(f"{name} without {part}", world, length)
         whole = shares(name, world, length)[: len(without)]
-        label = "the overwriting" if part == "the reading" else part
+        label = {"the reading": "the overwriting", "both": "φ and the division"}[part]
         rows[f"{world}: {name}, {label}"] = [whole, without, whole - without]
     return table(
         rows,
@@ -56,12 +54,14 @@ def won_and_lost():
     return table(rows, [*compared.WORLDS, "numbers kept"], f"at {length} steps", 2)
 
 
-def by_slopes(report, in_all):
-    """A row for each world and seed at the longest length: the share right with the slope 1/4 in no, two or all heads, and of ALiBi."""
-    rows, length = {}, compared.LENGTHS[-1]
-    for world, runs in report.right.items():
-        for seed, run in enumerate(runs):
-            none, several = (shares(name, world, length)[seed].item() for name in ("dot product", "ALiBi"))
-            rows[f"{world}, seed {seed}"] = [none, run[-1], in_all[world][seed], several]
-    columns = ["in no head (dot product)", "in two heads (mine)", "in all heads", "ALiBi"]
-    return table(rows, columns, "slope 1/4", 2, f"share right at {length} steps")
+def by_slopes():
+    """A row for each number of heads with the slope 1/4, and for ALiBi: the share right in both worlds at the longest length, for all seeds."""
+    variants = {
+        "no head (dot product)": "dot product",
+        "two heads (mine)": "1/4 in two heads",
+        "all heads": "1/4 in all heads",
+        "ALiBi, other slopes": "ALiBi",
+    }
+    length = compared.LENGTHS[-1]
+    rows = {row: [shares(name, world, length) for world in compared.WORLDS] for row, name in variants.items()}
+    return table(rows, list(compared.WORLDS), "slope 1/4 in", 2, f"share right at {length} steps, mean of five seeds")

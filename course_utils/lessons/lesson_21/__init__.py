@@ -16,5 +16,5 @@ lesson = Lesson(
     ),
     needs="lesson 11: positions; lesson 12: the Transformer; lesson 13: the cache",
     reading=50,
-    runs="one minute",
+    runs="a minute",
 )
