@@ -1,31 +1,38 @@
 """What each ingredient of a Transformer's training is worth: each switched off in turn; and how often the translator has read some words.
 
-    python benchmarks/ablations.py [--only world heart translator words] [--seeds 0 1 2 3 4]
+    python benchmarks/ablations.py [--only world heart translator passes words] [--seeds 0 1 2 3 4]
 
-Fills four tables, which lesson 13 shows:
+Fills five tables, which lesson 13 shows:
 
 ablations.csv       "world": Transformers in the generated world, from 1,500 pairs, where the same sentences come again and again, and some
                     from 20,000, half a minute to four minutes a row
 by_heart.csv        "heart": those from 1,500 pairs with dropout and without, on the sentences that they have read and on new ones
 recipe.csv          "translator": the course's own translator, with the preset for two laptop cores, to its end, 11 to 21 minutes of one
                     core a row, on the three test sets with beam search, and the translator with GRUs beside it
+passes.csv          "passes": the translator that ships, trained once more and tested after each pass over its captions, 15 minutes of one
+                    core: on the validation set, and on as many captions that it reads
 caption_words.csv   "words": how many of the training captions hold a word or a sentence
 """
 
 import re
 import tempfile
+from dataclasses import replace
 
 from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.multi30k import load_multi30k
+from course_utils.data.pairs import Pairs
 from course_utils.models.files import load_model
 from course_utils.training.corpus import load_pairs
-from course_utils.training.loop import train
+from course_utils.training.device import choose_device
+from course_utils.training.loop import Trainer, make_batches, train
+from course_utils.training.run_folder import RunFolder
 from course_utils.training.settings import Settings, load_preset, make_settings
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
 BY_HEART = "changed seed bleu bleu_read"
+PASSES = "seed reading step rate loss loss_read bleu bleu_read"
 ABLATIONS = "data pairs changed seed bleu loss cpu_seconds"
 RECIPE = "changed seed test_set bleu loss cpu_seconds"
 EVERYTHING = "nothing"  # what is changed in the row that the others are compared with
@@ -116,6 +123,43 @@ def recipe(changed, seed):
     return rows
 
 
+class Followed(Trainer):
+    """A trainer that tests the model also on the first captions that it reads, as many as the validation set has."""
+
+    def measure(self):
+        """Return the validation set's loss and BLEU, and keep those of the captions that are read."""
+        found, corpus, batches = super().measure(), self.corpus, self.val_batches
+        number = len(corpus.val.sources)
+        read = Pairs(corpus.train.sources[:number], corpus.train.targets[:number])
+        self.corpus = replace(corpus, val=read)
+        self.val_batches = make_batches(read, self.subwords, self.settings, seed=0)
+        self.of_read = [*getattr(self, "of_read", []), super().measure()]
+        self.corpus, self.val_batches = corpus, batches
+        return found
+
+
+def passes(seed):
+    """Train the course's translator; return a row for each pass over its captions."""
+    settings = make_settings(
+        {**load_preset("transformer", "laptop"), "kind": "transformer", "validate": 1.0, "seed": seed}
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Followed(settings, RunFolder(f"{folder}/run"), None, choose_device("cpu"))
+        trainer.run(checkpoint_seconds=600.0, show=False)
+    return [
+        (
+            round(row["epoch"]),
+            row["step"],
+            row["rate"],
+            row["val_loss"],
+            round(loss, 4),
+            row["val_bleu"],
+            round(found, 2),
+        )
+        for row, (loss, found) in zip(trainer.curves, trainer.of_read, strict=True)
+    ]
+
+
 def captions(text):
     """Count the English captions that the translator reads in training and that hold a word or a sentence; return its row."""
 
@@ -127,7 +171,7 @@ def captions(text):
 
 
 if __name__ == "__main__":
-    parts = ("world", "heart", "translator", "words")
+    parts = ("world", "heart", "translator", "passes", "words")
     options = read_options(
         __doc__, [0, 1, 2, 3, 4], only={"nargs": "+", "choices": parts, "default": parts, "help": "parts"}
     )
@@ -140,5 +184,7 @@ if __name__ == "__main__":
         fill("by_heart", BY_HEART, jobs(read, options.seeds, read), by_heart)
     if "translator" in options.only:
         fill("recipe", RECIPE, jobs(RECIPE_CHANGES, options.seeds, {GRUS: 3}), recipe)
+    if "passes" in options.only:
+        fill("passes", PASSES, [(1,)], passes)  # the seed of the translator that ships
     if "words" in options.only:
         fill("caption_words", "text captions", [(text,) for text in TEXTS], captions)

@@ -105,9 +105,8 @@ def _(numbers):
 @claim("02", "The other always gives it to one kind of opinion, either the good ones or the bad ones.")
 def _(numbers):
     for seed, share in enumerate(numbers("attentions 2:")):
-        both = [
-            numbers(f"seed {seed}, attention {one}  ") for one in (1, 2)
-        ]  # on "not", on a good opinion, on a bad one
+        # on "not", on a good opinion, on a bad one
+        both = [numbers(f"seed {seed}, attention {one}  ") for one in (1, 2)]
         on_not, on_an_opinion = [row[0] for row in both], [max(row[1:]) for row in both]
         if max(on_not) < 0.99 or (share > 0.99) != (max(on_an_opinion) > 0.99):
             return False

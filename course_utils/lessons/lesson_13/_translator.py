@@ -9,8 +9,9 @@ from collections import Counter
 
 from torch import Tensor
 
-from course_utils.data.measured import by_seed, measured_once
+from course_utils.data.measured import by_seed, measured, measured_once
 from course_utils.data.multi30k import load_multi30k
+from course_utils.figures import plots
 from course_utils.models.files import load_pretrained
 from course_utils.translation.scores import bleu, chrf
 from course_utils.translation.translate import translate
@@ -70,6 +71,14 @@ def captions_with(word) -> int:
     """Return how many of the 29,000 captions that the translator has read contain a word."""
     ((captions,),) = measured_once("caption_words", "captions", text=word)
     return int(captions)
+
+
+def draw_passes():
+    """Draw the loss and the BLEU of the translator that ships after each pass over its captions: on these, and on new ones."""
+    for ax, (ylabel, column) in zip(plots.axes(2), {"loss": "loss", "BLEU": "bleu"}.items(), strict=True):
+        captions = {"captions that it reads": f"{column}_read", "new captions": column}
+        lines = {label: measured("passes", name, "reading")[1] for label, name in captions.items()}
+        plots.curves(range(1, 12), lines, "times that it has read its captions", ylabel, ax=ax)
 
 
 def recipe_differences() -> dict[str, dict[str, Tensor]]:
