@@ -14,28 +14,20 @@ from measuring import fill, jobs, page, read_options, timed
 
 from course_utils.lessons.lesson_10._facts import change_the_weights, fit, share_right
 
-COLUMNS = "facts heads units seed steps rate right swapped_right swapped_other cpu_seconds"
-SETUPS = [
-    (2, 1, 0),
-    (2, 1, 32),
-    (2, 1, 128),
-    (3, 1, 32),
-    (3, 4, 32),
-    (3, 1, 128),
-    (3, 4, 128),
-]  # 0 units: no hidden layer
-TRAINING = {2: (2000, 0.005), 3: (1000, 0.01)}  # steps and rate, by the number of facts
+COLUMNS = "facts heads units steps seed rate right swapped_right swapped_other cpu_seconds"
+SETUPS = [(2, 1, units, 2000) for units in (0, 32, 128)]  # 0 units: no hidden layer
+SETUPS += [(3, heads, units, steps) for steps in (1000, 4000) for units in (32, 128) for heads in (1, 4)]
+RATE = {2: 0.005, 3: 0.01}  # by the number of facts
 
 
-def measure(facts, heads, units, seed, steps=None):
+def measure(facts, heads, units, steps, seed):
     """Train one model; return its row."""
     lesson = page("10_multi_head_attention")
     torch.manual_seed(seed)
     model = lesson.with_hidden_layer(heads, facts, units) if units else lesson.Answerer(heads, facts)
-    longest, rate = TRAINING[facts]
-    _, seconds = timed(fit, model, facts, seed, steps or longest, rate)
+    _, seconds = timed(fit, model, facts, seed, steps, RATE[facts])
     swapped = change_the_weights(model)["swapped"][2:] if (facts, heads) == (2, 1) else [math.nan] * 2
-    return [(steps or longest, rate, share_right(model, facts), *swapped, seconds)]
+    return [(RATE[facts], share_right(model, facts), *swapped, seconds)]
 
 
 if __name__ == "__main__":

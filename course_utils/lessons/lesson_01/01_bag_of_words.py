@@ -21,6 +21,8 @@ torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
+# Attention is a sum of vectors with weights. Before we come to weights, we take the plain sum, in which every word counts once. How many film reviews can it judge correctly? And which ones must it get wrong, however long we train?
+#
 # ## Real reviews
 #
 # SST-2 contains sentences from film reviews, which people have labelled positive (1) or negative (0). If it cannot be downloaded, the notebook says so and uses generated reviews. Your numbers then differ from those in our text.
@@ -167,7 +169,7 @@ for epoch in range(6):
     print(f"epoch {epoch}: mean loss {sum(losses) / len(losses):.3f}")
 
 # %% [markdown]
-# It falls in the first three epochs, and then stays near 0.37. We keep the weight decay of 3.0, because of five decays it was best on the validation reviews of SST-2, which no model has read.
+# It falls in the first three epochs, and then stays near 0.37. The weight decay of 3.0 is far more than usual: of five decays it was best on the validation reviews of SST-2, which no model has read.
 #
 # From here on we use `train`, the same loop with steps that become smaller towards the end. We train five models, each from another seed, from which all random choices follow. What share of the test reviews will a model that cannot see word order get right?
 
@@ -423,6 +425,10 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 #
 # For the four cases the sum holds enough. Only the score fails, because it is **linear**: $w$ turns each word into one number. Take "good" $(1, 0)$, "bad" $(-1, 0)$ and "not" $(0, 1)$, and call the sum $(u, v)$. Then the score $u (1 - 2v)$ gets all four right. But no score can help with a contrast pair, because its two sums are equal.
 #
+# ## So: how far does it go, and where must it fail?
+#
+# On real sentences, a logistic regression on a sum of word vectors goes far: about four in five reviews are right. It must fail in two places. A linear score gets at most three of good, bad, not good and not bad right. And whatever is computed from the sum, one review of each contrast pair is wrong.
+#
 # ## Questions
 #
 # Run a cell to see its question, then replace the dots with a letter in quotes or a number.
@@ -446,9 +452,9 @@ check("01.q5", ...)
 # ## Recap
 #
 # - A sentence becomes a sum of word vectors, a bag of words; a mask keeps padding out of it.
-# - How far does it go? A logistic regression on the sum gets about four out of five real reviews right. It learns a direction: the further a word's vector goes along it, the more the word adds to the score.
+# - A logistic regression on the sum learns a direction: the further a word's vector goes along it, the more the word adds to the score.
 # - All words of a sentence receive the same error.
-# - Where must it fail? Any sum must fail at one review of each contrast pair. And in a linear score "not" adds one fixed number, so at most three of the four cases are right: good and bad, plain and negated.
+# - In a linear score, "not" adds one fixed number, so it cannot turn "good" and "bad" round. In a sum, the order of the words is lost.
 #
 # **Exercises**: [open them](../exercises/01_bag_of_words_exercises.ipynb)
 #

@@ -250,7 +250,7 @@ for case in cases:
 # %% [markdown]
 # All four cases are right. In "the film was great", four words find "great", which adds $4 \cdot 4 = 16$. So such vectors exist, but our training did not find them in five runs.
 #
-# One limit is plain. With one vector, to look and to be found are the same thing: "great" gets the same score from "not" as "not" from "great", because both are the same dot product. So "not" cannot look for "great" unless "great" looks for "not" as much.
+# One limit is plain. With one vector, a word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. So a word finds only words with longer vectors: if "not" finds "great", then "great" cannot find "not".
 #
 # ## Three vectors for each word
 #
@@ -389,7 +389,7 @@ with torch.no_grad():
 #
 # ## So: what if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. Without them, it found none. A query of its own was nearly enough: then what a word looks for can differ from what it is found by.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. With one vector for everything, it found none. A query of its own was nearly enough: then what a word looks for can differ from what it is found by.
 #
 # ## Questions
 #

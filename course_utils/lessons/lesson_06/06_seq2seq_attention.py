@@ -483,7 +483,7 @@ plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="
 translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". So weights show where a model looks. They do not show how the model uses what it reads there.
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is this too little, or does it not know *arbre* well enough? The weights do not tell: they show where a model looks, and not how it uses what it reads there.
 #
 # ## So: what if the decoder could look back?
 #

@@ -10,7 +10,7 @@ import ipywidgets
 import torch
 import torch.nn.functional as F
 
-from course_utils.data.measured import measured, measured_once
+from course_utils.data.measured import by_seed, measured
 from course_utils.data.recall import KEYS, VALUES
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
@@ -119,13 +119,16 @@ def change_the_weights(model):
 
 
 def table_of_facts(facts):
-    """Show what share of the digits models get right for two facts or for three, by heads and hidden layer, seed by seed."""
+    """Show what share of the digits models get right for two facts or for three, by heads, hidden layer and steps of training."""
     setups = [(1, 0), (1, 32), (1, 128)] if facts == 2 else [(1, 32), (4, 32), (1, 128), (4, 128)]
+    lengths = [2000] if facts == 2 else [1000, 4000]
     rows = {}
     for heads, units in setups:
         name = f"{'one head' if heads == 1 else 'four heads'}, {f'{units} units' if units else 'no hidden layer'}"
-        (rows[name],) = measured_once("facts", "right", facts=facts, heads=heads, units=units)
-    return table(rows, [f"seed {seed}" for seed in range(3)], "digits right", digits=2)
+        model = {"facts": facts, "heads": heads, "units": units}
+        rows[name] = [by_seed("facts", "right", **model, steps=steps) for steps in lengths]
+    caption = "share of digits right, mean and range of three seeds"
+    return table(rows, [f"{steps:,} steps" for steps in lengths], digits=2, caption=caption)
 
 
 def table_of_bleu():

@@ -130,7 +130,7 @@ predictions = (
     ),
     Prediction(
         "10.three_facts",
-        "What share of the digits does the model with one head and a hidden layer of 32 units get right if three are asked for, from 0 to 1?",
+        "What share of the digits does the model with one head and a hidden layer of 32 units get right after 1,000 steps if three are asked for, from 0 to 1?",
         why="One sum carries three digits, and the hidden layer has to take them apart. A guess would get 1/8 right.",
     ),
 )

@@ -605,7 +605,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digit
 #
 # ## So: what else does attention need to become a translator?
 #
-# In our small world, it needs three helpers: residual connections, positions and a causal mask. And it has to be used a second time, to look from the translation to the source. When one of these four was missing, most words were wrong when the model wrote by itself. To translate a sentence alone as well as among others, it also needs the source mask.
+# In our small world, it needs positions and a causal mask, and it has to be used a second time, to look from the translation to the source. When one of these was missing, most words were wrong when the model wrote by itself. Without residual connections, none of our models learned in 300 steps. To translate a sentence alone as well as among others, it also needs the source mask.
 #
 # With feed-forward networks, about half as many words were wrong on average, and a third layer did not replace them. Norms changed hardly anything in our small model, but deep models with large first weights learned only with norms.
 #

@@ -45,7 +45,7 @@ print("trained:  ", translate(translator, subwords, captions))
 #
 # The translator has read its captions 11 times, which took 8 minutes on one processor core. We have trained it once more in the same way. After each reading, we measured its loss and its BLEU, on 1,014 new captions and on as many that it reads. Does it get better at both?
 
-# %% tags=["nbval-check-output"]
+# %%
 about.draw_passes()
 
 # %% [markdown]

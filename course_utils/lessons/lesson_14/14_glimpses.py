@@ -393,13 +393,13 @@ show_following(models, fields, corners)
 #
 # ## Was it luck?
 #
-# One model of each kind may be luck. Also, the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, and some models were trained with patch 0 alone. All fields have 32×32 pixels now, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Which change costs most?
+# One model of each kind may be luck. Also, the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, and some models were trained with patch 0 alone. All fields have 32×32 pixels now, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Which change costs most right answers, and which most hits?
 
 # %%
 compare_five_seeds()
 
 # %% [markdown]
-# Patch 0 alone costs most. Without the coarse patches, and also without the reward, the second look misses most digits with every seed. So the model needs both. With two looks it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. Four looks read more digits than two, with each seed.
+# Patch 0 alone costs most right answers, and no reward costs most hits. In both cases the second look misses most digits, with every seed. So the model needs its coarse patches and the reward. With two looks it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. Four looks read more digits than two, with each seed. Their last look hits less often, but an earlier one may have hit.
 #
 # ## What if one look is not enough?
 #
@@ -437,7 +437,7 @@ check("14.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - It should look next where its coarse patches show a spot, as the reward has taught it. Without either, the second look missed most digits.
+# - It should look next where its coarse patches show a spot, as the reward has taught it. Without coarse patches, or without the reward, the second look missed most digits.
 # - A glimpse has a few patches around one location, sharp in the middle and coarse around it.
 # - No gradient flows through the sensor to the location. So a location is drawn from a Gaussian, and REINFORCE moves the mean: towards the drawn place if the reward is higher than expected, and otherwise away from it.
 # - The hybrid loss has three terms: what to say, where to look, what to expect. Only the second one moves the location network.

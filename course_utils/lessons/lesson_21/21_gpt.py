@@ -51,7 +51,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al. 2019) keeps the encoder. Every word sees all others, and the model learns to guess words that we hide.
 # - **GPT** (Radford et al. 2018) keeps the decoder, without the attention to a source. Every word sees only itself and earlier ones, and the model learns to predict the next word.
 #
-# So the two models themselves differ in the mask of their attention only. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
+# In what we build, the two differ in the mask of their attention only. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
 #
 # A model that writes appends one word after the other. Which half can keep what it has computed for the words before? We give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words stay as they are?
 
@@ -257,7 +257,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Whenever letters are drawn, our GPT often goes on with another name than Vom: it does not copy well yet.
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Where letters are drawn, the names often go wrong: it does not copy well yet.
 #
 # ## How can a model copy?
 #
@@ -313,11 +313,11 @@ table(rows, columns, corner="500 texts", digits=2)
 copying_heads()
 
 # %% [markdown]
-# Without this head, letters to copy need many more bits, in each of the five GPTs. In three of them it is a head of layer 2, as in our small model. In the other two it is a head of layer 1, and nothing can have told it which letter stands before another. So a GPT can also copy in another way. Perhaps it finds the first mention by its place, which is nearly the same in all tales.
+# Without this head, letters to copy need many more bits, in each of the five GPTs. In three of them it is a head of layer 2, which could be an induction head. In the other two it is a head of layer 1, and nothing can have told it which letter stands before another. So a GPT can also copy in another way. And with three seeds, another head costs even more bits, so the weight alone does not show which heads a model needs.
 #
 # ## What has changed since 2017?
 #
-# Our GPT is a decoder of 2017, with the norms in front. In Llama 3, four parts work in another way: the norms, the feed-forward network, the positions, and the groups of heads.
+# Our GPT is a decoder of 2017, with the norms in front. In Llama 3, four parts work in another way: the norms, the feed-forward network, the positions, and the groups of heads. Two smaller changes need no section of their own: the layers have no biases, and the readout has a matrix of its own.
 #
 # ### 1. RMSNorm
 #
@@ -392,7 +392,7 @@ for part in ("RMSNorm", "SwiGLU", "rotary positions", "grouped queries"):
 table(rows, ["bits more than in 2017"], corner="changed part", digits=2)
 
 # %% [markdown]
-# In each row, some seeds need more bits and others need fewer. So our small GPT gains nothing for certain. The changes were made for large models, in which they save work and memory, or have been found to help.
+# In each row, some seeds need more bits and others need fewer. The seeds themselves lie between 0.47 and 0.56 bits, so a small gain cannot be seen here. So our small GPT gains nothing for certain. The changes were made for large models, in which they save work and memory, or have been found to help.
 #
 # ### 5. The same attention in one pass
 #
@@ -437,10 +437,11 @@ print("as usual: ", scores.softmax(-1) @ values)
 # We draw the model again, now with the parts of Llama 3. Marked boxes have changed.
 
 # %%
-diagrams.decoder_only(new=["embedding", "causal", "feed-forward", "norm"], llama=True)
+changed = ["readout", "embedding", "causal", "feed-forward", "norm"]
+diagrams.decoder_only(new=changed, llama=True)
 
 # %% [markdown]
-# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because no positions are added to it. Llama 3 has over 100,000 times as many parameters as our GPT.
+# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because no positions are added to it, and the readout because it has its own matrix. Llama 3 has over 100,000 times as many parameters as our GPT.
 #
 # Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models. But you can now read each row of the table at the beginning.
 #

@@ -62,16 +62,23 @@ def compare_interventions(model, words, answers):
 
 
 def copying_heads():
-    """Return a table of five stored GPTs: the head that puts most weight on a letter to copy, and the bits per such letter without this head."""
+    """Return a table of five stored GPTs: the head that puts most weight on a letter to copy, and the bits per such letter without this head, and without the other that costs most."""
     heads = [{"layer": layer, "head": head} for layer in (1, 2) for head in (1, 2, 3, 4)]
     weights = torch.stack([by_seed("switched", "weight", **one) for one in heads])  # heads, seeds
     without = torch.stack([by_seed("switched", "to_copy", **one) for one in heads])
     whole = by_seed("switched", "to_copy", layer=0, head=0)
     rows = {}
     for seed, most in enumerate(weights.argmax(0).tolist()):
-        numbers = (weights[most, seed], whole[seed], without[most, seed])
+        others = without[torch.arange(len(heads)) != most, seed]
+        numbers = (weights[most, seed], whole[seed], without[most, seed], others.max())
         rows[f"seed {seed}"] = [f"layer {heads[most]['layer']}", *(number.item() for number in numbers)]
-    columns = ["head in", "its weight on the letter", "bits per letter to copy", "without the head"]
+    columns = [
+        "head in",
+        "its weight on the letter",
+        "bits per letter to copy",
+        "without the head",
+        "without another, at most",
+    ]
     return table(rows, columns, corner="2,100 steps", digits=2)
 
 
