@@ -347,7 +347,7 @@ def _(numbers):
 
 @claim(
     "09",
-    "Self-attention is faster for 10 and 100 words. For 100 words, the recurrent layer takes several times as long.",
+    "For 100 words, the recurrent layer takes several times as long as self-attention.",
 )
 def _(numbers):
     (short, ours_short), (middle, ours_middle) = numbers("\n10 words"), numbers("\n100 words")
@@ -684,7 +684,7 @@ def _(numbers):
 
 @claim(
     "16",
-    "Where a needed fact is older than 8, about a third of the answers are wrong. Where both are younger, it is about a tenth.",
+    "Where a needed fact is older than 8, about a third of the answers are wrong. Where neither is, it is about a tenth.",
 )
 def _(numbers):
     short = numbers("\n2 to 10 facts  ")
