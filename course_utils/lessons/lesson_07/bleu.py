@@ -69,8 +69,8 @@ def _(draw):
         "a word again and again",
         ([[first] * 5 + reference[1:7], reference[:8]], [[first, *reference[1:8], first], [*reference[:8], second]]),
     )
-    hypotheses, references = pairs(13, 11)
-    yield Case("a sentence that belongs to the other one", ([hypotheses[0], references[0][:9]], references))
+    first, second = references = [_sentence(draw, 13), _sentence(draw, 11)]
+    yield Case("words of one sentence in the other one", ([first[:9] + second[:4], second[4:]], references))
     hypotheses, references = pairs(17, 13)
     other = [[word.swapcase() if i in (1, 7) else word for i, word in enumerate(words)] for words in hypotheses]
     yield Case("capitals and small letters", (other, references))
