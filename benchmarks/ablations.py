@@ -9,7 +9,7 @@ ablations.csv       "world": Transformers in the generated world, from 1,500 pai
 by_heart.csv        "heart": those from 1,500 pairs with dropout and without, on the sentences that they have read and on new ones
 recipe.csv          "translator": the course's own translator, with the preset for two laptop cores, to its end, 11 to 21 minutes of one
                     core a row, on the three test sets with beam search, and the translator with GRUs beside it
-passes.csv          "passes": the translator that ships, trained once more and tested after each pass over its captions, 15 minutes of one
+passes.csv          "passes": the translator that ships, trained once more and tested after each pass over its captions, half an hour of one
                     core: on the validation set, and on as many captions that it reads
 caption_words.csv   "words": how many of the training captions hold a word or a sentence
 """
@@ -126,6 +126,8 @@ def recipe(changed, seed):
 class Followed(Trainer):
     """A trainer that tests the model also on the first captions that it reads, as many as the validation set has."""
 
+    of_read = ()  # their loss and BLEU, of each validation
+
     def measure(self):
         """Return the validation set's loss and BLEU, and keep those of the captions that are read."""
         found, corpus, batches = super().measure(), self.corpus, self.val_batches
@@ -133,7 +135,7 @@ class Followed(Trainer):
         read = Pairs(corpus.train.sources[:number], corpus.train.targets[:number])
         self.corpus = replace(corpus, val=read)
         self.val_batches = make_batches(read, self.subwords, self.settings, seed=0)
-        self.of_read = [*getattr(self, "of_read", []), super().measure()]
+        self.of_read = [*self.of_read, super().measure()]
         self.corpus, self.val_batches = corpus, batches
         return found
 
@@ -147,16 +149,8 @@ def passes(seed):
         trainer = Followed(settings, RunFolder(f"{folder}/run"), None, choose_device("cpu"))
         trainer.run(checkpoint_seconds=600.0, show=False)
     return [
-        (
-            round(row["epoch"]),
-            row["step"],
-            row["rate"],
-            row["val_loss"],
-            round(loss, 4),
-            row["val_bleu"],
-            round(found, 2),
-        )
-        for row, (loss, found) in zip(trainer.curves, trainer.of_read, strict=True)
+        (reading, row["step"], row["rate"], row["val_loss"], loss, row["val_bleu"], found)
+        for reading, (row, (loss, found)) in enumerate(zip(trainer.curves, trainer.of_read, strict=True), 1)
     ]
 
 

@@ -39,5 +39,4 @@ def answers(variant, world, seed):
 
 if __name__ == "__main__":
     setups = [(variant, world) for world, variant in product(WORLDS, ALL)]
-    fewer = dict.fromkeys(WITHOUT, 3)  # seeds
-    fill("variants", COLUMNS, jobs(setups, read_options(__doc__, 5).seeds, fewer), answers)
+    fill("variants", COLUMNS, jobs(setups, read_options(__doc__, 5).seeds), answers)

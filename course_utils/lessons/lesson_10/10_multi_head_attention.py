@@ -370,7 +370,7 @@ table_of_facts(2)
 #
 # It may have learned unequal weights. Think of "dog bites man" again. With the weight 0.75 for the first noun and 0.25 for the second, the context is [3, 2]. In "man bites dog", it is [1, 6]. So unequal weights leave a trace of the order in the sum.
 #
-# A linear layer can use this trace for only one of the two digits, the one with the larger weight. Perhaps this is why the model with one head got most of the first digits right, and few of the second ones. A hidden layer can find the other digit, too. It can first find the larger one, and then take it away.
+# A linear layer can use this trace for only one of the two digits, the one with the larger weight. Perhaps this is why the model with one head got most of the first digits right, and few of the second ones. But with unequal weights, each pair of digits gives another mixture, and a hidden layer can learn to tell them apart.
 #
 # To test this, we swap the two weights by hand. What share of the digits will still be right?
 
@@ -426,7 +426,7 @@ table_of_facts(3)
 table_of_bleu()
 
 # %% [markdown]
-# No. For this small translator, we see no clear gain from more heads. In the larger model of Vaswani et al. 2017, one head lost 0.9 BLEU against the best number of heads, and with too many heads the model became worse again. So our own evidence for several heads is that they learn facts sooner.
+# No. For this small translator, we see no clear gain from more heads. In the larger model of Vaswani et al. 2017, one head lost 0.9 BLEU against the best number of heads, and with too many heads the model became worse again. So our own evidence for several heads is the task with facts: without a hidden layer one head failed, and with one, several learned sooner.
 #
 # ## What do trained heads look at?
 #

@@ -49,7 +49,7 @@ print("trained:  ", translate(translator, subwords, captions))
 about.draw_passes()
 
 # %% [markdown]
-# It gets better at both, and most in the first readings. But the two drift apart: in the end it has [a BLEU of 36](../docs/measurements.md) on new captions, and of 41 on those that it reads. We come back to this difference.
+# It gets better at both, and most in the first readings. But the two drift apart: in the end it has [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions, and of 41 on those that it reads. We come back to this difference.
 #
 # ## What does one step do?
 #
@@ -262,15 +262,15 @@ gained = shares["Adam"] - shares["Adam, β₁ = 0"]
 print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 
 # %% [markdown]
-# The mean and the division each help alone, and Adam, which has both, learns the most. With most seeds, it is clearly ahead of the division alone.
+# The mean and the division each help alone, and Adam, which has both, learns the most. With all five seeds, it is ahead of the division alone, clearly with three of them.
 #
-# Our translator has Adam only for its embedding, biases and norms. The matrices in its layers have **Muon** (Jordan et al. 2024). Muon keeps a running mean $m$ of the gradients, too, but treats a whole matrix at once. If $m$ is $\begin{pmatrix} 2 & 1 \\ 1 & 2 \end{pmatrix}$, it turns the vector (1, 1) into (3, 3), and leaves (1, -1) as it is. Numbers of one size, as in Adam's first step, would turn (1, -1) into 0. The step of Muon is proportional to about $\begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, which is equally large [in both directions](../docs/translators.md#optimizers).
+# Our translator has Adam only for its embedding, biases and norms. The matrices in its layers have **Muon** (Jordan et al. 2024). Muon keeps a running mean $m$ of the gradients, too, but treats a whole matrix at once. Adam makes the step of each number about equally large, and Muon the step of the matrix [in each of its directions](../docs/translators.md#optimizers).
 #
 # ## Do the first steps need a smaller rate?
 #
 # So far, the rate stayed the same. Most trainings change it from step to step, which is called a **schedule**. The rate of our translator rises over the first 5 % of its steps, which is called a **warm-up**, and then falls. What is the warm-up for?
 #
-# Vaswani et al. 2017 have one, and they have post-norm (lesson 12). Does one need the other? We have trained models of six layers on each side, with large first weights and a rate of 0.003, for 600 steps. They have pre-norm or post-norm, and a warm-up of 200 steps or none. Which of these four ways fails?
+# Vaswani et al. 2017 have a warm-up and post-norm (lesson 12). Is it the post-norm that needs the warm-up? We have trained models of six layers on each side, with large first weights and a rate of 0.003, for 600 steps. They have pre-norm or post-norm, and a warm-up of 200 steps or none. Which of these four ways fails?
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -325,7 +325,7 @@ for name, p in models.items():
     print(f"{name:13} smoothed loss {smoothed_loss:.2f}, plain loss {plain_loss:.2f}")
 
 # %% [markdown]
-# The model that predicts exactly what is asked has the lower smoothed loss, 0.39. One can show that no model has a lower one. So a smoothed loss never reaches 0, and must not be compared with a plain one. In the plain loss, the more certain model is better.
+# The model that predicts exactly what is asked has the lower smoothed loss, 0.39. One can show that no model has a lower one. So a smoothed loss never reaches 0, and must not be compared with a plain one, such as the loss in our first picture. In the plain loss, the more certain model is better.
 #
 # ## What is an ingredient worth?
 #
@@ -366,7 +366,7 @@ reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 table(about.by_heart(), ["read", "new"], corner="mean BLEU, sentences", digits=1)
 
 # %% [markdown]
-# With 1,500 pairs, dropout helps with every seed. The table shows why, with three of the seeds trained once more. Without dropout, the models have learned by heart: what they have read they translate perfectly, and new sentences far worse. With dropout, this gap is about half as large.
+# With 1,500 pairs, dropout helps with every seed. The table shows why, with three of the seeds trained once more. What they have read, the models translate nearly perfectly, with dropout and without: they know it by heart. But without dropout, new sentences are far worse, and with it, this gap is about half as large.
 #
 # So the same ingredient can harm or help. An ablation shows what an ingredient is worth in its own setting, and no more.
 #
@@ -507,7 +507,7 @@ check("13.q5", ...)
 # - A training step draws a batch, computes the loss and its gradient, clips the gradient, and moves the weights by a rate.
 # - Adam divides the mean gradient of each weight by the root of its mean square, so the first step moves every weight by the rate.
 # - What an ingredient is worth is measured by paired differences of runs with the same seed. By chance five signs agree one time in 16, three one time in 4.
-# - The translator translates new captions, and is worse at rare words. It translated our 20 clauses, and negated none of our 20 sentences with "not".
+# - The translator translates new captions, and is worse at rare words. It put the verb at the end in 16 of our 20 clauses, and negated none of our 20 sentences with "not".
 #
 # **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes), and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #
