@@ -49,7 +49,9 @@ def slopes(heads: int) -> Tensor:
     return 2 ** (-8 * torch.arange(1, heads + 1) / heads)
 
 
-def alibi(query, key, value, mask, own: Tensor | None = None, normalise=masked_softmax) -> tuple[Tensor, Tensor]:
+def alibi(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, own: Tensor | None = None, normalise=masked_softmax
+) -> tuple[Tensor, Tensor]:
     """Another score: qᵀk / √D less the head's slope times the distance (Press et al. 2022, section 3); `own` are other slopes, H."""
     of_heads = slopes(query.shape[1]) if own is None else own
     place = torch.arange(query.shape[-2], device=query.device)

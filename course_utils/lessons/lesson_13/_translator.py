@@ -76,9 +76,10 @@ def captions_with(word) -> int:
 def draw_passes():
     """Draw the loss and the BLEU of the translator that ships after each pass over its captions: on these, and on new ones."""
     for ax, (ylabel, column) in zip(plots.axes(2), {"loss": "loss", "BLEU": "bleu"}.items(), strict=True):
-        captions = {"captions that it reads": f"{column}_read", "new captions": column}
-        lines = {label: measured("passes", name, "reading")[1] for label, name in captions.items()}
-        plots.curves(range(1, 12), lines, "times that it has read its captions", ylabel, ax=ax)
+        lines = {}
+        for label, name in {"captions that it reads": f"{column}_read", "new captions": column}.items():
+            readings, lines[label] = measured("passes", name, "reading")
+        plots.curves(readings, lines, "times that it has read its captions", ylabel, ax=ax)
 
 
 def recipe_differences() -> dict[str, dict[str, Tensor]]:

@@ -31,7 +31,7 @@ def parts_taken_out():
         ("once", "linear", "both"),
     ):
         without = shares(f"{name} without {part}", world, length)
-        whole = shares(name, world, length)[: len(without)]
+        whole = shares(name, world, length)
         label = {"the reading": "the overwriting", "both": "φ and the division"}[part]
         rows[f"{world}: {name}, {label}"] = [whole, without, whole - without]
     return table(
