@@ -85,47 +85,12 @@ print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 # %% [markdown]
 # The first row is the context that we have computed. PyTorch has this function, too. Our `scale=1.0` turns off a division that lesson 04 explains.
 #
-# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. What is the box "mask" for?
+# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes later.
 
 # %%
 diagrams.attention(new=["queries", "keys", "values"])
 
 # %% [markdown]
-# ## Where a query may look
-#
-# A **mask** says for each query and each key whether the query may look there. True means "may look". Where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
-#
-# The **padding mask** of lesson 02 is True where the key is a word. A **causal mask** is True where the key stands at the place of the query or before it. It hides later words, as lesson 09 needs.
-#
-# Take three words and two positions of padding. How many of the 25 pairs of query and key are True in both masks? Does any context move if we change the keys and values of the padding?
-
-
-# %% tags=["nbval-check-output"]
-def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
-    scores = (Q @ K.T).masked_fill(~mask, -torch.inf)  # T S
-    weights = scores.softmax(-1).nan_to_num(0.0)  # T S: 0 in place of NaN
-    return weights @ V, weights  # T E, T S
-
-
-is_word = torch.tensor([True, True, True, False, False])  # S
-causal = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
-both = is_word & causal  # T S: the padding mask is the same for every query
-print("True in both masks:", both.sum().item())
-
-x = torch.cat([K, torch.zeros(2, 2)])  # S D: the three words, then padding
-changed = torch.cat([K, torch.ones(2, 2)])  # S D: other numbers in the padding
-before, weights = masked_attention(x, x, x, both)
-after, _ = masked_attention(x, changed, changed, both)
-print("weights of the last query:", weights[4])
-print("no context moves:", torch.equal(before, after))
-
-padding_masks = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S
-in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
-print("masks of two sentences:", *in_batch.shape)
-
-# %% [markdown]
-# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. A hidden key has the weight 0, so we may change it and its value, and no context moves. That is how to test a mask. In a batch, each sentence has its own padding, so each gets a mask of its own, T×S.
-#
 # ## A soft dictionary
 #
 # The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for, and returns its value. Attention compares what you ask for with all keys, and returns a weighted mean of all values.
@@ -176,11 +141,46 @@ plots.side_by_side(plots.weights, asked)
 # %% [markdown]
 # In fixed attention, θ₁ **finds** "not", which means that nearly all of its weight lies there. θ₂ asks for two features, and shares its weight between "film" and "great". In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word finds itself. So "not" finds "not", and not the word that it negates.
 #
+# ## Where a query may look
+#
+# The last box of the drawing above is "mask". A **mask** says for each query and each key whether the query may look there. True means "may look". Where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
+#
+# The **padding mask** of lesson 02 is True where the key is a word. We need it below, because our reviews have different lengths. A **causal mask** is True where the key stands at the place of the query or before it. It hides later words, as lesson 09 needs.
+#
+# Take the three words "not", "really" and "great", and two positions of padding, which are vectors of zeros. How many of the 25 pairs of query and key are True in both masks? Does any context move if we change the keys and values of the padding?
+
+
+# %% tags=["nbval-check-output"]
+def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
+    scores = (Q @ K.T).masked_fill(~mask, -torch.inf)  # T S
+    weights = scores.softmax(-1).nan_to_num(0.0)  # T S: 0 in place of NaN
+    return weights @ V, weights  # T E, T S
+
+
+is_word = torch.tensor([True, True, True, False, False])  # S
+causal = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
+both = is_word & causal  # T S: the padding mask is the same for every query
+print("True in both masks:", both.sum().item())
+
+x = torch.cat([K, torch.zeros(2, 2)])  # S D: the three words, then padding
+changed = torch.cat([K, torch.ones(2, 2)])  # S D: other numbers in the padding
+before, weights = masked_attention(x, x, x, both)
+after, _ = masked_attention(x, changed, changed, both)
+print("weights of the last query:", weights[4])
+print("no context moves:", torch.equal(before, after))
+
+padding_masks = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S
+in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
+print("masks of two sentences:", *in_batch.shape)
+
+# %% [markdown]
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The last query is padding, so its scores are 0, and the three words share its weight. A hidden key has the weight 0, so we may change it and its value, and no context moves. That is how to test a mask. In a batch, each sentence has its own padding, so each gets a mask of its own, T×S.
+#
 # ## Can self-attention deal with "not"?
 #
 # In lesson 02, one fixed attention got at most three of the four cases right, and several together got all four.
 #
-# Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, and the sum over all words decides:
+# Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, which is called a **residual connection**. Then the sum over all words decides:
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 #
@@ -222,35 +222,31 @@ reveal("03.own_question", sum(one_vector) / 5)
 # %% [markdown]
 # This model is no better than a guess, with each of the five seeds.
 #
-# Is the task impossible for it? We choose vectors by hand. With our $w$, "great" adds 4, "awful" 6, "not" 1 and a neutral word -1: once by its own vector, and once more for each word that finds it. The neutral words find "not" if it is there, and otherwise "great" if it is there. Does the model get the four cases right?
-
-# %% tags=["nbval-check-output"]
-cases = [
-    "the film was great",
-    "the film was awful",
-    "the film was not great",
-    "the film was not awful",
-]
-vectors = {
-    "great": torch.tensor([6.0, 12, 0, 0]),
-    "awful": torch.tensor([0.0, 0, 12, 0]),
-    "not": torch.tensor([9.0, 0, 0, 12]),
-    "other": torch.tensor([3.0, 0, 0, 0]),
-}
-w = torch.tensor([-2.0, 3, 3, 2]) / 6  # D
-b = -12
-for case in cases:
-    rows = [vectors.get(word, vectors["other"]) for word in case.split()]
-    x = torch.stack(rows)  # S D
-    contexts, _ = attention(x, x, x)  # S D
-    own = (x @ w).sum()  # what the words add by their own vectors
-    found = (contexts @ w).sum()  # what they add by what they find
-    print(f"own {own:+.0f}, found {found:+.0f}, output {own + found + b:+.0f}: {case}")
-
-# %% [markdown]
-# All four cases are right. In "the film was great", four words find "great", which adds $4 \cdot 4 = 16$. So such vectors exist, but our training did not find them in five runs.
+# The task is not impossible for it: with vectors chosen by hand, it gets all four cases right. But our training did not find such vectors in five runs.
 #
-# One limit is plain. With one vector, a word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. So a word finds only words with longer vectors: if "not" finds "great", then "great" cannot find "not".
+# <details><summary>The vectors</summary>
+#
+# With $w = (-2, 3, 3, 2) / 6$, a word with the vector $x$ adds $w^\top x$, once by its own vector and once more for each word that finds it:
+#
+# | word | vector | adds |
+# | --- | --- | --- |
+# | "great" | (6, 12, 0, 0) | +4 |
+# | "awful" | (0, 0, 12, 0) | +6 |
+# | "not" | (9, 0, 0, 12) | +1 |
+# | any other | (3, 0, 0, 0) | -1 |
+#
+# The other words find "not" if it is there, and otherwise "great" if it is there. In "the film was great", for example, four words find "great", which adds $4 \cdot 4 = 16$. With $b = -12$, the four outputs are right:
+#
+# | review | own vectors | contexts | output |
+# | --- | --- | --- | --- |
+# | the film was great | +1 | +16 | +5 |
+# | the film was awful | +3 | +3 | -6 |
+# | the film was not great | +2 | +8 | -2 |
+# | the film was not awful | +4 | +10 | +2 |
+#
+# </details>
+#
+# A single vector has a limit. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. So a word finds only words with longer vectors: if "not" finds "great", then "great" cannot find "not".
 #
 # ## Three vectors for each word
 #
@@ -258,7 +254,7 @@ for case in cases:
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
 #
-# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The word's own vector is still added to its context, which is called a **residual connection**.
+# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The residual connection stays: each word's own vector is added to its context.
 
 # %%
 diagrams.self_attention(new=["projections", "residual"])
@@ -304,6 +300,12 @@ def by_hand(sentence):
     return total[0]  # the polarity
 
 
+cases = [
+    "the film was great",
+    "the film was awful",
+    "the film was not great",
+    "the film was not awful",
+]
 for case in cases:
     print(f"{by_hand(case):+.0f}  {case}")
 
@@ -322,7 +324,7 @@ for case in cases:
 #
 # ## Does training find such matrices?
 #
-# Now all vectors and all three matrices are learned from labels, again with five seeds. How many of the five runs will get all test reviews right?
+# Now all vectors and all three matrices are learned from labels, again with five seeds, and with the same reviews, steps and rate as before. How many of the five runs will get all test reviews right?
 
 # %% tags=["nbval-check-output"]
 predict("03.projections", ...)
@@ -335,18 +337,18 @@ print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. The reviews, the steps and the rate are the same as before. Which of the matrices makes the difference? We train with each of them alone, and let the word itself be the rest. In the last row, query and key share one matrix, so "not" and "great" still give each other the same score.
+# With the three matrices, every run gets every review right. Which of the matrices makes the difference? We train three models with each of them alone, and let the word itself be the rest. In the last row, query and key share one matrix, so "not" and "great" still give each other the same score.
 
 # %%
-print("Share of new reviews right, five runs with one matrix alone:")
+print("Share of new reviews right, three runs with one matrix alone:")
 kinds = {"query": "q", "key": "k", "value": "v", "shared": "q"}
 for name, letter in kinds.items():
     shared = name == "shared"
-    shares = [share_right(trained(seed, letter, shared)) for seed in range(5)]
+    shares = [share_right(trained(seed, letter, shared)) for seed in range(3)]
     print(f"{name:6}", " ".join(f"{share:.3f}" for share in shares))
 
 # %% [markdown]
-# A query or a key of its own is nearly enough: each of these runs gets more than nine in ten reviews right. A value alone is not enough: three of five runs stay at a guess. A shared matrix has as many numbers as a query alone, but each of its runs gets less than two thirds right. So the matrix by itself does not help. It helps if query and key can differ.
+# A query or a key of its own is nearly enough: each of these runs gets more than nine in ten reviews right. A value alone is not enough: no run gets more than 0.81 right. A shared matrix has as many numbers as a query alone, but each of its runs gets less than two thirds right. So a matrix that query and key share does not help. What helps most is that query and key can differ.
 #
 # Has training found the matrices that we chose? We look into the last of the five models with all three. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
 
@@ -359,14 +361,15 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In "the film was great", the words "the", "film" and "was" look mostly at "great". If there is a "not", they find "not" and no longer "great", as with our vectors. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" if that word is there, and otherwise "was". So training has not found our matrices.
+# "the", "film" and "was" look mostly at "great" in the first review. Where "not" stands, they find "not" instead. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" in the last review, and "was" in the third. So training has not found our matrices: there, "not" was found by no word.
 #
-# Why does it work? A word adds to the output in two ways: by its own vector, and by its context. We leave out b, which is the same for all reviews. Which of the two decides?
+# Why does it work? A word adds to the output in two ways: by its own vector, and by its context. At the end, b is added, which is the same for all reviews. Which of the two decides?
 
 # %%
 for case in cases:
     own, found = model.parts(case.split(), vocabulary)  # two numbers
     print(f"{case:22}  own vectors {own:+.1f}   contexts {found:+.1f}")
+print(f"b {model.output.bias.item():+.1f}")
 
 # %% [markdown]
 # The contexts decide: they are positive only in the two good reviews. The words' own vectors add nearly the same number in all four cases.
@@ -389,7 +392,7 @@ with torch.no_grad():
 #
 # ## So: what if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. With one vector for everything, it found none. A query of its own was nearly enough: then what a word looks for can differ from what it is found by.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. No sum of word vectors can do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. With one vector for everything, it found none. A query alone, or a key alone, was nearly enough: then what a word looks for can differ from what it is found by.
 #
 # ## Questions
 #
