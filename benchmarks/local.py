@@ -2,9 +2,11 @@
 
     python benchmarks/local.py [--seeds 5]
 
-Luong's decoder learns from sentences of 1 to 12 words as lesson 06's does. Fills local.csv, which lesson 08 draws: the share of words
-that are most probable after the right words before them. A window that moves by one place with each word of the target needs the
-word's place, which a search over hypotheses does not pass on.
+Luong's decoder learns from sentences of 1 to 12 words as lesson 06's does. Fills two tables, which lesson 08 shows:
+
+local.csv     the share of words that are most probable after the right words before them. A window that moves by one place with each word
+              of the target needs the word's place, which a search over hypotheses does not pass on
+centres.csv   where the window that is predicted stands for each word of the target, and where the word of the source stands
 """
 
 from itertools import product
@@ -35,7 +37,8 @@ class LocalMonotone(General):
     def forward(self, query, memory):
         """Attend to what `prepare` returned: queries B×T×H → contexts B×T×E, weights B×T×S."""
         scores = self.scores(query, memory["keys"])  # B T S
-        away = torch.arange(scores.shape[-1]) - self.centre(query, memory["mask"])[..., None]  # B T S
+        self.centres = self.centre(query, memory["mask"])  # B T
+        away = torch.arange(scores.shape[-1]) - self.centres[..., None]  # B T S
         weights = masked_softmax(scores, memory["mask"] & (away.abs() <= WINDOW)) * self.gaussian(away)
         return weights @ memory["values"], weights
 
@@ -72,8 +75,8 @@ class Nothing(General):
 SETUPS = {"global": General, "local-m": LocalMonotone, "local-p": LocalPredictive, "none": Nothing}
 
 
-def measure(order, setup, seed):
-    """Train one model; return a row for each length."""
+def trained(order, setup, seed):
+    """Return a model, and the seconds that its training took."""
     learn = small_world(PAIRS, 1000 + seed, order)
     torch.manual_seed(seed)
     model = RecurrentTranslator(
@@ -82,14 +85,47 @@ def measure(order, setup, seed):
     if SETUPS[setup] is not General:
         model.decoder.attention = SETUPS[setup](64, 64, 100)
     _, seconds = timed(fit, model, *learn.ids(), seed, STEPS, rate=RATE)
+    return model, seconds
+
+
+def to_test(order, length):
+    """Return the pairs that models are tested with at a length."""
+    return small_world(TESTED, 7, order, shortest=length, longest=length)
+
+
+def measure(order, setup, seed):
+    """Train one model; return a row for each length."""
+    model, seconds = trained(order, setup, seed)
     rows = []
     for length in LENGTHS:
-        source, given, wanted = make_batch(*small_world(TESTED, 7, order, shortest=length, longest=length).ids())
+        source, given, wanted = make_batch(*to_test(order, length).ids())
         with torch.no_grad():
             right = (model(source, given).argmax(-1) == wanted)[wanted != PAD].double().mean().item()
         rows.append((length, right, seconds))
     return rows
 
 
+@torch.no_grad()
+def centres(order, seed):
+    """Train local-p; return a row for each length and place in the target that at least a tenth of the pairs have: means over the pairs."""
+    with torch.enable_grad():
+        model, seconds = trained(order, "local-p", seed)
+    rows = []
+    for length in (12, 20):
+        test = to_test(order, length)
+        source, given, _ = make_batch(*test.ids())  # B S, B T
+        model(source, given)
+        found = {}
+        for of_pair, links in zip(model.decoder.attention.centres.tolist(), test.links, strict=True):
+            for place, word in links:
+                found.setdefault(word, []).append((of_pair[word], place))
+        for word in sorted(found):
+            if len(found[word]) >= TESTED / 10:
+                rows.append((length, word, *torch.tensor(found[word]).float().mean(0).tolist(), seconds))
+    return rows
+
+
 if __name__ == "__main__":
-    fill("local", COLUMNS, jobs(product(ORDERS, SETUPS), read_options(__doc__, 5).seeds), measure)
+    seeds = read_options(__doc__, 5).seeds
+    fill("local", COLUMNS, jobs(product(ORDERS, SETUPS), seeds), measure)
+    fill("centres", "order seed length word centre place cpu_seconds", jobs(["monotone"], seeds), centres)

@@ -37,12 +37,14 @@ SETUPS = {
     "one vector": 2 * RATE,
     "looking back": RATE,
     "after the step": RATE,
+    "looking back, longer pairs": RATE,
 }  # each with the rate that it learns with
+LONGEST = {"looking back, longer pairs": 20}  # source words that a pair to learn from may have, where it is not 12
 
 
 @cache
 def classes():
-    """Return the models of lesson 06 by the names of SETUPS: the class of its page, one that looks back at a single vector, and Luong's."""
+    """Return the models of lesson 06 by the names of SETUPS: one that looks back at a single vector, the class of its page, and Luong's."""
     looking_back = page("06_seq2seq_attention").LookingBack
 
     class OneVector(looking_back):
@@ -68,7 +70,7 @@ def classes():
                 weights.append(a)
             return torch.stack(logits, 1), s, torch.stack(weights, 1)  # B T V, B H, B T S
 
-    return {"one vector": OneVector, "looking back": looking_back, "after the step": AfterTheStep}
+    return dict(zip(SETUPS, (OneVector, looking_back, AfterTheStep, looking_back), strict=True))
 
 
 class Projected(Attention):
@@ -99,9 +101,9 @@ class LargerCosine(ContentBased):
 FURTHER = {kind.name: kind for kind in (Projected, LargerCosine)}
 
 
-def to_learn(seed):
+def to_learn(seed, longest=12):
     """Return the pairs that a model learns from."""
-    return small_world(PAIRS, 1000 + seed, "verb-last")
+    return small_world(PAIRS, 1000 + seed, "verb-last", longest=longest)
 
 
 def to_test(length):
@@ -136,7 +138,7 @@ def distances(model, test):
 
 def measure(setup, seed, lengths=LENGTHS):
     """Train one model; return a row for each length. Each target word has one link, so the AER is the share of wrong ones."""
-    learn = to_learn(seed)
+    learn = to_learn(seed, LONGEST.get(setup, 12))
     torch.manual_seed(seed)
     model = classes()[setup](len(learn.words))
     _, seconds = timed(fit, model, *learn.ids(), seed, STEPS, rate=SETUPS[setup])

@@ -3,9 +3,9 @@
     python benchmarks/parts.py [--seeds 0 1 2 3 4]
 
 Reads the model, and what it means to take a part out, from the lesson's page, so that the table is about no other model. Fills parts.csv,
-which the lesson shows, in about ten seconds a row. Two more comparisons are in it: with GRUs that look back at the source, the translator
-that the course ships for lesson 06, at three rates each; and of six layers with norms and without, each with small weights at the start
-and with large ones, at a lower rate.
+which the lesson shows, in about ten seconds a row. Three more comparisons are in it: with GRUs that look back at the source, the translator
+that the course ships for lesson 06, at three rates each; of models without residual connections, at three rates and for longer; and of six
+layers with norms and without, each with small weights at the start and with large ones, at a lower rate.
 
 In the world "plain" verbs go to the end, as in lesson 06. In "endings" words of the target also end as the gender and the number of a noun ask.
 """
@@ -35,7 +35,9 @@ TAKEN_OUT = {DEEPER: PARTS[:1], COPYING: ("causal mask", "attention to the sourc
 WHOLE, RIVAL = "Transformer", "GRUs with attention"  # with a state as wide as that of lesson 06's page
 TRIED = [(part, 200, rate) for part in (WHOLE, RIVAL) for rate in (0.003, 0.01, 0.03)]
 TRIED.append((WHOLE, 240, 0.01))  # a fifth longer
+TRIED += [(PARTS[2], 1000, rate) for rate in (0.001, 0.003, 0.01)]  # longer
 TRIED = {f"{part}, {steps} steps, rate {rate}": (steps, rate) for part, steps, rate in TRIED}
+TAKEN_OUT |= {name: (part,) for name in TRIED for part in PARTS if name.startswith(part)}
 DEEP = {
     f"{part}, six layers, {weights} weights": (part, weights)
     for part in (NOTHING, "norms")

@@ -316,8 +316,8 @@ def _(numbers):
 @claim("06", "after a right look, nearly every next word is right, and after a wrong one only about one in four.")
 def _(numbers):
     return (
-        numbers("next word right, after a right look  ")[-1] > 0.9
-        and abs(numbers("after a wrong look  ")[-1] - 0.25) < 0.08
+        numbers("next word right after a right look, your model  ")[-1] > 0.9
+        and abs(numbers("after a wrong look, your model  ")[-1] - 0.25) < 0.08
     )
 
 
@@ -473,13 +473,13 @@ def _(numbers):
     return not {"bruda", "vuvi"} & set(written) and written.count("droli") == 2
 
 
-@claim("12", "The loss is about equal, and so is the share with teacher forcing.")
+@claim("12", "both are about the same as those of the whole model.")
 def _(numbers):
     (loss, given, _), (its_loss, its_given, _) = numbers("whole model  "), numbers("without causal mask  ")
     return abs(its_loss - loss) < 0.1 and abs(its_given - given) < 0.05
 
 
-@claim("12", "without the causal mask, hardly any word is right when the model writes by itself.")
+@claim("12", "Hardly any word is right when it writes by itself.")
 def _(numbers):
     return numbers("without causal mask  ")[2] < 0.1
 

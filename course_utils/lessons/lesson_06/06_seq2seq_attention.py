@@ -394,7 +394,7 @@ table(rows, columns, corner="right words in order", digits=2)
 # %% [markdown]
 # It is better at every length, with each of the three seeds. But at 20 words, more than a quarter of the words are missing or wrong, and the lead over one vector is smaller than at 12.
 #
-# Does the decoder lose its place only because it reads its own wrong words? We give it the right words, and measure where it looks. Does the AER stay small? And how often is the next word right, after a right look and after a wrong one?
+# Does the decoder lose its place only because it reads its own wrong words? We give it the right words, and measure where it looks. Does the AER stay small? And how often is the next word right, after a right look and after a wrong one? One row has three more models, which met sentences of up to 20 words in training.
 
 
 # %%
@@ -419,19 +419,21 @@ def right_after_looks(length):
 
 
 # %%
+with_longer = stored("looking back, longer pairs", "aer", shown)
 after = torch.tensor([right_after_looks(length) for length in shown])  # lengths 2
 rows = {
     "AER, three models": stored("looking back", "aer", shown),
     "AER, your model": [error_rate(length) for length in shown],
-    "next word right, after a right look": after[:, 0].tolist(),
-    "next word right, after a wrong look": after[:, 1].tolist(),
+    "AER, three models, trained on up to 20 words": with_longer,
+    "next word right after a right look, your model": after[:, 0].tolist(),
+    "next word right after a wrong look, your model": after[:, 1].tolist(),
 }
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
 # Its own wrong words are not the only reason: at 20 words, more than two of three links are wrong, even after the right words. There, after a right look, nearly every next word is right, and after a wrong one only about one in four. When the decoder writes by itself, it can leave words out and go on where it looks, as in our example. Perhaps this is why about seven in ten words still come in the right order.
 #
-# Why does it lose its place? We have not tested it. Perhaps because the query has to tell how far the translation has come, and in training it met at most 12 source words. So looking back removes one limit, the single vector, but not every limit.
+# Why does it lose its place? The models that met up to 20 words in training look at the right word in sentences of 20 words, too: their AER is 0.06. So the decoder loses its place because such lengths are new to it. Looking back removes one limit, the single vector, but not every limit.
 #
 # ## Must the decoder look before its step?
 #
@@ -461,7 +463,7 @@ rows = {
 table(rows, columns, corner="right words", digits=2)
 
 # %% [markdown]
-# It need not. At 12 words, nearly every word is right with both. At 20 words, it depends on the count: with each seed, Bahdanau's decoder has more words in the right order, and Luong's more at their right position. Luong et al. also add **input feeding**: the cell reads the vector from which the last word was written, and this was made from the last context. You will write their score and their output layer in the exercises.
+# Neither is better by both counts. At 12 words, nearly every word is right with both, so the decoder need not look before its step. At 20 words, with each seed, Bahdanau's decoder has more words in the right order, and Luong's more at their right position. Luong et al. also add **input feeding**: the cell also reads the vector from which the last word was written. This vector holds what the last context said, so the cell can know where the decoder has looked. You will write their score and their output layer in the exercises.
 #
 # ## Real sentences
 #
@@ -475,7 +477,7 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# It looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil".
+# It looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil". The first word, "Un", looks mostly at "man", too: the noun also decides between "un" and "une".
 #
 # In the next cell you can type sentences of your own. The one that stands there needs "vieil", too, because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
 
@@ -485,11 +487,13 @@ translation_window(french, subwords, "An old tree stands in the snow.")
 # %% [markdown]
 # The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is this too little, or does it not know *arbre* well enough? The weights do not tell: they show where a model looks, and not how it uses what it reads there.
 #
+# ## What is the price?
+#
+# Each target word is scored against each source word, so 50 words that become 50 words need 2,500 scores. The steps still have to wait for each other, as in lesson 05.
+#
 # ## So: what if the decoder could look back?
 #
 # Then a sentence no longer has to fit into one vector. Before each word, the decoder scores all annotations, and their weighted sum is a new context. In our small world, nearly every word of a sentence of 12 words comes out right, and the decoder looks where it should. In much longer sentences than those in training, the help shrinks: the decoder looks at wrong places and leaves words out.
-#
-# What is the price? Each target word is scored against each source word, so 50 words that become 50 words need 2,500 scores. The steps still have to wait for each other, as in lesson 05.
 #
 # ## Questions
 #

@@ -3,6 +3,7 @@ import torch
 
 from course_utils import check, predict, reveal
 from course_utils.data.find_one import find_one
+from course_utils.data.measured import measured
 from course_utils.data.small_world import small_world
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
@@ -200,7 +201,11 @@ print(rewards_for(torch.tensor([3, 3, 3])))
 # %% [markdown]
 # Only position 3 has the reward 2 in all three. A wrong position may have the right colour by chance, but not in every question.
 #
-# Soft attention reads all ten rewards, and its loss is minus their weighted mean, the expected reward of a draw. So here both kinds want the same, and only their gradients differ. Hard attention draws a position $k$, and reads one reward. Its loss is $-(R_k - b) \log p_k$, because the gradient of this is minus our estimate. The minus signs are there because training makes a loss smaller, and we want large rewards. In a translator, the value that is read would go on through the decoder, and the reward would be the log probability of the right next word (Xu et al. 2015). Each function also returns the mean reward, for the baseline.
+# Soft attention reads all ten rewards, and its loss is minus their weighted mean, the expected reward of a draw. So here both kinds want the same, and only their gradients differ.
+#
+# Hard attention draws a position $k$, and reads one reward. Its loss is $-(R_k - b) \log p_k$, because the gradient of this is minus our estimate. The minus signs are there because training makes a loss smaller, and we want large rewards. Each function also returns the mean reward, for the baseline.
+#
+# In a translator, the value that is read would go on through the decoder, and the reward would be the log probability of the right next word (Xu et al. 2015).
 
 
 # %%
@@ -306,7 +311,7 @@ for i in (1, 2, 4, 10):  # of the 11 times
 reveal("08.values_read", "ahead" if ahead[:, 1].mean() > 0 else "behind")
 
 # %% [markdown]
-# If they read the same number of rewards, hard attention is ahead after 25 steps, with every seed. Later, the two are about equal. But hard attention has used ten times as many questions, and it has computed ten times as many scores: 800 in each step, and soft attention 80. So it is worthwhile if reading a value costs much more than a score, and if questions are cheap.
+# If they read the same number of rewards, hard attention is ahead after 25 steps, with every seed. Later, the two are about equal. But hard attention has used ten times as many questions, and it has computed ten times as many scores: 800 in each step, and soft attention 80. So in our world, hard attention saves hardly anything in training. It is worthwhile where a model cannot read all values of a question, as in lesson 14, where it looks at parts of a picture.
 #
 # ## Hard attention in use
 #
@@ -420,7 +425,7 @@ columns = ["in it, of 12 words", "in it, of 20 words", "words read, at most"]
 table(rows, columns, corner="window of local-m")
 
 # %% [markdown]
-# With $D = 2$, the right word is in the window in 0.94 and 0.85 of the cases, nearly as often as local-m gets a word right. A wider window holds it more often, and reads more. So the choice of $D$ is the choice of a price. Even in the same order, some source words lie outside a narrow window, because earlier words are left out or doubled.
+# With $D = 2$, the right word is in the window in 0.94 and 0.85 of the cases, a little less often than local-m gets a word right. It can also guess: without any attention, a third to a half of the words are right. A wider window misses fewer words, and reads more. Even in the same order, some source words lie outside a narrow window, because earlier words are left out or doubled.
 #
 # What if the rule is wrong? Now the order is reversed, so that the first word of the translation belongs to the last word of the source. How far does local-m fall?
 
@@ -431,11 +436,27 @@ table(words_right("reversed"), ["12 words", "20 words"], digits=2, caption=capti
 # %% [markdown]
 # With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention.
 #
-# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention, and in the reversed order it is no better than no attention. It predicts a *share* of the sentence, and has never met a sentence of 20 words. Perhaps its shares are right only for the lengths that it has met.
+# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention, and in the reversed order it is no better than no attention. Where does it place its window? The picture shows its centre and the right word of the source, in the same order.
+
+# %%
+for length, ax in zip((12, 20), plots.axes(2), strict=True):
+    words, centres = measured("centres", "centre", "word", length=length)
+    _, right = measured("centres", "place", "word", length=length)
+    lines = {"centre of the window": torch.tensor(centres)}  # five seeds, words
+    known = {"right word": right[0]}  # the same for all seeds
+    plots.curves(words, lines, "word of the translation", "", "", ax, known)
+    ax.set(ylabel="word of the source", title=f"{length} words")
+
+# %% [markdown]
+# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and its shares grow as fast as they did in training, where no sentence had more than 12 words. So they are right only for lengths that it has met.
 #
 # ## So: must attention be soft, and must it look at every word?
 #
-# No, attention need be neither soft nor global, but each change has its price. Hard attention is not soft: it reads one value, learns from rewards, and needs more questions. In our world, soft attention learned from the same rewards, so in use it could also read only the value with the largest weight. It was right for nearly nine of ten questions. In a translator this may fail, because its decoder has always read a mean. We have not tried it. Local attention is soft and has a gradient, but it sees nothing outside its window. With a right rule for the centre, it was a little behind global attention on lengths of the training, and better on longer sentences. With a wrong rule, or with a learned centre on these long sentences, it was much worse. So soft global attention is the safe choice if we can afford to read everything.
+# Attention need not be soft, but this has its price. Hard attention reads one value, learns from rewards, and needs more questions. In use, a model that learned with soft attention from the same rewards could also read only the value with the largest weight. It was right for nearly nine of ten questions. In a translator we have not tried this.
+#
+# Attention need not look at every word, either. Local attention is soft and has a gradient, but it sees nothing outside its window. With a right rule for the centre, it was a little behind global attention on lengths of the training, and better on longer sentences. With a wrong rule, or with a learned centre on longer sentences, it was much worse.
+#
+# So soft global attention is the safe choice if we can afford to read everything.
 #
 # ## Questions
 #

@@ -128,8 +128,7 @@ predictions = (
     ),
     Prediction(
         "12.part",
-        "Is the loss at the end of training lower than that of the whole model, higher, or about equal?",
-        why="So the loss does not show that the mask is missing. The next table has more to say.",
-        choices=("lower", "about equal", "higher"),
+        "What share of its words will be right when the model writes by itself, from 0 to 1?",
+        why="The next table compares this model with the whole one.",
     ),
 )

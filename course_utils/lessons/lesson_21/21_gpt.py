@@ -199,66 +199,6 @@ table(rows, columns, corner="unseen tales", digits=2)
 # %% [markdown]
 # Our GPT copies better than the counts, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. The brackets hold the lowest and the highest.
 #
-# ## Writing
-#
-# What does our GPT write? We draw a character from its probabilities, append it, and ask again. Often the probabilities are changed first:
-#
-# - A **temperature** divides the logits before the softmax (lesson 02).
-# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
-# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
-#
-# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them?
-
-
-# %% tags=["nbval-check-output"]
-p = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
-logits = p.log()  # their softmax is p
-print("temperature 2", (logits / 2).softmax(-1))
-print("top 2        ", gpt.top_k(p, 2))
-print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
-
-# %% [markdown]
-# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158. A temperature of 2 makes the probabilities more equal, and removes nothing.
-#
-# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
-
-
-# %%
-@torch.no_grad()
-def write(model, prompt, choose, seed=0, longest=64):
-    draw = torch.Generator().manual_seed(seed)
-    ids = encode(prompt)[None]  # 1 T
-    while ids.shape[1] < longest:
-        # without a cache: the whole text is read anew each time
-        logits = model(ids)[0, -1]  # V: for the character after the last one
-        p = choose(logits)  # V
-        next_id = torch.multinomial(p, 1, generator=draw)  # 1
-        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
-    return decode(ids[0]).strip("\n").replace("\n", " | ")
-
-
-def most_probable(logits):  # V
-    return gpt.top_k(logits.softmax(-1), 1)
-
-
-def from_nucleus(logits):  # V
-    return gpt.nucleus(logits.softmax(-1), 0.9)
-
-
-def at_temperature_2(logits):  # V
-    return (logits / 2).softmax(-1)
-
-
-# %%
-prompt = "\nthere was a mouse called Vom. "
-for choose in (most_probable, from_nucleus, at_temperature_2):
-    print(choose.__name__)
-    for seed in (1, 2):
-        print("   ", write(model, prompt, choose, seed))
-
-# %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Where letters are drawn, the names often go wrong: it does not copy well yet.
-#
 # ## How can a model copy?
 #
 # Elhage et al. 2021 found a way, and Olsson et al. 2022 saw it in models of many sizes. Two heads work together:
@@ -421,9 +361,75 @@ print("as usual: ", scores.softmax(-1) @ values)
 # %% [markdown]
 # After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax, so no model has to be trained anew.
 #
+# ## Writing
+#
+# What does our GPT write? We draw a character from its probabilities, append it, and ask again. Often the probabilities are changed first:
+#
+# - A **temperature** divides the logits before the softmax (lesson 02).
+# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
+# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
+#
+# What is kept is divided by its sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them?
+
+
+# %% tags=["nbval-check-output"]
+p = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
+logits = p.log()  # their softmax is p
+print("temperature 2", (logits / 2).softmax(-1))
+print("top 2        ", gpt.top_k(p, 2))
+print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
+
+# %% [markdown]
+# The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158. A temperature of 2 makes the probabilities more equal, and removes nothing.
+#
+# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
+
+
+# %%
+@torch.no_grad()
+def write(model, prompt, choose, seed=0, longest=64):
+    draw = torch.Generator().manual_seed(seed)
+    ids = encode(prompt)[None]  # 1 T
+    while ids.shape[1] < longest:
+        # without a cache: the whole text is read anew each time
+        logits = model(ids)[0, -1]  # V: for the character after the last one
+        p = choose(logits)  # V
+        next_id = torch.multinomial(p, 1, generator=draw)  # 1
+        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
+    return decode(ids[0]).strip("\n").replace("\n", " | ")
+
+
+def most_probable(logits):  # V
+    return gpt.top_k(logits.softmax(-1), 1)
+
+
+def from_nucleus(logits):  # V
+    return gpt.nucleus(logits.softmax(-1), 0.9)
+
+
+def at_temperature_2(logits):  # V
+    return (logits / 2).softmax(-1)
+
+
+# %%
+prompt = "\nthere was a mouse called Vom. "
+for choose in (most_probable, from_nucleus, at_temperature_2):
+    print(choose.__name__)
+    for seed in (1, 2):
+        print("   ", write(model, prompt, choose, seed))
+
+# %% [markdown]
+# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Where letters are drawn, the names often go wrong, because this GPT does not copy well yet.
+#
 # ## From a GPT to an assistant
 #
-# Our GPT goes on with a text. How does such a model learn to answer a question? It is trained further, first on texts in which people have written the right answers. Often the loss counts only the answers:
+# What does our GPT make of a question? It has met no question mark, so we ask without one.
+
+# %%
+print(write(model, "\nwhere is Vom. ", most_probable))
+
+# %% [markdown]
+# It does not answer, because it has read nothing but tales. How does such a model learn to answer? It is trained further, first on texts in which people have written the right answers. Often the loss counts only the answers:
 #
 # ```text
 # question: Vom is a mouse. Vom went to the bridge. Where is Vom?
