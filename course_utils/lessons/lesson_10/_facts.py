@@ -96,28 +96,6 @@ def show_weights(models):
         plots.weights(weights, names, heads, title, ax, "the pairs", "", marked=marks)
 
 
-@torch.no_grad()
-def change_the_weights(model):
-    """Return for a model with one head, asked for two digits, what it answers if the weights of the two pairs are swapped.
-
-    Each row holds the weights of the first letter's pair and of the second, as means, the share of right digits, and the share of answers that are
-    the digit of the other letter.
-    """
-    pairs, letters, digits, positions = new_questions(2)
-    head, x = model.attention, model.pair(pairs)  # _, B S D
-    question = model.letter(letters).sum(1, keepdim=True)  # B 1 D
-    weights = head(question, x, x)[1][:, 0]  # B 1 S
-    asked = weights.gather(2, positions[:, None])  # B 1 2
-    rows = {}
-    for name, new in (("as they are", asked), ("swapped", asked.flip(-1))):
-        context = head.W_O(weights.scatter(2, positions[:, None], new) @ head.W_V(x))  # B 1 D
-        answered = model.readout(question + context).view(-1, 2, VALUES).argmax(-1)  # B 2
-        means = new.mean((0, 1)).tolist()  # 2
-        shares = [(answered == wanted).float().mean().item() for wanted in (digits, digits.flip(-1))]
-        rows[name] = [*means, *shares]
-    return rows
-
-
 def table_of_facts(facts):
     """Show what share of the digits models get right for two facts or for three, by heads, hidden layer and steps of training."""
     setups = [(1, 0), (1, 32), (1, 128)] if facts == 2 else [(1, 32), (4, 32), (1, 128), (4, 128)]

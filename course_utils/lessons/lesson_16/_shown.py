@@ -74,18 +74,6 @@ def draw_what_is_followed(networks, texts, asked):
     plots.dots(marks, f"share of answers; {trail.went_on.sum()} stories, three networks")
 
 
-@torch.no_grad()
-def wrong_answers(networks, asked):
-    """Return three shares of wrong answers of each network: in all stories, where no needed fact is older than 8, and in the others."""
-    age = asked.mask.sum(1, keepdim=True) - 1 - asked.support[:, :2]  # N 2
-    young = (age <= 8).all(1)  # N
-    shares = []
-    for network in networks:
-        wrong = (network(asked.facts, asked.mask, asked.question).logits.argmax(-1) != asked.answer).float()  # N
-        shares.append([wrong.mean(), wrong[young].mean(), wrong[~young].mean()])
-    return torch.tensor(shares)  # networks 3
-
-
 def _last_move_elsewhere(story):
     """Return the place of the last move of whoever took the thing that does not lead to the place named in a question of "three facts"."""
     _, thing, place = (part.split()[0] for part in story.question.split("the "))
