@@ -200,7 +200,7 @@ reveal("01.accuracy", accuracy.mean())
 # | naive Bayes with pairs of words | 83.1 % |
 # | a network that follows the grammar | 85.4 % |
 #
-# Pairs and the grammar hold something of the order, and bring only a few points more. BERT, which has first read a great deal of other text, gets 94.9 % (Devlin et al. 2019). So the sum goes far, but not to the end. What has the last of our five models learned about each word?
+# Pairs and the grammar hold something of the order, and bring only a few points more. BERT, which has first read a great deal of other text, gets 94.9 % (Devlin et al. 2019). The network and BERT also learned from single phrases with labels, so the order is not the only difference. So the sum goes far, but not to the end. What has the last of our five models learned about each word?
 #
 # Each word has a vector of 16 numbers, but $w$ turns them into one. So the model *amounts to* one number for each word:
 #
@@ -370,7 +370,7 @@ print(f"at most {1 - negated / 2:.2f} with a linear score")
 # %% [markdown]
 # ## What training finds there
 #
-# Does training find numbers that get three cases right? It does not count errors, but lowers the cross-entropy. Among the reviews with "not", half are positive and half are negative. So "not" alone says nothing about the label, and a number for it can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good". Then every "not bad" would become a confident mistake, which costs more than the other gains. So we expect the number 0.
+# Does training find numbers that get three cases right? It does not count errors, but lowers the cross-entropy. Among the reviews with "not", half are positive and half are negative. So "not" alone says nothing about the label, and a number for it can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good". Then every "not bad" would become a confident mistake, which costs more than the other gains. And a number above 0 would harm "not good" in the same way. So we expect the number 0.
 #
 # <details><summary>Why exactly 0</summary>
 #

@@ -181,7 +181,7 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # ## How far should each weight move?
 #
-# Most Transformers are trained with **Adam** (Kingma and Ba 2015). Our translator has another optimizer for most of its weights, which continues the same idea, so we begin with Adam.
+# Most Transformers are trained with **Adam** (Kingma and Ba 2015). Our translator has another optimizer for most of its weights, which has the same aim, so we begin with Adam.
 #
 # Adam divides the gradient of each weight by its usual size. It keeps two running means for each weight: $m$ of its gradients $g$, and $v$ of their squares. A new gradient counts a little, and earlier ones fade away:
 #
@@ -388,7 +388,7 @@ rows = about.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Four of the six help the translator: dropout, Muon, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. So it does not seem to need its warm-up.
+# Four of the six help the translator: dropout, Muon, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. So it does not seem to need its warm-up. Batches of similar length do not change its BLEU clearly, either. They are there because they have less padding.
 #
 # ## What does the translator know?
 #
