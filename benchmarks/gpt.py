@@ -2,12 +2,14 @@
 
     python benchmarks/gpt.py [--seeds 5]
 
-Fills four tables, which lesson 21 shows:
+Fills five tables, which lesson 21 shows:
 
 gpt.csv         models of two layers on the tales of `course_utils/data/tales.py`, 700 steps of 16 rows; with a seed, all setups see the same batches
 longer.csv      the first of them after 2,100 steps: also the bits for letters that can be copied
 switched.csv    the same models with all heads (layer 0, head 0), and with each head switched off: the bits for letters that can be copied and
                 for all others; and the weight that this head puts on the letters to copy
+hidden.csv      the same models if no character can see, in layer 1, the character one, two or three places before it: the bits for letters that
+                can be copied
 induction.csv   attention alone, in one layer and in two, that learns what came after the same word last time, as the lesson's does
 """
 
@@ -102,6 +104,23 @@ def without_heads(model, test):
     return rows
 
 
+def measure_hidden(seed):
+    """Return the rows of one longer training: how far before a character lies what it cannot see in layer 1, and the bits for letters to copy."""
+    (model, _), test = train_longer(seed), tales(400, 2).ids
+    rows = []
+    for back in (1, 2, 3):
+
+        def hide(_, given, back=back):
+            x, mask, *others = given  # N T D, T T
+            return x, mask & ~torch.ones_like(mask).tril(-back).triu(-back), *others
+
+        hook = model.layers[0].attention.f.register_forward_pre_hook(hide)
+        with torch.no_grad():
+            rows.append((back, bits(model, test)[letters_to_copy(test)].mean().item()))
+        hook.remove()
+    return rows
+
+
 def switch_off(context, h, H=4):
     """Return what the heads bring, N×T×D, with the mean over all texts and positions in place of the part of one head."""
     parts = context.unflatten(-1, (H, -1)).clone()  # N T H d
@@ -133,5 +152,6 @@ if __name__ == "__main__":
     fill("gpt", "setup seed parameters bits cpu_seconds", jobs(SETUPS, seeds), measure)
     fill("longer", "seed bits to_copy cpu_seconds", jobs([()], seeds), measure_longer)
     fill("switched", "seed layer head weight to_copy others", jobs([()], seeds), measure_switched)
+    fill("hidden", "seed back to_copy", jobs([()], seeds), measure_hidden)
     columns = "layers seed right before match copying cpu_seconds"
     fill("induction", columns, jobs([(2,), (1,)], seeds), measure_induction)

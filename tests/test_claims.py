@@ -449,7 +449,7 @@ def _(numbers):
     return whole < 0.6 and early > 0.95 and before < 0.8 and late < 0.1 and min(by_hand) > 0.95
 
 
-@claim("12", "the largest of a word's ten weights is only 0.17 on average.")
+@claim("12", "the largest of a word's ten weights is only 0.17 on average")
 def _(numbers):
     return round(numbers("a word's largest weight, on average:")[0], 2) == 0.17
 
@@ -637,11 +637,13 @@ def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the bathroom”. The network says bathroom")
 
 
-@claim("16", "The weights are far above equal weights, more than five times as large")
+@claim("16", "Two of the weights are far above equal weights, more than five times as large")
 def _(numbers):
-    (who, _), (_, where), (equal, _) = (numbers(f"\n{row}  ") for row in ("hop 1", "hop 2", "equal weights"))
+    (take, drop, _), (*_, where), (equal, _, equal_too) = (
+        numbers(f"\n{row}  ") for row in ("hop 1", "hop 2", "equal weights")
+    )
     right = numbers("right answers to 4,000 new questions:")[0]
-    return right > 0.9 and all(4 < weight / equal < 6.5 for weight in (who, where))
+    return right > 0.9 and 5 < take / equal < 6.5 and 5 < where / equal_too < 6.5 and drop < 0.1
 
 
 @claim("16", "With one hop, fewer than half of the answers are right.")
@@ -660,14 +662,18 @@ def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the kitchen”. The network says kitchen")
 
 
-@claim("16", "After the second training, about a fifth do, and most answers are right.")
+@claim("16", "After the second training, about one in six names this place, and most answers are right.")
 def _(numbers):
     early, late = (
         [numbers(f"{which} training, {name}") for name in ("right answers", "the person's last place")]
         for which in ("first", "second")
     )
     return (
-        min(late[0]) > 0.5 and min(late[1]) > 0.1 and max(late[1]) < 0.3 and max(early[0]) < 0.4 and min(early[1]) > 0.9
+        min(late[0]) > 0.5
+        and min(late[1]) > 0.1
+        and max(late[1]) < 0.25
+        and max(early[0]) < 0.05
+        and min(early[1]) > 0.9
     )
 
 

@@ -199,10 +199,8 @@ _ASK = {
 class Trails(NamedTuple):
     """What stories of two facts say of the thing that is asked for and of the person who took it last, N each."""
 
-    taken: Tensor  # the place of the fact that says who took it
     person_at: Tensor  # where that person is at the end, places in ANSWERS
     dropped: Tensor  # True: the thing was dropped later
-    went_on: Tensor  # True: it was, and the person has gone elsewhere since
 
 
 def trails(made: list[Story]) -> Trails:
@@ -214,8 +212,7 @@ def _trail(one):
     thing = one.question.split()[-1]
     taken = max(place for place, fact in enumerate(one.facts) if f"took the {thing}" in fact)
     moves = [place for place, fact in enumerate(one.facts) if fact.startswith(f"{one.facts[taken].split()[0]} went")]
-    dropped = "dropped" in one.facts[one.support[0]]
-    return taken, ANSWERS.index(one.facts[moves[-1]].split()[-1]), dropped, dropped and moves[-1] > one.support[0]
+    return ANSWERS.index(one.facts[moves[-1]].split()[-1]), "dropped" in one.facts[one.support[0]]
 
 
 def most_visited(made: list[Story]) -> list[list[str]]:

@@ -303,11 +303,11 @@ columns = [f"{length} words" for length in few]
 table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# The AER grows with the length, but it stays small: at 12 words, the three models miss 5 of 100 links on average. So the decoder mostly looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word. (Of two learning rates, we kept the one with the lower AER.)
+# The AER grows with the length, but it stays small: at 12 words, the three models miss 5 of 100 links on average. So the decoder mostly looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word. (Of the learning rates 0.005 and 0.01, we kept the one with the lower AER.)
 #
 # ## How long may a sentence be now?
 #
-# As in lesson 05, we count the share of words that stand at their right position. The figure shows your model, the three models that look back, and three models with **one vector**. These have the same layers, but only one annotation, the last states of the encoder. So each context is this one vector (Cho et al. 2014). They learn with the rate 0.01, as in lesson 05.
+# As in lesson 05, we count the share of words that stand at their right position. The figure shows your model, the three models that look back, and three models with **one vector**. These have the same layers, but only one annotation, the last states of the encoder. So each context is this one vector (Cho et al. 2014). They learn with the rate 0.01, as in lesson 05: at 0.005, fewer of their words are right. For looking back, the rate hardly changes this share ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
 #
 # The dotted line marks 12 words, the longest sentences in training. What share of the words is right there, if the decoder looks back?
 
@@ -463,7 +463,7 @@ rows = {
 table(rows, columns, corner="right words", digits=2)
 
 # %% [markdown]
-# Neither is better by both counts. At 12 words, nearly every word is right with both, so the decoder need not look before its step. At 20 words, with each seed, Bahdanau's decoder has more words in the right order, and Luong's more at their right position. Luong et al. also add **input feeding**: the cell also reads the vector from which the last word was written. This vector holds what the last context said, so the cell can know where the decoder has looked. You will write their score and their output layer in the exercises.
+# Neither is better by both counts. At 12 words, nearly every word is right with both, so the decoder need not look before its step. At 20 words, with each seed, Bahdanau's decoder has more words in the right order, and Luong's more at their right position. These decoders differ in two things, when they look and who reads the context, so the table does not say which of the two matters. Luong et al. also add **input feeding**: the cell also reads the vector from which the last word was written. This vector holds what the last context said, so the cell can know where the decoder has looked. You will write their score and their output layer in the exercises.
 #
 # ## Real sentences
 #
@@ -477,7 +477,7 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# It looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil". The first word, "Un", looks mostly at "man", too: the noun also decides between "un" and "une".
+# It looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil". The first word, "Un", also gives its largest weight to "man": the noun decides between "un" and "une", too.
 #
 # In the next cell you can type sentences of your own. The one that stands there needs "vieil", too, because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
 
@@ -485,7 +485,7 @@ plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="
 translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is this too little, or does it not know *arbre* well enough? The weights do not tell: they show where a model looks, and not how it uses what it reads there.
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is this too little, or does it not know *arbre* well enough? The weights do not tell. Besides, the annotation of "old" has read "tree", too, so a weight at "old" is not a look at "old" alone. Weights show where a model looks, and not how it uses what it reads there.
 #
 # ## What is the price?
 #

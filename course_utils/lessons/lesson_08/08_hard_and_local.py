@@ -23,7 +23,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # | adds up values with weights | all attention so far | local attention |
 # | draws one word | hard attention | not in this lesson |
 #
-# Of both kinds we ask how they can learn, and what we lose with them.
+# For both kinds we ask: how can they learn, and what do we lose?
 #
 # Our example is "the old dog barks loudly", and a query that looks for the verb. How many of the five values does each kind of attention read?
 
@@ -205,7 +205,7 @@ print(rewards_for(torch.tensor([3, 3, 3])))
 #
 # Hard attention draws a position $k$, and reads one reward. Its loss is $-(R_k - b) \log p_k$, because the gradient of this is minus our estimate. The minus signs are there because training makes a loss smaller, and we want large rewards. Each function also returns the mean reward, for the baseline.
 #
-# In a translator, the value that is read would go on through the decoder, and the reward would be the log probability of the right next word (Xu et al. 2015).
+# In a model that writes words, the value that is read goes on through the decoder, and the reward is the log probability of the right next word. Xu et al. 2015 do this for captions of pictures.
 
 
 # %%
@@ -390,7 +390,7 @@ for place in (1.0, 2.5):
 # - **local-m** follows a rule, centre $= t$: word 5 of the translation looks around word 5 of the source. The m stands for *monotone*, which means that both languages have the same order. This kind has no Gaussian.
 # - **local-p** predicts the centre from the decoder's state $s_t$: centre $= S \cdot \text{sigmoid}(v^\top \tanh(W s_t))$. The sigmoid is a share between 0 and 1, and the centre is this share of the $S$ source words. The vector $v$, which is not a value, and the matrix $W$ are learned.
 #
-# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06. Here both languages have the same order of words. A decoder without attention is there, too: its first state holds the sentence, as in lesson 05. All have learned in advance for 600 steps, from sentences of at most 12 words, and the windows have $D = 2$. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
+# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06. Here both languages have the same order of words. A decoder without attention is there, too: its first state holds the sentence, as in lesson 05. The course has trained five of each for 600 steps, on sentences of at most 12 words. The windows have $D = 2$. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
 
 # %% tags=["nbval-check-output"]
 predict("08.window", ...)
@@ -436,7 +436,7 @@ table(words_right("reversed"), ["12 words", "20 words"], digits=2, caption=capti
 # %% [markdown]
 # With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention.
 #
-# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention, and in the reversed order it is no better than no attention. Where does it place its window? The picture shows its centre and the right word of the source, in the same order.
+# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention, and in the reversed order it is no better than no attention. Where does it place its window? The picture shows, for the same order, the mean of its centre and the mean place of the right word.
 
 # %%
 for length, ax in zip((12, 20), plots.axes(2), strict=True):
@@ -448,7 +448,7 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
     ax.set(ylabel="word of the source", title=f"{length} words")
 
 # %% [markdown]
-# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and its shares grow as fast as they did in training, where no sentence had more than 12 words. So they are right only for lengths that it has met.
+# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12, although it should grow more slowly. No sentence in training had more than 12 words. So its shares are right only for lengths that it has met.
 #
 # ## So: must attention be soft, and must it look at every word?
 #
@@ -456,7 +456,7 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
 #
 # Attention need not look at every word, either. Local attention is soft and has a gradient, but it sees nothing outside its window. With a right rule for the centre, it was a little behind global attention on lengths of the training, and better on longer sentences. With a wrong rule, or with a learned centre on longer sentences, it was much worse.
 #
-# So soft global attention is the safe choice if we can afford to read everything.
+# What is saved? In use, hard attention reads one value in place of ten, though it still needs all ten scores. A window with $D = 2$ reads at most five of twenty words. So where a right rule is known, a window saves most of the work. Where none is known, soft global attention is the safer choice: at lengths of the training it was best, or nearly so.
 #
 # ## Questions
 #

@@ -9,12 +9,12 @@ import torch
 from torch.nn import functional as F
 
 from course_utils.data.measured import by_seed
-from course_utils.data.stories import ANSWERS, encode, most_visited, trails
+from course_utils.data.stories import ANSWERS, Stories, encode, most_visited, trails
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.models.memory import score
 
-FACTS = ("last take or drop", "where that person was")
+FACTS = ("a take, if it is the last", "a drop, if it is the last", "where that person was")
 GUESSING = "the most frequent answer"
 
 
@@ -33,11 +33,14 @@ def draw_hops(network, facts, question, support=()):
     return plots.reading(answered.weights[0], facts, question, answer, [number - 1 for number in support])
 
 
-def mean_weights(network, asked):
-    """Return a table of the mean weight of each hop on the two facts that the answers to "two facts" rest on."""
-    measured = score(network, asked)
-    rows = {f"hop {k}": weights[:2] for k, weights in enumerate(measured.on_facts, 1)}
-    rows["equal weights"] = [(1 / asked.mask.sum(1)).mean()] * 2
+def mean_weights(network, texts, asked):
+    """Return a table of the mean weight of each hop on the two facts that the answers to "two facts" rest on; the first is a take or a drop."""
+    measured, dropped, rows = score(network, asked), trails(texts).dropped, {}
+    split = [Stories(*(part[which] for part in asked)) for which in (~dropped, dropped)]
+    of_take, of_drop = (score(network, some).on_facts for some in split)
+    for k, weights in enumerate(measured.on_facts):
+        rows[f"hop {k + 1}"] = [of_take[k][0], of_drop[k][0], weights[1]]
+    rows["equal weights"] = [(1 / some.mask.sum(1)).mean() for some in (*split, asked)]
     caption = f"right answers to {len(asked.answer):,} new questions: {measured.right:.2f}"
     return table(rows, FACTS, corner="mean weight on the fact", digits=2, caption=caption)
 
@@ -59,19 +62,17 @@ def compare_with_votes(network, texts, asked):
 
 
 @torch.no_grad()
-def _following(network, asked, trail):
-    """What a network says where the taker has dropped the thing and gone on: two shares of its answers."""
-    answers = network(asked.facts, asked.mask, asked.question).logits.argmax(-1)  # N
-    return [(answers == place)[trail.went_on].float().mean().item() for place in (asked.answer, trail.person_at)]
-
-
 def draw_what_is_followed(networks, texts, asked):
-    """Draw what networks do in the stories in which the taker has dropped the thing and gone on: `networks` maps a row to a list."""
-    trail, marks = trails(texts), {}
+    """Draw what networks say in the stories in which the person who took the thing is elsewhere: `networks` maps a row to a list."""
+    person_at, marks = trails(texts).person_at, {}
+    fails = person_at != asked.answer  # N
     for row, some in networks.items():
-        right, last_place = zip(*(_following(network, asked, trail) for network in some), strict=True)
-        marks[row] = {"right answers": right, "the person's last place": last_place}
-    plots.dots(marks, f"share of answers; {trail.went_on.sum()} stories, three networks")
+        answers = [network(asked.facts, asked.mask, asked.question).logits.argmax(-1)[fails] for network in some]
+        marks[row] = {
+            name: [(said == place[fails]).float().mean().item() for said in answers]
+            for name, place in (("right answers", asked.answer), ("the person's last place", person_at))
+        }
+    plots.dots(marks, f"share of answers; {fails.sum()} stories, three networks")
 
 
 def _last_move_elsewhere(story):

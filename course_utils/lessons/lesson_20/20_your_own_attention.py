@@ -56,7 +56,7 @@ diagrams.three_parts()
 # - `padding`: a key that the mask hides from all queries has no effect.
 # - `apart`: sequences do not change each other, nor do heads.
 # - `large`: large queries and keys give finite contexts.
-# - `gradient`: the gradients are those that small changes show.
+# - `gradient`: if an input changes a little, the contexts change as the gradient says.
 # - `rows`: no weight is negative, and each row adds up to 1.
 # - `order`: without a causal mask, contexts stay the same in whatever order the keys come.
 #
@@ -110,7 +110,7 @@ promises = properties.PROMISES | {"leak_later": leak_later}
 #
 # ## Two worlds
 #
-# What should a new attention do better? We use two tasks of which we know what is hard, and call them worlds. At each step, the model reads one of 128 keys with its value, and is asked for the value of one of the keys read so far.
+# What should a new attention do better? We use two small tasks, which we call worlds. We know what is hard in each. At each step, the model reads one of 128 keys with its value, and is asked for the value of one of the keys read so far.
 #
 # - In `once`, each key comes once. With more steps, there are more keys to choose from.
 # - In `latest`, eight of the keys come again and again. The right answer is the latest value of the key.
@@ -175,7 +175,7 @@ reveal("20.latest", in_latest[0])
 #
 # ## Another score
 #
-# We begin with `latest`. The score has to depend on the order of the steps. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance between the query at step $i$ and the key at step $j$. The factor $m_h$ is called the **slope** of the head $h$, from 1 to H. The slopes differ, so some heads look near, and others look far.
+# We begin with `latest`. The score has to depend on the order of the steps. We could add positions to what the model reads, as in lesson 11. But here we want to change the attention itself. **ALiBi** (Press et al. 2022) subtracts from each score a number that grows with the distance between the query at step $i$ and the key at step $j$. The factor $m_h$ is called the **slope** of the head $h$, from 1 to H. The slopes differ, so some heads look near, and others look far.
 #
 # $$\text{score}_{ij} = \frac{q_i^\top k_j}{\sqrt{D}} - m_h\,|i - j| \qquad m_h = 2^{-8h/H}$$
 #
@@ -311,7 +311,7 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# The context of a step is $S_t^\top q_t$: its query reads the matrix after the writing. Then the query reads the new matrix, and the context is $S_t^\top q_t$. The keys have length 1. So $k_t^\top k_t$ is 1, and with β = 1 a key reads exactly what was written for it. In the paper, β is computed anew at each step; ours is always 1. The course's `delta` makes queries and keys of length 1, and computes all steps at once.
+# After the writing, the query reads the new matrix: the context of the step is $S_t^\top q_t$. The keys have length 1. So $k_t^\top k_t$ is 1, and with β = 1 a key reads exactly what was written for it. The paper computes β anew at each step, and makes its keys in another way. Ours is simpler: β is always 1. The course's `delta` makes queries and keys of length 1, and computes all steps at once.
 #
 # In our ten steps, the key 106 comes with the value 1 at step 0 and with the value 3 at step 6. What does this key read after step 0, and what after step 6?
 
@@ -366,7 +366,7 @@ compared.draw_accuracy(*variants.VARIANTS)
 reveal("20.wins", shown.best_in("latest"))
 
 # %% [markdown]
-# The delta rule wins in `latest`. ALiBi comes second: where a key comes twice in a row, even its steepest head gives the later step only $e^{1/4} = 1.3$ times the weight. The three that do not know the order stay below one half.
+# The delta rule wins in `latest`. ALiBi comes second. Perhaps this is because, where a key comes twice in a row, even its steepest head gives the later step only $e^{1/4} = 1.3$ times the weight. The three that do not know the order stay below one half.
 #
 # In `once` the ranking is different. Only sparsemax still gets everything right at 128 steps. ALiBi loses answers in long sequences, and the delta rule loses many more. Linear attention has the fewest right answers in both worlds.
 #
@@ -454,7 +454,7 @@ expected = {"once": 1.00, "latest": 0.80}
 print(compared.report("mine", mine, 2, promises, expected, beside="ALiBi"))
 
 # %% [markdown]
-# **The result.** `mine` breaks only `order`. For `once` our expectation was right at 32 steps. At 128 steps it is as good there as the dot product, and clearly better than ALiBi, with both seeds. In `latest` it is better than we expected, and nearly as good as ALiBi. We had counted two heads that know the order, and four in ALiBi. But only one of these four has the slope 1/4, and within a few steps the last two heads look almost like `attend`. This may be why we expected too little.
+# **The result.** `mine` breaks only `order`. For `once` our expectation was right at 32 steps. At 128 steps it is as good there as the dot product, and clearly better than ALiBi, with both seeds. This is at the upper end of what we expected, or a little above. In `latest` it is better than we expected, and nearly as good as ALiBi. We had counted two heads that know the order, and four in ALiBi. But only one of these four has the slope 1/4, and within a few steps the last two heads look almost like `attend`. This may be why we expected too little.
 #
 # **Which part makes it better?** Again we take a part out. Without any slope, `mine` is the dot product. We also take out the two zeros, so that all four heads have the slope 1/4. The course has trained all of them with five seeds. Which of the two worlds needs these zeros?
 
