@@ -295,7 +295,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
 
 # %% [markdown]
-# For this question, the single head divides its weight between the two pairs. So the linear layer gets one mixture of both digits. With equal weights, the questions "b, c" and "c, b" get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but it can only add something for it, whatever the digits are. So it cannot be right for both questions with all digits. With two heads, each head looks at one of the two pairs.
+# For this question, the single head divides its weight between the two pairs. So the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and the one in the other order get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but it can only add something for it, whatever the digits are. So it cannot be right for both questions with all digits. With two heads, each head looks at one of the two pairs.
 #
 # Is it the different weights that help, or only the number of heads? To see it, we train a model with two heads in which both take the scores of head 0. They still have their own values. What share of the digits will it get right?
 
