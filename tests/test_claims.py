@@ -910,7 +910,10 @@ def _(numbers):
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
 
 
-@claim("21", "Our GPT copies better than the counts, and it also needs fewer bits for all characters together.")
+@claim(
+    "21",
+    "So our GPT copies a little, and better than the counts. It also needs fewer bits for all characters together.",
+)
 def _(numbers):
     (limit, _), (counted, counted_again), (ours, ours_again) = map(numbers, ("the rules  ", "counting  ", "our GPT  "))
     return limit + 0.05 < ours < counted and 0.5 < ours_again < 0.95 * counted_again

@@ -62,23 +62,18 @@ def compare_interventions(model, words, answers):
 
 
 def copying_heads():
-    """Return a table of five stored GPTs: the head that puts most weight on a letter to copy, and the bits per such letter without this head, and without the other that costs most."""
+    """Return a table of five stored GPTs: the head that puts most weight on a letter to copy, and the bits per such letter as they are, without
+    this head, and if no character sees the one before it in layer 1.
+    """
     heads = [{"layer": layer, "head": head} for layer in (1, 2) for head in (1, 2, 3, 4)]
     weights = torch.stack([by_seed("switched", "weight", **one) for one in heads])  # heads, seeds
     without = torch.stack([by_seed("switched", "to_copy", **one) for one in heads])
-    whole = by_seed("switched", "to_copy", layer=0, head=0)
+    whole, hidden = by_seed("switched", "to_copy", layer=0, head=0), by_seed("hidden", "to_copy", back=1)
     rows = {}
     for seed, most in enumerate(weights.argmax(0).tolist()):
-        others = without[torch.arange(len(heads)) != most, seed]
-        numbers = (weights[most, seed], whole[seed], without[most, seed], others.max())
-        rows[f"seed {seed}"] = [f"layer {heads[most]['layer']}", *(number.item() for number in numbers)]
-    columns = [
-        "head in",
-        "its weight on the letter",
-        "bits per letter to copy",
-        "without the head",
-        "without another, at most",
-    ]
+        bits = (whole[seed], without[most, seed], hidden[seed])
+        rows[f"seed {seed}"] = [f"layer {heads[most]['layer']}", *(number.item() for number in bits)]
+    columns = ["head in", "bits per letter to copy", "without the head", "character before hidden"]
     return table(rows, columns, corner="2,100 steps", digits=2)
 
 
