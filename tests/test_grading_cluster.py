@@ -157,7 +157,7 @@ def test_a_worker_without_locks_refuses(submissions, local_cluster):
     with distributed.Client(local_cluster) as client:
         client.run(without_locks)
         try:
-            said = "A worker on .* does not grade. This machine cannot lock .* --unsafe"
+            said = "a worker on .* does not grade. This machine cannot lock .* --unsafe"
             with pytest.raises(locks.CageError, match=said):
                 grade(submissions, local_cluster.scheduler_address, seed=7)
         finally:
