@@ -509,11 +509,11 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Hardly any word is right when it writes by itself. In training it could look at all later words. When it writes, there are none yet. The loss does not show this fault, and neither does the share with teacher forcing: both are about the same as those of the whole model. Perhaps the source already says nearly everything, so that a look ahead gains little. So a missing mask is found by a test, as above, and not by the loss.
+# Hardly any word is right when it writes by itself. The loss does not show this fault, and neither does the share with teacher forcing: both are about the same as those of the whole model. The whole model has to find the next word in the source, and this one can find it in the target, one position further on. When it writes, that position is empty. So a missing mask is found by a test, as above, and not by the loss.
 #
 # **Your turn**: put another part, such as "norms", into the cell that begins with `part =`, predict, and run this cell and the next two again.
 #
-# The next figure shows all seven parts, again with five seeds and 300 steps. In a batch, short sentences have padding, and a sentence alone has none. So we also let each model translate one sentence at a time. For which parts are fewer than half of the words right when the model writes by itself?
+# The next figure shows all seven parts, now with 300 steps and five seeds each. In a batch, short sentences have padding, and a sentence alone has none. So we also let each model translate one sentence at a time. For which parts are fewer than half of the words right when the model writes by itself?
 
 # %%
 parts = ["nothing", "feed-forward networks", "norms", "source mask", "positions"]

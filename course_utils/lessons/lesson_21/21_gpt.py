@@ -248,13 +248,13 @@ table(rows, columns, corner="500 texts", digits=2)
 # %% [markdown]
 # The copying fails without the word before, and with another word in place of the first 6. Then the answers are no better than a guess among the twelve words, 1/12 = 0.08. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
 #
-# Do GPTs copy the names of our tales in this way, too? In each of the five GPTs with 2,100 steps, we take the head that puts most weight on the letter to copy. We switch it off: its results are replaced by their mean. And in layer 1, we hide the character before each character, as above. Which of the two costs more bits?
+# Do GPTs copy the names of our tales in this way, too? In each of the five GPTs with 2,100 steps, we take the head that puts most weight on the letter to copy. We switch it off: its results are replaced by their mean over all texts and positions. And in layer 1, we hide the character before each character, as above. Which of the two costs more bits?
 
 # %%
 copying_heads()
 
 # %% [markdown]
-# Without this head, letters to copy need many more bits, in each of the five GPTs. But if no character can see the one before it in layer 1, most of the copying is still there: it costs 0.8 bits at most. So these GPTs do not copy as our small model does. In our tales, a name can also be found in another way, because it stands after "called". Whether the heads look for this, we have not tested.
+# Without this head, letters to copy need many more bits, in each of the five GPTs. But if no character can see the one before it in layer 1, most of the copying is still there: it costs 0.8 bits at most. And in two of the five, the head stands in layer 1, where no earlier layer has told it which character follows which. So these GPTs do not copy as our small model does. In our tales, a name can also be found in another way, because it stands after "called". Whether the heads look for this, we have not tested.
 #
 # ## What has changed since 2017?
 #
@@ -327,6 +327,7 @@ for G in (32, 8):
 
 # %% tags=["nbval-check-output"]
 plain = by_seed("gpt", "bits", setup="2017")  # one number for each of five seeds
+print("GPT of 2017, bits per character, seed by seed:", plain)
 rows = {}
 for part in ("RMSNorm", "SwiGLU", "rotary positions", "grouped queries"):
     rows[part] = [by_seed("gpt", "bits", setup=f"2017 + {part}") - plain]

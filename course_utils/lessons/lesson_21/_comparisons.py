@@ -73,8 +73,8 @@ def copying_heads():
     for seed, most in enumerate(weights.argmax(0).tolist()):
         bits = (whole[seed], without[most, seed], hidden[seed])
         rows[f"seed {seed}"] = [f"layer {heads[most]['layer']}", *(number.item() for number in bits)]
-    columns = ["head in", "bits per letter to copy", "without the head", "character before hidden"]
-    return table(rows, columns, corner="2,100 steps", digits=2)
+    columns = ["head in", "as trained", "without the head", "character before hidden"]
+    return table(rows, columns, corner="bits per letter to copy", digits=2)
 
 
 def in_one_pass(blocks):
