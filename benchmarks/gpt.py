@@ -23,7 +23,7 @@ from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, letters_to_copy, tales
 from course_utils.models import induction
 from course_utils.models.gpt import GPT, MultiHeadAttention, Recurrent, bits, fit
-from course_utils.models.induction import AttentionAlone, induction_scores
+from course_utils.models.induction import AttentionAlone, hide_back, induction_scores
 
 CHANGES = {
     "RMSNorm": {"norm": "rms"},
@@ -112,7 +112,7 @@ def measure_hidden(seed):
 
         def hide(_, given, back=back):
             x, mask, *others = given  # N T D, T T
-            return x, mask & ~torch.ones_like(mask).tril(-back).triu(-back), *others
+            return x, hide_back(mask, back), *others
 
         hook = model.layers[0].attention.f.register_forward_pre_hook(hide)
         with torch.no_grad():

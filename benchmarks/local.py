@@ -105,16 +105,15 @@ def measure(order, setup, seed):
     return rows
 
 
-@torch.no_grad()
 def centres(order, seed):
     """Train local-p; return a row for each length and place in the target that at least a tenth of the pairs have: means over the pairs."""
-    with torch.enable_grad():
-        model, seconds = trained(order, "local-p", seed)
+    model, seconds = trained(order, "local-p", seed)
     rows = []
     for length in (12, 20):
         test = to_test(order, length)
         source, given, _ = make_batch(*test.ids())  # B S, B T
-        model(source, given)
+        with torch.no_grad():
+            model(source, given)
         found = {}
         for of_pair, links in zip(model.decoder.attention.centres.tolist(), test.links, strict=True):
             for place, word in links:

@@ -70,7 +70,8 @@ def classes():
                 weights.append(a)
             return torch.stack(logits, 1), s, torch.stack(weights, 1)  # B T V, B H, B T S
 
-    return dict(zip(SETUPS, (OneVector, looking_back, AfterTheStep, looking_back), strict=True))
+    found = {"one vector": OneVector, "looking back": looking_back, "after the step": AfterTheStep}
+    return found | {"looking back, longer pairs": looking_back}
 
 
 class Projected(Attention):

@@ -35,7 +35,7 @@ TAKEN_OUT = {DEEPER: PARTS[:1], COPYING: ("causal mask", "attention to the sourc
 WHOLE, RIVAL = "Transformer", "GRUs with attention"  # with a state as wide as that of lesson 06's page
 TRIED = [(part, 200, rate) for part in (WHOLE, RIVAL) for rate in (0.003, 0.01, 0.03)]
 TRIED.append((WHOLE, 240, 0.01))  # a fifth longer
-TRIED += [(PARTS[2], 1000, rate) for rate in (0.001, 0.003, 0.01)]  # longer
+TRIED += [("residual connections", 1000, rate) for rate in (0.001, 0.003, 0.01)]  # longer
 TRIED = {f"{part}, {steps} steps, rate {rate}": (steps, rate) for part, steps, rate in TRIED}
 TAKEN_OUT |= {name: (part,) for name in TRIED for part in PARTS if name.startswith(part)}
 DEEP = {

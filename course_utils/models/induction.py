@@ -40,11 +40,16 @@ class AttentionAlone(nn.Module):
         for i, layer in enumerate(self.layers):
             mask = causal_mask(words.shape[1])
             if unseen and i == 0:
-                mask = mask & ~torch.ones_like(mask).diagonal(-unseen).diag_embed(-unseen)
+                mask = hide_back(mask, unseen)
             scores = layer.W_Q(x) @ layer.W_K(x).mT / x.shape[-1] ** 0.5  # B T T
             weights.append(masked_softmax(scores, mask))
             x = x + layer(x, mask)
         return x, weights
+
+
+def hide_back(mask: Tensor, places: int) -> Tensor:
+    """Return a mask …×T×T that also hides from each query the key so many places before it."""
+    return mask & ~torch.ones_like(mask).tril(-places).triu(-places)
 
 
 def fit(model: nn.Module, seed=0, steps=1000, batch=64, rate=0.005, longest=12) -> list[float]:

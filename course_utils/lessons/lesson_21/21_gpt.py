@@ -52,7 +52,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al. 2019) keeps the encoder. Every word sees all others, and the model learns to guess words that we hide.
 # - **GPT** (Radford et al. 2018) keeps the decoder, without the attention to a source. Every word sees only itself and earlier ones, and the model learns to predict the next word.
 #
-# Built as here, the two differ in the mask of their attention only, and in what they learn to guess. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
+# Built as here, the two differ only in the mask of their attention and in what they learn to guess. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
 #
 # A model that writes appends one word after the other. Which half can keep what it has computed for the words before? We give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words stay as they are?
 
