@@ -4,18 +4,25 @@
 
 Learns from 4,000 stories of a kind (`course_utils/data/stories.py`) and is measured on 1,000 others. Fills memory.csv, which lesson 16
 shows. "longer" is the share of right answers on stories with 12 to 20 facts, while stories in training have at most 10; "commonest" is
-how often the most frequent answer is right, and "chance" what equal weights give to one fact.
+how often the most frequent answer is right, and "chance" what equal weights give to one fact. three_facts.csv has what two hops still
+answer if one of the three facts that an answer needs is hidden from them.
 """
 
 from functools import cache
 
 import torch
+import torch.nn.functional as F
 from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.stories import KINDS, stories
-from course_utils.models.memory import MemoryNetwork, fit, score
+from course_utils.models.memory import MemoryNetwork, fit, memory_hop, score
 
-STEPS, LINEAR = 1500, 150
+STEPS, LINEAR, UNSEEN = 1500, 150, 10_000  # the last is the seed of the stories that nothing learns from
+CHAIN = (
+    "who took the thing",
+    "the move to the named place",
+    "the move before",
+)  # what an answer to "three facts" needs
 SETUPS = {  # what a network is made with
     "no order": {"order": False},
     "no age": {"age": False},
@@ -43,8 +50,8 @@ def hidden_from(setup, stories):
     return stories._replace(question=torch.zeros_like(stories.question)) if setup == "no question" else stories
 
 
-def measure(setup, kind, hops, seed):
-    """Train one network; return its row."""
+def trained(setup, kind, hops, seed):
+    """Train one network; return it, and the seconds."""
     torch.manual_seed(seed)
     model = MemoryNetwork(hops, **SETUPS.get(setup, {}))
     if setup.endswith("no ReLU"):
@@ -52,7 +59,13 @@ def measure(setup, kind, hops, seed):
     linear, noise = 0 if setup == "no linear start" else LINEAR, 0.1 if setup == "random noise" else 0.0
     learned = hidden_from(setup, told(kind, seed, 4000))
     _, seconds = timed(fit, model, learned, seed, STEPS, linear_steps=linear, noise=noise)
-    unseen, longer = told(kind, 10_000, 1000), told(kind, 20_000, 1000, 12, 20)
+    return model, seconds
+
+
+def measure(setup, kind, hops, seed):
+    """Train one network; return its row."""
+    model, seconds = trained(setup, kind, hops, seed)
+    unseen, longer = told(kind, UNSEEN, 1000), told(kind, 20_000, 1000, 12, 20)
     found = score(model, hidden_from(setup, unseen))
     weights = [weight for on_facts in found.on_facts for weight in on_facts]
     weights += [float("nan")] * (len(FACTS) - len(weights))
@@ -61,5 +74,20 @@ def measure(setup, kind, hops, seed):
     return [(STEPS, found.right, in_longer, commonest, chance, *weights, seconds)]
 
 
+def hide_facts(seed):
+    """Train two hops on "three facts"; return a row for each fact, with the right answers if neither hop reads it."""
+    model, _ = trained("linear start", "three facts", 2, seed)
+    unseen, rows = told("three facts", UNSEEN, 1000), []
+    for fact, name in enumerate(CHAIN):
+        hidden = F.one_hot(unseen.support[:, fact], unseen.mask.shape[1]).bool()  # N M
+        model.hop = lambda question, memory, output, mask, hidden=hidden: memory_hop(
+            question, memory, output, mask & ~hidden
+        )
+        rows.append((name, score(model, unseen).right))
+    return rows
+
+
 if __name__ == "__main__":
-    fill("memory", COLUMNS, jobs(SHOWN, read_options(__doc__, 5).seeds), measure)
+    seeds = read_options(__doc__, 5).seeds
+    fill("memory", COLUMNS, jobs(SHOWN, seeds), measure)
+    fill("three_facts", "seed hidden right", [(seed,) for seed in seeds], hide_facts)

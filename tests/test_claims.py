@@ -677,15 +677,13 @@ def _(numbers):
     )
 
 
-@claim("16", "About a quarter of the answers are wrong.")
+@claim("16", "With the ReLU, nearly all answers are right, and all five networks beat all those with one matrix.")
 def _(numbers):
-    return 0.55 < numbers("one matrix  ")[0] < 0.85
-
-
-@claim("16", "With the ReLU, nearly all answers are right, and all three networks beat all those with one matrix.")
-def _(numbers):
-    one_matrix, two_layers = numbers("one matrix  "), numbers("two layers with a ReLU  ")
-    return two_layers[0] > 0.9 and two_layers[1] > one_matrix[2]
+    one_matrix, two, with_relu = (
+        numbers(f"{row}  ") for row in ("\none matrix", "\ntwo matrices", "\ntwo matrices with a ReLU between them")
+    )
+    yours = numbers("With the ReLU:\n\nAnswer:")[0]
+    return min(yours, with_relu[0]) > 0.9 and with_relu[1] > one_matrix[2] and two[0] < one_matrix[0] + 0.05
 
 
 @claim(
@@ -698,13 +696,14 @@ def _(numbers):
     return short[2] + 0.1 < long[1] and short[2] < repaired[1] and repaired[2] < long[1]
 
 
-@claim("16", "Without the move to the named place, as many answers are right.")
+@claim("16", "Without the move to the named place, as many answers are right. The stories make this easy: in 0.92 of them")
 def _(numbers):
-    whole = numbers("right answers with all facts: ")[0]
-    (one, _, _), (_, _, without_second), (_, two, without_third) = (
+    whole, taken = numbers("right with all facts: ")[0], numbers("where the thing was taken: ")[0]
+    taker, named, before = (
         numbers(f"\n{fact}  ") for fact in ("who took the thing", "the move to the named place", "the move before")
-    )
-    return whole > 0.85 and abs(without_second - whole) < 0.02 and without_third < 0.2 and min(one, two) > 0.5
+    )  # three times a mean, the lowest and the highest: hop 1, hop 2, right without it
+    looked = min(taker[0], before[3]) > 0.5 and max(named[0], named[3]) < 0.2
+    return whole > 0.85 and abs(named[6] - whole) < 0.01 and before[8] < 0.2 and looked and taken == 0.92
 
 
 @claim("16", "nearly all answers are right with it alone.")

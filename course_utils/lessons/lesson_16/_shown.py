@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from course_utils.data.measured import by_seed
-from course_utils.data.stories import ANSWERS, Stories, encode, most_visited, trails
+from course_utils.data.stories import ANSWERS, Stories, encode, most_visited, stories, trails
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.models.memory import score
@@ -75,31 +75,36 @@ def draw_what_is_followed(networks, texts, asked):
     plots.dots(marks, f"share of answers; {fails.sum()} stories, three networks")
 
 
-def _last_move_elsewhere(story):
-    """Return the place of the last move of whoever took the thing that does not lead to the place named in a question of "three facts"."""
-    _, thing, place = (part.split()[0] for part in story.question.split("the "))
+def _where_taken(story):
+    """Return the place at which the thing of a question of "three facts" was last taken."""
+    thing = story.question.split()[3]
     facts = [fact.split() for fact in story.facts]
-    (taker,) = {words[0] for words in facts if words[1] == "took" and words[-1] == thing}
-    return [words[-1] for words in facts if words[0] == taker and words[1] == "went" and words[-1] != place][-1]
+    *_, (taken, taker) = [(n, words[0]) for n, words in enumerate(facts) if words[1] == "took" and words[-1] == thing]
+    return [words[-1] for words in facts[:taken] if words[0] == taker and words[1] == "went"][-1]
 
 
-def each_fact_taken_away(network, texts, asked):
-    """Return a table for "three facts": the mean weight of each of two hops on each fact, and the share right if no hop reads it."""
-    measured, whole_hop, rows = score(network, asked), network.hop, {}
-    weights = torch.tensor(measured.on_facts)  # hops, facts
-    for number, name in enumerate(("who took the thing", "the move to the named place", "the move before")):
-        taken = F.one_hot(asked.support[:, number], asked.mask.shape[1]).bool()  # N M
+def each_fact_hidden():
+    """Return a table for "three facts": the weight of each of two hops on each fact, and the share right if neither hop reads it."""
+    rows = {}
+    for number, name in enumerate(("who took the thing", "the move to the named place", "the move before"), 1):
+        weights = [_stored("linear start", "three facts", 2, f"hop{hop}_fact{number}") for hop in (1, 2)]
+        rows[name] = [*weights, by_seed("three_facts", "right", hidden=name)]
+    texts, _ = stories("three facts", number=1000, seed=10_000)  # those of the measurement
+    taken = sum(_where_taken(story) == story.answer for story in texts) / len(texts)
+    right = _stored("linear start", "three facts", 2).mean()
+    caption = f"five networks, right with all facts: {right:.2f}; where the thing was taken: {taken:.2f}"
+    return table(rows, ["weight of hop 1", "weight of hop 2", "right without it"], "fact", 2, caption)
 
-        def hop(question, memory, output, mask, taken=taken):
-            return whole_hop(question, memory, output, mask & ~taken)
 
-        network.hop = hop
-        rows[name] = [*weights[:, number], score(network, asked).right]
-    network.hop = whole_hop
-    columns = ["weight of hop 1", "weight of hop 2", "right answers without it"]
-    rule = sum(_last_move_elsewhere(story) == story.answer for story in texts) / len(texts)
-    caption = f"right answers with all facts: {measured.right:.2f}, by the last move that does not lead to the named place: {rule:.2f}"
-    return table(rows, columns, "fact", 2, caption)
+def compare_readouts():
+    """Return a table of right answers to "yes or no" with one hop and three readouts, five networks each."""
+    setups = {
+        "one matrix": "linear start",
+        "two matrices": "hidden layer, no ReLU",
+        "two matrices with a ReLU between them": "hidden layer",
+    }
+    rows = {name: [_stored(setup, "yes or no", 1)] for name, setup in setups.items()}
+    return table(rows, ["right answers of five networks"], "readout, one hop", 2)
 
 
 def _stored(setup, kind, hops, value="right"):
