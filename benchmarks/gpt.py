@@ -2,7 +2,7 @@
 
     python benchmarks/gpt.py [--seeds 5]
 
-Fills five tables, which lesson 21 shows:
+Fills six tables, which lesson 21 shows:
 
 gpt.csv         models of two layers on the tales of `course_utils/data/tales.py`, 700 steps of 16 rows; with a seed, all setups see the same batches
 longer.csv      the first of them after 2,100 steps: also the bits for letters that can be copied
@@ -10,9 +10,11 @@ switched.csv    the same models with all heads (layer 0, head 0), and with each 
                 for all others; and the weight that this head puts on the letters to copy
 hidden.csv      the same models if no character can see, in layer 1, the character one, two or three places before it: the bits for letters that
                 can be copied
+retold.csv      the same models on tales that are changed: the bits for letters that can be copied
 induction.csv   attention alone, in one layer and in two, that learns what came after the same word last time, as the lesson's does
 """
 
+import re
 from functools import cache
 
 import torch
@@ -20,7 +22,7 @@ import torch.nn.functional as F
 from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.recall import recall_next
-from course_utils.data.tales import CHARACTERS, letters_to_copy, tales
+from course_utils.data.tales import CHARACTERS, decode, encode, letters_to_copy, tales
 from course_utils.models import induction
 from course_utils.models.gpt import GPT, MultiHeadAttention, Recurrent, bits, fit
 from course_utils.models.induction import AttentionAlone, hide_back, induction_scores
@@ -36,6 +38,11 @@ for change, made in CHANGES.items():
     SETUPS[f"2017 + {change}"] = made
     SETUPS[f"all but {change}"] = {name: v for name, v in SETUPS["all four"].items() if name not in made}
 SETUPS["GRU"] = None
+RETOLD = {  # functions of a row, which begins with a line break and "there"
+    "another first letter at the first mention": lambda text: re.sub("(?<=called )[A-Z]", _another, text),
+    'without "there"': lambda text: text[0] + text[6:],
+    'with "zebra" in place of "there"': lambda text: text[0] + "zebra" + text[6:],
+}
 
 
 def make(setup):
@@ -121,6 +128,24 @@ def measure_hidden(seed):
     return rows
 
 
+def _another(found):
+    """Another capital letter than the one that was found."""
+    capitals = CHARACTERS[CHARACTERS.index("B") :]
+    return capitals[capitals.index(found[0]) - 1]
+
+
+def measure_retold(seed):
+    """Return the rows of one longer training: how the tales are changed, and the bits for letters to copy."""
+    (model, _), test = train_longer(seed), tales(400, 2).ids
+    copied, rows = letters_to_copy(test), []
+    for change, retell in RETOLD.items():
+        ids = torch.stack([encode(retell(decode(row))) for row in test.tolist()])
+        with torch.no_grad():
+            found = bits(model, ids)
+        rows.append((change, found[copied[:, -found.shape[1] :]].mean().item()))
+    return rows
+
+
 def switch_off(context, h, H=4):
     """Return what the heads bring, N×T×D, with the mean over all texts and positions in place of the part of one head."""
     parts = context.unflatten(-1, (H, -1)).clone()  # N T H d
@@ -153,5 +178,6 @@ if __name__ == "__main__":
     fill("longer", "seed bits to_copy cpu_seconds", jobs([()], seeds), measure_longer)
     fill("switched", "seed layer head weight to_copy others", jobs([()], seeds), measure_switched)
     fill("hidden", "seed back to_copy", jobs([()], seeds), measure_hidden)
+    fill("retold", "seed change to_copy", jobs([()], seeds), measure_retold)
     columns = "layers seed right before match copying cpu_seconds"
     fill("induction", columns, jobs([(2,), (1,)], seeds), measure_induction)

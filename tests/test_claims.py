@@ -696,7 +696,9 @@ def _(numbers):
     return short[2] + 0.1 < long[1] and short[2] < repaired[1] and repaired[2] < long[1]
 
 
-@claim("16", "Without the move to the named place, as many answers are right. The stories make this easy: in 0.92 of them")
+@claim(
+    "16", "Without the move to the named place, as many answers are right. The stories make this easy: in 0.92 of them"
+)
 def _(numbers):
     whole, taken = numbers("right with all facts: ")[0], numbers("where the thing was taken: ")[0]
     taker, named, before = (
@@ -911,7 +913,7 @@ def _(numbers):
 
 @claim(
     "21",
-    "So our GPT copies a little, and better than the counts. It also needs fewer bits for all characters together.",
+    "Our GPT copies better, and it also needs fewer bits for all characters together.",
 )
 def _(numbers):
     (limit, _), (counted, counted_again), (ours, ours_again) = map(numbers, ("the rules  ", "counting  ", "our GPT  "))
@@ -928,6 +930,18 @@ def _(numbers):
     whole, control = numbers("nothing changed  "), numbers("layer 1 can't see the one before that  ")
     failed = numbers("layer 1 can't see the word before  "), numbers("the first of the equal words replaced  ")
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
+
+
+@claim("21", "With another first letter, the GPTs copy as well as before.")
+def _(numbers):
+    rows = (
+        "nothing",
+        "another first letter at the first mention",
+        'without "there"',
+        'with "zebra" in place of "there"',
+    )
+    whole, letter, without, replaced = (numbers(f"\n{row}  ") for row in rows)  # mean, lowest, highest
+    return letter == whole and without[1] > 0.5 > 0.3 > replaced[2]
 
 
 def shown_before(lesson, sentence):

@@ -15,6 +15,7 @@ from course_utils.lessons.lesson_21._comparisons import (
     bits_by_counting,
     compare_interventions,
     copying_heads,
+    copying_in_retold_tales,
     draw_layers,
     in_one_pass,
 )
@@ -28,7 +29,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# The models that answer our questions every day write a text piece by piece. For Llama 3 8B, its authors say what is inside (Grattafiori et al. 2024). The table has the whole list, beside the model that we build in this lesson:
+# The models that answer our questions every day write a text piece by piece. For Llama 3 8B, its authors say what is inside (Grattafiori et al. 2024). The table lists the main parts, beside the model that we build in this lesson:
 #
 # | part | our GPT | Llama 3 8B | lesson |
 # | --- | --- | --- | --- |
@@ -38,7 +39,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # | layers | 2 of width 48 | 32 of width 4,096 | 12 |
 # | norms | LayerNorm in front | RMSNorm in front | 12, 21 |
 # | causal attention | 4 heads | 32 heads in 8 groups | 10, 21 |
-# | feed-forward network | ReLU | SwiGLU | 12, 21 |
+# | feed-forward network | ReLU, 192 units | SwiGLU, 14,336 units | 12, 21 |
 # | biases | in attention, feed-forward and norms | none | 21 |
 # | parameters | 58,704 | 8 billion | 21 |
 # | read in training | 0.7 million characters | about 15 trillion pieces | 21 |
@@ -198,7 +199,7 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Who does not copy needs as many bits as at the first mention, (2.32 + 3.81) / 2 = 3.07 on average. So our GPT copies a little, and better than the counts. It also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. The brackets hold the lowest and the highest.
+# Who does not copy needs as many bits as at the first mention, (2.32 + 3.81) / 2 = 3.07 on average. So both copy a little: the counts can do it where the first mention is among the last seven characters, as in "Vom. V". Our GPT copies better, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. The brackets hold the lowest and the highest.
 #
 # ## How can a model copy?
 #
@@ -254,11 +255,19 @@ table(rows, columns, corner="500 texts", digits=2)
 copying_heads()
 
 # %% [markdown]
-# Without this head, letters to copy need many more bits, in each of the five GPTs. But if no character can see the one before it in layer 1, most of the copying is still there: it costs 0.8 bits at most. And in two of the five, the head stands in layer 1, where no earlier layer has told it which character follows which. So these GPTs do not copy as our small model does. In our tales, a name can also be found in another way, because it stands after "called". Whether the heads look for this, we have not tested.
+# Without this head, letters to copy need many more bits, in each of the five GPTs. But if no character can see the one before it in layer 1, most of the copying is still there: it costs 0.8 bits at most. And in two of the five, the head stands in layer 1, where no earlier layer has told it which character follows which. So these GPTs do not copy as our small model does.
+#
+# How do they find the letters, then? Now we change the tales. At its first mention, the name gets another first letter, such as "Tom" in place of "Vom", and later it is "Vom" as before. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
+
+# %% tags=["nbval-check-output"]
+copying_in_retold_tales()
+
+# %% [markdown]
+# With another first letter, the GPTs copy as well as before. So they do not look for an equal letter, as an induction head does. They need not, because each tale has only one name. Without "there", copying becomes much worse, and with "zebra" in its place hardly. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place. A picture of weights does not tell in which of these ways a model copies, but a change does.
 #
 # ## What has changed since 2017?
 #
-# Our GPT is a decoder of 2017, with the norms in front. In Llama 3, four parts work in another way: the norms, the feed-forward network, the positions, and the groups of heads. Two smaller changes need no section of their own: the layers have no biases, and the readout has a matrix of its own.
+# Our GPT is a decoder of 2017, with the norms in front. In Llama 3, four parts work in another way: the norms, the feed-forward network, the positions, and the groups of heads. Three smaller changes need no section of their own: the layers have no biases, the readout has a matrix of its own, and the embedding is not multiplied by √D.
 #
 # ### 1. RMSNorm
 #
@@ -449,7 +458,7 @@ changed = ["readout", "embedding", "causal", "feed-forward", "norm"]
 diagrams.decoder_only(new=changed, llama=True)
 
 # %% [markdown]
-# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because it is not multiplied by √D and no positions are added to it, and the readout because it has its own matrix. Llama 3 has over 100,000 times as many parameters as our GPT.
+# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because it is not multiplied by √D and no positions are added to it, and the readout because it has its own matrix. Llama 3 8B has over 100,000 times as many parameters as our GPT.
 #
 # Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models. But you can now read each row of the table at the beginning.
 #
@@ -477,7 +486,7 @@ check("21.q5", ...)
 #
 # - What is inside the models that we use every day? In Llama 3 it is the decoder of 2017 without a source. It has RMSNorm in front of each sub-layer, rotary positions, SwiGLU, grouped queries, and no biases.
 # - Where the rules of a text are known, a model's bits per character can be compared with a limit.
-# - An induction head copies what came after the same word last time. A head in an earlier layer has to tell each word what it follows.
+# - An induction head copies what came after the same word last time. A head in an earlier layer has to tell each word what it follows. Our GPTs copied names in another way.
 # - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
 # - A cache takes 2·N·G·d·T·b bytes. A softmax can be computed block by block, if the sums shrink when the largest score grows.
 #

@@ -77,6 +77,18 @@ def copying_heads():
     return table(rows, columns, corner="bits per letter to copy", digits=2)
 
 
+def copying_in_retold_tales():
+    """Return a table of the bits that five stored GPTs need per letter to copy, as the tales are and with something changed in them."""
+    rows = {"nothing": [by_seed("switched", "to_copy", layer=0, head=0)]}
+    for change in (
+        "another first letter at the first mention",
+        'without "there"',
+        'with "zebra" in place of "there"',
+    ):
+        rows[change] = [by_seed("retold", "to_copy", change=change)]
+    return table(rows, ["bits per letter to copy, five GPTs"], corner="what is changed", digits=2)
+
+
 def in_one_pass(blocks):
     """Return the context of one query, d, from blocks of scores b and values b×d; print the largest score and the sum after each."""
     m, total, context = torch.tensor(-torch.inf), 0.0, 0.0
