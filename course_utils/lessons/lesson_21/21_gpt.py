@@ -199,7 +199,7 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Who does not copy needs as many bits as at the first mention, (2.32 + 3.81) / 2 = 3.07 on average. So both copy a little: the counts can do it where the first mention is among the last seven characters, as in "Vom. V". Our GPT copies better, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. The brackets hold the lowest and the highest.
+# Who does not copy needs as many bits as at the first mention, (2.32 + 3.81) / 2 = 3.07 on average. So both copy a little: the counts can do it where the first mention is among the last seven characters. Our GPT copies better, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. The brackets hold the lowest and the highest.
 #
 # ## How can a model copy?
 #
@@ -257,7 +257,7 @@ copying_heads()
 # %% [markdown]
 # Without this head, letters to copy need many more bits, in each of the five GPTs. But if no character can see the one before it in layer 1, most of the copying is still there: it costs 0.8 bits at most. And in two of the five, the head stands in layer 1, where no earlier layer has told it which character follows which. So these GPTs do not copy as our small model does.
 #
-# How do they find the letters, then? Now we change the tales. At its first mention, the name gets another first letter, such as "Tom" in place of "Vom", and later it is "Vom" as before. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
+# How do they find the letters, then? Now we change the tales. At its first mention, the name "Vom" gets another first letter, and later it is "Vom" as before. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
 
 # %% tags=["nbval-check-output"]
 copying_in_retold_tales()
