@@ -12,6 +12,7 @@ centres.csv   where the window that is predicted stands for each word of the tar
 from itertools import product
 
 import torch
+import torch.nn.functional as F
 from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.small_world import small_world
@@ -72,7 +73,18 @@ class Nothing(General):
         return weights @ memory["values"], weights
 
 
+class LargestAlone(General):
+    """Reads only the value with the largest weight."""
+
+    def forward(self, query, memory):
+        """Attend to what `prepare` returned: queries B×T×H → contexts B×T×E, weights B×T×S, each a 1 among zeros."""
+        _, weights = super().forward(query, memory)
+        weights = F.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype)  # B T S
+        return weights @ memory["values"], weights
+
+
 SETUPS = {"global": General, "local-m": LocalMonotone, "local-p": LocalPredictive, "none": Nothing}
+LARGEST = "global, largest weight alone"  # learns as "global", and is tested with LargestAlone
 
 
 def trained(order, setup, seed):
@@ -95,7 +107,11 @@ def to_test(order, length):
 
 def measure(order, setup, seed):
     """Train one model; return a row for each length."""
-    model, seconds = trained(order, setup, seed)
+    model, seconds = trained(order, "global" if setup == LARGEST else setup, seed)
+    if setup == LARGEST:
+        learned = model.decoder.attention.state_dict()
+        model.decoder.attention = LargestAlone(64, 64, 100)
+        model.decoder.attention.load_state_dict(learned)
     rows = []
     for length in LENGTHS:
         source, given, wanted = make_batch(*to_test(order, length).ids())
@@ -126,5 +142,5 @@ def centres(order, seed):
 
 if __name__ == "__main__":
     seeds = read_options(__doc__, 5).seeds
-    fill("local", COLUMNS, jobs(product(ORDERS, SETUPS), seeds), measure)
+    fill("local", COLUMNS, jobs(product(ORDERS, [*SETUPS, LARGEST]), seeds), measure)
     fill("centres", "order seed length word centre place cpu_seconds", jobs(["monotone"], seeds), centres)

@@ -18,6 +18,8 @@ from course_utils.models.variants import VARIANTS, accuracy, alibi, fit, linear,
 COLUMNS = "variant world seed steps length right cpu_seconds"
 WITHOUT = {
     "linear without both": partial(linear, phi=lambda x: x, divide=False),
+    "linear without the division": partial(linear, divide=False),
+    "linear without φ": partial(linear, phi=lambda x: x),
     "delta rule without the reading": partial(linear, phi=unit, divide=False),
 }
 TWO = 0.25 * (torch.arange(4) % 2)  # a slope for each head

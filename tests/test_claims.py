@@ -346,6 +346,15 @@ def _(numbers):
     return min(early) > 0 and max(abs(mean) for *_, mean in later) < 0.04
 
 
+@claim(
+    "08",
+    "With the largest weight alone, global attention gets as many words right on 12 words, and slightly more on 20.",
+)
+def _(numbers):
+    (of_12, _, _, of_20, _, _), alone = numbers("\nglobal   "), numbers("\nglobal, largest weight alone  ")
+    return abs(alone[0] - of_12) <= 0.01 and of_20 < alone[3] < of_20 + 0.04
+
+
 @claim("08", "Yes, the largest weight is right more often than a draw, in all three rows.")
 def _(numbers):
     rows = (numbers("soft   "), numbers("hard, running mean")[-6:], numbers("hard, 80 questions")[-6:])
@@ -488,6 +497,12 @@ def _(numbers):
 def _(numbers):
     whole, without = numbers("nothing taken out:"), numbers("residual connections taken out:")
     return max(whole) < 0.5 and min(without) > 0.98
+
+
+@claim("12", "They have not learned it at any of these rates: they are hardly better than the same word each time.")
+def _(numbers):
+    same = numbers("always the most frequent word:")[0]
+    return all(max(numbers(f"\nrate {rate}  ")) < same + 0.06 for rate in (0.001, 0.003, 0.01))
 
 
 @claim("12", "With large weights and without norms, the numbers grow a hundredfold or more.")
@@ -903,6 +918,13 @@ def _(numbers):
     )  # two seeds, and what we expected
     less = [numbers(f"latest, {length} steps:")[-1] for length in (32, 64, 128)]
     return max(once) - min(once) < 0.02 and min(latest[:2]) > latest[2] + 0.03 and -0.05 < min(less) <= max(less) < 0.03
+
+
+@claim("20", "Without one of the two alone, it gets even less than with both.")
+def _(numbers):
+    with_both, *_ = numbers("once: linear, φ and the division  ")
+    alone = [numbers(f"once: linear, {part}  ")[3] for part in ("φ", "the division")]
+    return max(alone) < with_both - 0.05
 
 
 @claim("20", "it is as good there as the dot product, and clearly better than ALiBi, with both seeds.")

@@ -117,19 +117,11 @@ table(rows, sentence, corner="estimate for each score", digits=2)
 # %% [markdown]
 # Yes, the mean is the exact gradient, although no single estimate is. An estimate whose mean is right is called **unbiased**. This one is called the **score-function estimator**, or REINFORCE (Williams 1992).
 #
-# The mean is right for any rewards. The derivative of the logarithm at $p_k$ is $1 / p_k$, so $\nabla \log p_k = \nabla p_k / p_k$. We multiply by $p_k$, and get $\nabla p_k = p_k \nabla \log p_k$. Therefore
+# The mean is right for any rewards that do not depend on the scores. The derivative of the logarithm at $p_k$ is $1 / p_k$, so $\nabla \log p_k = \nabla p_k / p_k$. We multiply by $p_k$, and get $\nabla p_k = p_k \nabla \log p_k$. Therefore
 #
 # $$\nabla \sum_k p_k R_k = \sum_k p_k\, R_k\, \nabla \log p_k$$
 #
 # On the left is the gradient of the expected reward, and on the right the mean of the estimates. So hard attention can learn, and reads only one value for each draw.
-#
-# **Your turn**: add 10 to each reward, with `R = values + 10`, and run the cell again. Which rows change?
-#
-# <details><summary>Answer</summary>
-#
-# The five estimates change, because each is multiplied by a larger reward. The mean stays the same: it depends only on the differences between the rewards.
-#
-# </details>
 #
 # ## Is the reward better than expected?
 #
@@ -182,7 +174,7 @@ reveal("08.baseline", "only the variance" if same_mean else "both")
 #
 # Can a model learn from rewards alone where to look? We take the world "turned" of lesson 04. A question there has ten random vectors, the hidden states $h$. One of them is the right one. The state $s$ is this vector, turned by a fixed rotation, with some noise. The matrix $W$ in the score $s^\top W h$ has to learn the rotation, to find the right one.
 #
-# Nobody tells the model which position is right. If only this position had the reward 2, soft attention, which reads all ten rewards, would be told where to look. So several positions may have it: each has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. So all rewards are positive, as in our example.
+# Nobody tells the model which position is right. If only this position had the reward 2, the rewards would name it, and soft attention reads all ten of them. So several positions may have the reward 2: each has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. So all rewards are positive, as in our example.
 #
 # In the next three questions, position 3 is right. Each row has the rewards of one question. Which position has the reward 2 in all three?
 
@@ -201,7 +193,7 @@ print(rewards_for(torch.tensor([3, 3, 3])))
 # %% [markdown]
 # Only position 3 has the reward 2 in all three. A wrong position may have the right colour by chance, but not in every question.
 #
-# Soft attention reads all ten rewards, and its loss is minus their weighted mean, the expected reward of a draw. So here both kinds want the same, and only their gradients differ.
+# Here a position has no value besides its reward, so to read a position is to learn its reward. Soft attention reads all ten rewards, and its loss is minus their weighted mean, the expected reward of a draw. So both kinds want the same, and only their gradients differ.
 #
 # Hard attention draws a position $k$, and reads one reward. Its loss is $-(R_k - b) \log p_k$, because the gradient of this is minus our estimate. The minus signs are there because training makes a loss smaller, and we want large rewards. Each function also returns the mean reward, for the baseline.
 #
@@ -311,7 +303,7 @@ for i in (1, 2, 4, 10):  # of the 11 times
 reveal("08.values_read", "ahead" if ahead[:, 1].mean() > 0 else "behind")
 
 # %% [markdown]
-# If they read the same number of rewards, hard attention is ahead after 25 steps, with every seed. Later, the two are about equal. But hard attention has used ten times as many questions, and it has computed ten times as many scores: 800 in each step, and soft attention 80. So in our world, hard attention saves hardly anything in training. It is worthwhile where a model cannot read all values of a question, as in lesson 14, where it looks at parts of a picture.
+# If they read the same number of rewards, hard attention is ahead after 25 steps, with every seed. Later, the two are about equal. But hard attention has needed ten times as many questions for this, and ten times as many scores: 800 in each step, and soft attention 80. So in our world, it saves nothing in training. It is worthwhile where a model cannot read all values of a question, as in lesson 14, where it looks at parts of a picture.
 #
 # ## Hard attention in use
 #
@@ -327,9 +319,9 @@ table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 # %% [markdown]
 # Yes, the largest weight is right more often than a draw, in all three rows. So hard attention can draw while it learns, and take the largest weight in use. In our world, a model that has learned with soft attention can do the same, and then it also reads only one value.
 #
-# <details><summary>Other ways to learn with a draw</summary>
+# <details><summary>Straight-through and Gumbel-softmax: other ways to learn with a draw</summary>
 #
-# In other texts you will meet two other ways. A *straight-through* estimator draws a word, but uses the gradient of soft attention. The *Gumbel-softmax* adds noise to the scores and takes a softmax at a low temperature. Its weights are close to a draw, and still have a gradient. Both estimates are biased, which means that their mean is wrong, and both need all values in training.
+# A *straight-through* estimator draws a word, but uses the gradient of soft attention. The *Gumbel-softmax* adds noise to the scores and takes a softmax at a low temperature. Its weights are close to a draw, and still have a gradient. Both estimates are biased, which means that their mean is wrong, and both need all values in training.
 #
 # </details>
 #
@@ -390,7 +382,7 @@ for place in (1.0, 2.5):
 # - **local-m** follows a rule, centre $= t$: word 5 of the translation looks around word 5 of the source. The m stands for *monotone*, which means that both languages have the same order. This kind has no Gaussian.
 # - **local-p** predicts the centre from the decoder's state $s_t$: centre $= S \cdot \text{sigmoid}(v^\top \tanh(W s_t))$. The sigmoid is a share between 0 and 1, and the centre is this share of the $S$ source words. The vector $v$, which is not a value, and the matrix $W$ are learned.
 #
-# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06. Here both languages have the same order of words. A decoder without attention is there, too: its first state holds the sentence, as in lesson 05. The course has trained five of each for 600 steps, on sentences of at most 12 words. The windows have $D = 2$. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
+# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06. Here both languages have the same order of words. A decoder without attention is there, too: its first state holds the sentence, as in lesson 05. And in one row, the global decoders in use read only the value with the largest weight, to see whether a translator can do with one value. The course has trained five of each for 600 steps, on sentences of at most 12 words. The windows have $D = 2$. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
 
 # %% tags=["nbval-check-output"]
 predict("08.window", ...)
@@ -401,7 +393,7 @@ print(table(words_right("monotone"), ["12 words", "20 words"], digits=2))
 reveal("08.window", "local-m")
 
 # %% [markdown]
-# On 20 words, local-m is best. Its rule is the same at every length. On 12 words it is a little behind global attention.
+# On 20 words, local-m is best. Its rule is the same at every length. On 12 words it is a little behind global attention. With the largest weight alone, global attention gets as many words right on 12 words, and slightly more on 20. So a translator, too, can learn with soft attention and then read one value for each word.
 #
 # Our window has $D = 2$. In this world we know which source word belongs to each word of the translation. How often is it in the window, and in a wider one, and how many words does the window read?
 
@@ -425,7 +417,7 @@ columns = ["in it, of 12 words", "in it, of 20 words", "words read, at most"]
 table(rows, columns, corner="window of local-m")
 
 # %% [markdown]
-# With $D = 2$, the right word is in the window in 0.94 and 0.85 of the cases, a little less often than local-m gets a word right. It can also guess: without any attention, a third to a half of the words are right. A wider window misses fewer words, and reads more. Even in the same order, some source words lie outside a narrow window, because earlier words are left out or doubled.
+# With $D = 2$, the right word is in the window in 0.94 and 0.85 of the cases, and local-m gets 0.96 and 0.89 of the words right. It can also guess: without any attention, a third to a half of the words are right. A wider window misses fewer words, and reads more. Even in the same order, some source words lie outside a narrow window, because earlier words are left out or doubled.
 #
 # What if the rule is wrong? Now the order is reversed, so that the first word of the translation belongs to the last word of the source. How far does local-m fall?
 
@@ -436,27 +428,29 @@ table(words_right("reversed"), ["12 words", "20 words"], digits=2, caption=capti
 # %% [markdown]
 # With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention.
 #
-# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention, and in the reversed order it is no better than no attention. Where does it place its window? The picture shows, for the same order, the mean of its centre and the mean place of the right word.
+# local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention, and in the reversed order it is no better than no attention. Where does it place its window? The picture shows, for the same order, the mean of its centre and the mean place of the right word, both as a share of the source.
 
 # %%
 for length, ax in zip((12, 20), plots.axes(2), strict=True):
     words, centres = measured("centres", "centre", "word", length=length)
     _, right = measured("centres", "place", "word", length=length)
-    lines = {"centre of the window": torch.tensor(centres)}  # five seeds, words
-    known = {"right word": right[0]}  # the same for all seeds
+    share = torch.tensor(centres) / length  # five seeds, words
+    lines = {"centre of the window": share}
+    known = {"right word": torch.tensor(right[0]) / length}  # for all seeds
     plots.curves(words, lines, "word of the translation", "", "", ax, known)
-    ax.set(ylabel="word of the source", title=f"{length} words")
+    ax.set(ylabel="share of the source", title=f"{length} words")
+    ax.set(xlim=(0, 24), ylim=(0, 1))
 
 # %% [markdown]
 # On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12, although it should grow more slowly. No sentence in training had more than 12 words. So its shares are right only for lengths that it has met.
 #
 # ## So: must attention be soft, and must it look at every word?
 #
-# Attention need not be soft, but this has its price. Hard attention reads one value, learns from rewards, and needs more questions. In use, a model that learned with soft attention from the same rewards could also read only the value with the largest weight. It was right for nearly nine of ten questions. In a translator we have not tried this.
+# Attention need not be soft, but this has its price in training. Hard attention reads one value, learns from rewards, and needs more questions. In use, a model that has learned with soft attention can read only the value with the largest weight. Our translators became no worse in this way.
 #
 # Attention need not look at every word, either. Local attention is soft and has a gradient, but it sees nothing outside its window. With a right rule for the centre, it was a little behind global attention on lengths of the training, and better on longer sentences. With a wrong rule, or with a learned centre on longer sentences, it was much worse.
 #
-# What is saved? In use, hard attention reads one value in place of ten, though it still needs all ten scores. A window with $D = 2$ reads at most five of twenty words. So where a right rule is known, a window saves most of the work. Where none is known, soft global attention is the safer choice: at lengths of the training it was best, or nearly so.
+# What is saved? In use, hard attention reads one value in place of ten, though it still needs all ten scores. A window with $D = 2$ reads at most five of twenty words. So where a right rule is known, a window saves three quarters of the scores and values. Where none is known, global attention is the safer choice: at lengths of the training it was best, or nearly so.
 #
 # ## Questions
 #

@@ -109,7 +109,7 @@ predictions = (
     Prediction(
         "08.baseline",
         "What does the baseline 4.3 change: the mean of the estimates, their variance, or both?",
-        why="The mean depends only on the differences between the rewards, as it did when you added 10. But without a baseline, each estimate is multiplied by a reward of 1 to 6. With the baseline 4.3, it is multiplied by the difference from 4.3, which is at most 3.3.",
+        why="The mean depends only on the differences between the rewards. But without a baseline, each estimate is multiplied by a reward of 1 to 6. With the baseline 4.3, it is multiplied by the difference from 4.3, which is at most 3.3.",
         choices=("only the mean", "only the variance", "both"),
     ),
     Prediction(

@@ -3,7 +3,8 @@
 from course_utils.data.measured import by_seed
 
 LENGTHS = (12, 20)
-KINDS = {"global": "global", "local-m": "local-m", "local-p": "local-p", "no attention": "none"}
+LARGEST = "global, largest weight alone"
+KINDS = {"global": "global", LARGEST: LARGEST, "local-m": "local-m", "local-p": "local-p", "no attention": "none"}
 
 
 def words_right(order):

@@ -374,7 +374,7 @@ reveal("20.wins", shown.best_in("latest"))
 #
 # The delta rule does not only overwrite: it also has keys of length 1, and divides by no sum. Which part makes it win in `latest`? To see this, we take a part out and leave all else as it is. If nothing is read before the writing, the memory does not overwrite, it only adds: $S_t = S_{t-1} + k_t v_t^\top$.
 #
-# Linear attention only adds, too. Is it last in `once` for this reason, or because of φ and the division? The course has trained all this with five seeds. Brackets hold the lowest and the highest.
+# Linear attention only adds, too. Is it last in `once` for this reason, or because of φ and the division? Without both, the products $q \cdot k$ themselves are its weights. The course has trained all this with five seeds. Brackets hold the lowest and the highest.
 
 # %% tags=["nbval-check-output"]
 shown.parts_taken_out()
@@ -382,7 +382,7 @@ shown.parts_taken_out()
 # %% [markdown]
 # It is the overwriting: with it, far more answers are right in `latest`, and far fewer in `once`.
 #
-# That it only adds is not why linear attention is last. Without φ and the division it still only adds, and gets 0.73 in `once`. We took both out together, so we do not know what each of them costs.
+# That it only adds is not why linear attention is last. Without φ and the division it still only adds, and gets 0.73 in `once`. Without one of the two alone, it gets even less than with both. So they belong together: φ makes all products positive, and then their sum can divide them.
 #
 # Why does overwriting cost answers in `once`? This world writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be at right angles. So a new key **overlaps** with old ones: its dot product with them is not 0, and a part of each change reaches the old keys, too. We write 128 random keys in one head, and ask for a key that came 0, 8, 32 or 96 steps ago. Which of them still read the right value, if the memory overwrites, and if it only adds?
 

@@ -25,14 +25,15 @@ def best_in(world):
 def parts_taken_out():
     """A row for each memory, part and world at the longest length: the share right with the part and without it, seed by seed."""
     rows, length = {}, compared.LENGTHS[-1]
-    for world, name, part in (
-        ("latest", "delta rule", "the reading"),
-        ("once", "delta rule", "the reading"),
-        ("once", "linear", "both"),
+    for world, name, part, label in (
+        ("latest", "delta rule", "the reading", "the overwriting"),
+        ("once", "delta rule", "the reading", "the overwriting"),
+        ("once", "linear", "φ", "φ"),
+        ("once", "linear", "the division", "the division"),
+        ("once", "linear", "both", "φ and the division"),
     ):
         without = shares(f"{name} without {part}", world, length)
         whole = shares(name, world, length)
-        label = {"the reading": "the overwriting", "both": "φ and the division"}[part]
         rows[f"{world}: {name}, {label}"] = [whole, without, whole - without]
     return table(
         rows,
