@@ -462,7 +462,7 @@ head_explorer = explore_heads(model, subwords, sentence)
 head_explorer
 
 # %% [markdown]
-# This head gives the token before 0.46 of its weight on average. But this is one sentence, and it may be chance. So the next picture shows the mean weight at each distance over 300 captions. The distance -1 is the token before. With equal weights on a caption of 15 tokens, each would get 0.07. Which head looks most at the token *after*?
+# This head gives the token before 0.46 of its weight on average. But this is one sentence, and it may be chance. So the next picture shows the mean weight at each distance over 300 captions. The distance -1 is the token before. With equal weights on a caption of 15 tokens, each would get 0.07. The rest of each row lies further away. Which head looks most at the token *after*?
 
 # %%
 show_weight_by_distance()
@@ -481,7 +481,7 @@ print(f"{below_one.sum()} of the 36 heads: less than 1 BLEU is lost without it."
 show_lost_bleu(lost)
 
 # %% [markdown]
-# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77, and head 3 of layer 1 costs 0.25. So a clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention to the source.
+# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77, and head 3 of layer 1 costs 0.25. So a clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention to the source. This is one model and one set of captions, so small differences may be chance.
 #
 # For 21 of the 36 heads, less than 1 BLEU is lost. That does not show that we could leave out all of these together. If two heads do the same, each alone may not be missed, but both together may be.
 #
