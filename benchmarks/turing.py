@@ -68,6 +68,7 @@ TASKS = {  # what is trained on, steps, lengths of the test
     "recall": (recall, 2000, (2, 4, 6, 8, 10, 12)),
     "short": (short_copy, 800, (5, 10, 15, 20)),
     "parts": (short_copy, 450, (5, 10)),
+    "parts, longer": (short_copy, 1200, (5, 10)),
     "series": (series, 700, (4, 16)),
 }
 LEARNED = 0.05  # nats for each bit, the mean of 50 steps; ln 2 = 0.69 if nothing is known
@@ -81,8 +82,9 @@ SHOWN += [("no shifts", "copy")]
 SHOWN += [(setup, "short") for setup in (*COMPUTERS, "machine")]
 SHOWN += [("LSTM, longer", "copy")]
 SHOWN += [(setup, "parts") for setup in ("machine", "no shifts", *FIXED, "no shifts, random memory")]
+SHOWN += [(setup, "parts, longer") for setup in ("machine", "no shifts", "no content")]
 SHOWN += [(setup, "series") for setup in ("machine", "computer")]
-PLACES = {"short": 32, "parts": 32, "series": 6}
+PLACES = {"short": 32, "parts": 32, "parts, longer": 32, "series": 6}
 FEWER = {"LSTM, longer": 3, "series": 3}  # seeds of what takes long
 COLUMNS = "setup task seed length steps learned_after last_loss wrong cpu_seconds"
 
@@ -117,7 +119,7 @@ def measure(setup, task, seed):
         )
         if setup == "no shifts, random memory":
             model.start = torch.randn(model.start.shape)
-    late = task in ("parts", "series")  # as the lesson trains its own
+    late = task in ("parts", "parts, longer", "series")  # as the lesson trains its own
     to_lower = series_loss if task == "series" else loss
     losses, seconds = timed(fit, model, draw_batch, seed, steps, rate, late, to_lower)
     means = [sum(losses[i : i + 50]) / 50 for i in range(0, steps, 50)]

@@ -332,6 +332,12 @@ def _(numbers):
     return numbers("probability of the full stop after 'sautant':") == [0.009] and long < short
 
 
+@claim("05", "it gets fewer of them right than of the first four, which it writes at the end.")
+def _(numbers):
+    first, last = numbers("backwards  ")
+    return last + 0.15 < first and last < numbers("forwards  ")[1]
+
+
 @claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest.")
 def _(numbers):
     soft, hard, without = (

@@ -237,7 +237,7 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 sources, targets = pairs.ids()  # word numbers of all 20,000 pairs
 
 
-def train(model, steps):
+def train(model, targets, steps):
     draw = torch.Generator().manual_seed(0)
     adam = torch.optim.Adam(model.parameters(), lr=0.01)
     falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
@@ -259,7 +259,7 @@ def train(model, steps):
 
 
 # %%
-losses = train(model, steps=600)
+losses = train(model, targets, steps=600)
 print(f"first step:                {losses[0]:.2f}")
 print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 
@@ -321,7 +321,7 @@ shown.draw_translations(growing, truth(growing), translate(model, growing))
 #
 # **Your turn**: put sentences of your own into `growing`, made of the same words. What is the shortest sentence that your model gets wrong?
 #
-# These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it stands at the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong. What share of the words will be right in sentences of 12 words?
+# These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it stands at the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong. Words too many count as wrong, too. What share of the words will be right in sentences of 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -338,7 +338,11 @@ print("The share of words right in test sentences of twelve words:")
 reveal("05.twelve", round(words_right[12], 2))
 
 # %% [markdown]
-# Fewer than half of the words are right. Our example, with 8 of 13, did better than the mean. But the decoder reads its own words here, so a wrong word may lead to the next one. And which of the right words come from the vector? The decoder may also guess them, from the word before and from the grammar. So we give it the right words, as in training: with the vector of each sentence, with that of another one, and with the mean of all these vectors. How much do the three differ?
+# Fewer than half of the words are right. Our example, with 8 of 13, did better than the mean.
+#
+# ## How much comes from the vector?
+#
+# Here the decoder reads its own words, so a wrong word may lead to the next one. And which of the right words come from the vector? The decoder may also guess them, from the word before and from the grammar. So we give it the right words, as in training: with the vector of each sentence, with that of another one, and with the mean of all these vectors. How much do the three differ?
 
 # %%
 test = small_world(200, seed=7, shortest=12, longest=12)
@@ -359,7 +363,40 @@ columns = ["all words", "first four", "next four", "the rest"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# With the vector of another sentence, about 0.18 of the words are right, and with the mean about as many: at least so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. This is more than the 0.37 above, because no wrong word leads to the next one here. But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. The decoder may also lose these while it writes the first ones.
+# With the vector of another sentence, about 0.18 of the words are right, and with the mean about as many: at least so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. This is more than the 0.37 above, because no wrong word leads to the next one here, and no word that is left out shifts the others.
+#
+# But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors as they are, and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, it should get more of them right.
+
+
+# %%
+class Backwards(Seq2Seq):
+    def encode(self, source):  # B S
+        with torch.no_grad():
+            return model.encode(source)  # B H: the same vectors, which stay as they are
+
+
+def early_and_late(translator, targets):
+    source, given, wanted = make_batch(test.ids()[0], targets)
+    is_word = wanted > 2  # B T
+    with torch.no_grad():
+        right = translator(source, given).argmax(-1) == wanted  # B T
+    place = is_word.cumsum(1)  # B T: 1 for the word that is written first
+    after = is_word.sum(1, keepdim=True) - place  # B T: the words that follow it
+    return [right[is_word & (n < 4)].float().mean() for n in (place - 1, after)]
+
+
+torch.manual_seed(0)
+backwards = Backwards(len(pairs.words))
+train(backwards, [ids[::-1] for ids in targets], steps=600)
+last, first = early_and_late(backwards, [ids[::-1] for ids in test.ids()[1]])
+rows = {"forwards": early_and_late(model, test.ids()[1]), "backwards": [first, last]}
+columns = ["first four words", "last four words"]
+table(rows, columns, corner="share right, given the right words", digits=2)
+
+# %% [markdown]
+# It does not: it writes the last four words first, and yet it gets fewer of them right than of the first four, which it writes at the end. So it is the vector that lacks the last words.
+#
+# ## Which sentences are right as a whole?
 #
 # For how many sentences are *all* words right? The next picture shows this for your model, and for five models trained beforehand, each with its own seed. The band reaches from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Short sentences may have occurred there. So we also count the right ones among the *new* sentences of four words.
 
@@ -397,7 +434,7 @@ shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## So: can one vector hold a sentence?
 #
-# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. Of these, mostly the first words come through. Whether the vector lacks the last ones, or the decoder loses them while it writes, we have not measured. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail. More training sentences may help, too.
+# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. Of a sentence of twelve words, mostly the first words come through, because the vector lacks the last ones. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail. More training sentences may help, too.
 #
 # Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. 2014 translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards brought no certain gain, as an exercise shows.
 #

@@ -161,7 +161,7 @@ with torch.no_grad():
 #
 # ## Norm and sub-layer
 #
-# Every box adds to the stream, so the numbers in the stream may become larger and larger. A **layer normalisation** (Ba et al. 2016) brings the numbers that a box reads back to a size of about 1. It subtracts the mean μ of the numbers of a vector, and divides by the root of their variance σ². The gain g and the bias b are learned; ε is tiny.
+# Every box adds to the stream, so the numbers in the stream may become larger and larger. A **layer normalisation** (Ba et al. 2016) rescales the numbers that a box reads, so that they have a size of about 1 again. It subtracts the mean μ of the numbers of a vector, and divides by the root of their variance σ². The gain g and the bias b are learned; ε is tiny.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -183,16 +183,11 @@ class SubLayer(nn.Module):
         return x + self.f(self.norm(x), *others)  # B T D
 
 
-class PostNorm(SubLayer):
-    def forward(self, x, *others):  # B T D
-        return self.norm(x + self.f(x, *others))  # B T D
-
-
 x = torch.tensor([1.0, 2.0, 6.0])
 norm = nn.LayerNorm(3)  # it begins with g = 1 and b = 0
 print("norm:", norm(x).detach())
 print("pre: ", SubLayer(3, nn.Identity())(x).detach())  # f returns what it gets
-print("post:", PostNorm(3, nn.Identity())(x).detach())
+print("post:", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]

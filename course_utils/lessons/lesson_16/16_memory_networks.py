@@ -420,9 +420,9 @@ shown.compare_readouts()
 #
 # ## So: can it reason over what it read?
 #
-# Yes, where the answer is at the end of a chain of facts, in stories like those of its training. Hop 1 finds who took the thing, and with this, hop 2 finds where that person was. Two hops nearly always say where a thing is, and one hop less than half the time.
+# Yes, where two facts lead to the answer, in stories like those of its training. Hop 1 finds who took the thing, and with this, hop 2 finds where that person was. Two hops nearly always say where a thing is, and one hop less than half the time.
 #
-# Three things limit this answer. The network may learn a shortcut that a good score hides. In longer stories, many more answers are wrong. And without a ReLU, its readout cannot compare what was asked with what was read.
+# Three things limit this answer. The network may learn a shortcut that a good score hides, as with a drop and with three facts. In longer stories, many more answers are wrong. And without a ReLU, its readout cannot compare what was asked with what was read.
 #
 # ## Questions
 
