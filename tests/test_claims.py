@@ -338,6 +338,12 @@ def _(numbers):
     return last + 0.15 < first and last < numbers("forwards  ")[1]
 
 
+@claim("19", "Two attentions with positions are as good as SNAIL.")
+def _(numbers):
+    snail, two = numbers("\nSNAIL  "), numbers("\ntwo attentions with positions, 4,000 steps  ")
+    return abs(two[0] - snail[0]) < 0.02 and abs(two[3] - snail[1]) < 0.02
+
+
 @claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest.")
 def _(numbers):
     soft, hard, without = (
@@ -740,9 +746,18 @@ def _(numbers):
     return all(numbers(f"{length} vectors: ")[0] <= 0.03 for length in (3, 5, 10, 15))
 
 
-@claim("17", "Without the shift, no seed learns to copy ten vectors")
+@claim("17", "Without the shift, no seed has learned to copy ten vectors")
 def _(numbers):
     return numbers("Answer:")[0] > 0.2
+
+
+@claim(
+    "17", "without the shift or the content, five vectors have fewer mistakes now, but about a third of the bits of ten"
+)
+def _(numbers):
+    rows = [numbers(f"without the {part}, {length} vectors  ") for part in ("shift", "content") for length in (5, 10)]
+    fewer, of_ten = rows[::2], rows[1::2]
+    return max(map(max, fewer)) < 0.16 and min(map(min, of_ten)) > 0.28 and max(map(max, of_ten)) < 0.38
 
 
 @claim("17", "this machine makes almost no mistakes as long as it has more positions than vectors")

@@ -181,7 +181,7 @@ diagrams.paths()
 #
 # Does this short path help a model to learn? Vaswani et al. 2017 expect it: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU, which reads one word after the other.
 #
-# Each model gets a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The order does not matter for this: it is enough to find the word with the same letter. The number of filler words is the distance. A model is trained on distances from 0 to the one in the table, for 100, 500 or 2,000 steps, and then tested at this longest distance. The rate is 0.01. Which of the two learns faster, and what does the distance change?
+# Each model gets a text such as B4 A7 C1 … A. It has three words that each hold a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The order does not matter for this: it is enough to find the word with the same letter. The number of filler words is the distance. So at distance 4, the three pairs are 5, 6 and 7 positions away. A model is trained on distances from 0 to the one in the table, for 100, 500 or 2,000 steps, and then tested at this longest distance. The rate is 0.01. Which of the two learns faster, and what does the distance change?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -220,7 +220,7 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM answer more than nine in ten questions. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach.
+# At distance 16, self-attention and the LSTM answer more than nine in ten questions. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, even the last pair is more than 4 positions away, and it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach.
 #
 # But reach is not enough: at distance 4, all pairs are within the reach of two layers, and they answer only about six out of ten questions. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
 #
@@ -260,7 +260,7 @@ table({"largest change": change}, names, corner="output of", digits=2)
 #
 # ## The second price: later words are in sight
 #
-# A decoder learns to predict the next word. If every word looks at every word, then the next word is in sight, and the decoder could copy it. So it needs the causal mask of lesson 03. A wrong mask raises no error, so we test it. A **leak test** changes words of the input, and checks which outputs change. We take new layers with random matrices, and change one of five words at a time. Which outputs move without a mask, and which with the causal mask?
+# A decoder learns to predict the next word. If every word looks at every word, then the next word is in sight, and the decoder could copy it. So it needs the causal mask of lesson 03. A wrong mask raises no error, so we test it. A **leak test** changes words of the input, and checks which outputs change. We take new layers with random matrices, and change one of five words at a time. Which outputs change without a mask, and which with the causal mask?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -277,7 +277,7 @@ for name, mask in masks.items():
 table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 
 # %% [markdown]
-# Without a mask, all outputs move. With the causal mask, each changed word moves only its own output and those after it. So no word sees a later one.
+# Without a mask, all outputs change. With the causal mask, a changed word changes only its own output and those after it. So no word sees a later one.
 #
 # In training, nothing waits even with this mask: the right words are all there, as in the teacher forcing of lesson 05, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
 #
@@ -318,7 +318,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# So this plain layer always needs fewer than self-attention. With 10 and 100 words it was slower all the same. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all of the work is $3nd^2$. Restricted self-attention needs the same three matrices, so for 50 words it saves little, and for 2,000 words a lot.
+# So this plain layer always needs fewer than self-attention. With 10 and 100 words it was slower all the same, because its steps wait for each other. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all of the work is $3nd^2$. Restricted self-attention needs the same three matrices, so for 50 words it saves little, and for 2,000 words a lot.
 #
 # A GRU has six matrices, and needs $6nd^2$. Self-attention needs fewer than a GRU if 2n < 3d. With width 512, this holds for all texts of fewer than 768 words.
 #
@@ -337,7 +337,7 @@ table(rows, ["values", "weights"], corner="megabytes")
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then each word can learn to find the word that it needs. In training, no word waits for another one. Any two words are one step apart: in our task it learned faster than an LSTM, and distance cost it far less. We pay three prices: the order of the words is lost, and a decoder needs a mask that hides later words. In long texts, work and memory grow with the square of the length.
+# Then each word can learn to find the word that it needs. In training, no word waits for another one. Any two words are one step apart: in our task it learned faster than an LSTM, and distance cost it far less. We pay three prices. The order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow with the square of the length.
 #
 # ## Questions
 #

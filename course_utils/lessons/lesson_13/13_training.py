@@ -1,7 +1,6 @@
 # %%
 import torch
 import torch.nn.functional as F
-from IPython.display import display
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed
@@ -43,7 +42,7 @@ print("trained:  ", translate(translator, subwords, captions))
 # %% [markdown]
 # The model with random weights repeats pieces of words. The trained one translates the caption correctly, and differs in nothing but its weights.
 #
-# The translator has read its captions 11 times, which took 8 minutes on one processor core. We have trained it once more in the same way. After each reading, we measured its loss and its BLEU, on 1,014 new captions and on as many that it reads. Does it get better at both?
+# The translator has read its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. We have trained it once more in the same way. After each reading, we measured its loss and its BLEU, on 1,014 new captions and on as many that it reads. Does it get better at both?
 
 # %%
 about.draw_passes()
@@ -264,7 +263,16 @@ print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 # %% [markdown]
 # The mean and the division each help alone, and Adam, which has both, learns the most. With all five seeds, it is ahead of the division alone, clearly with three of them.
 #
-# Our translator has Adam only for its embedding, biases and norms. The matrices in its layers have **Muon** (Jordan et al. 2024). Muon keeps a running mean $m$ of the gradients, too, but treats a whole matrix at once. Adam makes the step of each number about equally large, and Muon the step of the matrix [in each of its directions](../docs/translators.md#optimizers).
+# Our translator has Adam only for its embedding, biases and norms. The matrices in its layers have **Muon** (Jordan et al. 2024), which keeps a running mean $m$ of the gradients, too, but treats a whole matrix at once. It writes $m$ as a product $U S V^\top$, its **singular value decomposition**. The numbers in S say how far a step along $m$ would go in each direction of the matrix. Muon leaves S out, and moves the matrix by about rate · $U V^\top$. How far does it go in two directions whose numbers in S are 4 and 0.01?
+
+# %% tags=["nbval-check-output"]
+m = torch.tensor([[4.0, 0.0], [0.0, 0.01]])  # of the gradients of a matrix
+U, S, V_T = torch.linalg.svd(m)
+print("in m:      ", S)
+print("with Muon: ", torch.linalg.svdvals(U @ V_T))
+
+# %% [markdown]
+# Equally far. Adam makes the steps of all numbers about equally large at first, and Muon those of all directions ([more on it](../docs/translators.md#optimizers)).
 #
 # ## Do the first steps need a smaller rate?
 #
@@ -292,7 +300,7 @@ plots.dots(rows, "share of words right after 600 steps")
 #
 # ## What keeps a model from learning by heart?
 #
-# The translator has read each caption 11 times, and is better at these captions than at new ones. A model that reads the same sentences again and again may learn them by heart, and translate new ones badly. Two ingredients should prevent this.
+# The translator has read each caption 11 times, and is better at these captions than at new ones. A model that reads the same sentences again and again may learn them by heart, and translate new ones badly, which is called **overfitting**. Two ingredients should prevent this.
 #
 # The first is **dropout** (Srivastava et al. 2014). During training, it sets each number after an embedding or a sub-layer to 0 with a probability p. So the model cannot rely on any single number. What becomes of ten ones with p = 0.25?
 
@@ -308,7 +316,7 @@ print("in use:     ", dropout(ones))
 # %% [markdown]
 # Some of the ones become 0, and not the same ones each time. The others become 1 / 0.75 = 1.333, so that the mean stays about 1. When the model is used, dropout does nothing. In our loop, `model.train()` turns it on, and `model.eval()` off.
 #
-# The second ingredient is **label smoothing** (Szegedy et al. 2016). So far, the loss asked for a probability of 1 for the right word. So a model could lower its loss for ever by becoming more certain of the words that it has read. Smoothing asks for 1 - ε for the right word, and gives the rest to all V words alike. With V = 5 and ε = 0.1, the right word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02. The smoothed loss is minus the sum of the logarithms of the model's probabilities, each multiplied by what is asked.
+# The second ingredient is **label smoothing** (Szegedy et al. 2016). So far, the loss asked for a probability of 1 for the right word. So a model could lower its loss for ever by becoming more certain of the words that it has read. With smoothing, the right word should get 1 - ε, and then all V words, the right one too, share ε alike. With V = 5 and ε = 0.1, the right word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02. The smoothed loss is minus the sum of the logarithms of the model's probabilities, each multiplied by what is asked.
 #
 # One model predicts these numbers exactly, and another one is more certain of the right word. Which of them has the lower smoothed loss?
 
@@ -392,20 +400,7 @@ plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5
 #
 # ## What does the translator know?
 #
-# That is how it was trained. What does it know now? We begin with what it gets wrong. Here are the three captions of `test_2017_flickr`, a test set of 1,000 captions, whose translations are least like those of a person. Likeness is measured by chrF, which counts pieces of up to six letters that agree. The last column says how many of the 29,000 captions contain some of the words.
-
-# %%
-rows = about.worst_captions(translator, subwords)
-columns = ["German", "which says", "captions with"]
-display(table(rows, columns, left=columns))
-ids = subwords.encode(["Road"])[0]  # one number for each piece
-print("Road is read as", subwords.tokens(ids))
-print(translate(translator, subwords, ["road in the middle of pine trees"]))
-
-# %% [markdown]
-# In the first two, a rare word becomes a German word that does not exist. In the third, "pine" is lost, and "Road" becomes a rodeo rider. With a capital letter it stands in only two captions, and the translator reads two pieces. Written "road", it is translated correctly, as "Straße".
-#
-# Are rare words a problem in general? We sort all 1,000 captions of this test set by their rarest word. How does the BLEU change with the number of captions that have this word?
+# That is how it was trained. It is better at captions that it has read than at new ones: what is hard for it in new ones? Perhaps it is rare words. We sort the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of captions that have this word?
 
 # %% tags=["nbval-check-output"]
 columns = ["captions in the test set", "BLEU", "words in a caption"]

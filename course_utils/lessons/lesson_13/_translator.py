@@ -1,4 +1,4 @@
-"""What lesson 13 shows of the course's translator: how well it translates captions, and which it translates worst.
+"""What lesson 13 shows of the course's translator: how well it translates captions.
 
 The numbers below were measured once with the model that ships, by `python -m course_utils.lessons.lesson_13._translator`, half a
 minute on one core. No task is declared here.
@@ -13,22 +13,12 @@ from course_utils.data.measured import by_seed, measured, measured_once
 from course_utils.data.multi30k import load_multi30k
 from course_utils.figures import plots
 from course_utils.models.files import load_pretrained
-from course_utils.translation.scores import bleu, chrf
+from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
 NAME = "transformer-en-de"
 
-# The captions of test_2017_flickr whose translations have the least chrF, with what the German says, and how many of the 29,000
-# captions read in training hold two of their words, "Road" with a capital letter.
-WORST = {
-    "The control panel of a fire truck": ("The [no word] of a lorry.", {"panel": 4, "control": 15}),
-    "Seamstress carefully performing her art.": (
-        "[No word] present their work of art.",
-        {"seamstress": 2, "carefully": 11},
-    ),
-    "Road in the middle of pine trees": ("A rodeo rider in the middle of trees.", {"pine": 15, "Road": 2}),
-}
-# The same 1,000 captions by how many of the captions read in training hold their rarest word: how many there are, the BLEU of their
+# The 1,000 captions of test_2017_flickr by how many of the captions read in training hold their rarest word: how many there are, the BLEU of their
 # translations, and the words of a caption in the mean.
 BY_RAREST_WORD = {
     "none": [154, 21.0, 12.4],
@@ -106,14 +96,6 @@ def by_heart() -> dict[str, list[Tensor]]:
     return rows
 
 
-def worst_captions(model, subwords) -> dict[str, list[str]]:
-    """Return a row for each of the captions translated worst: the German, what it says, and two of its words."""
-    rows = {}
-    for (english, (says, rare)), german in zip(WORST.items(), translate(model, subwords, list(WORST)), strict=True):
-        rows[english] = [german, says, ", ".join(f"{word}: {captions}" for word, captions in rare.items())]
-    return rows
-
-
 def measure():
     """Measure the numbers above again, and print them."""
     model, subwords = load_pretrained(NAME)
@@ -121,9 +103,6 @@ def measure():
     held = Counter(word for text in read.sources for word in set(_words(text)))  # in how many captions
     written = translate(model, subwords, pairs.sources)
     rows = list(zip(pairs.sources, written, pairs.targets, strict=True))
-    for english, german, right in sorted(rows, key=lambda row: chrf([row[1]], [row[2]]).score)[: len(WORST)]:
-        rarest = sorted(set(_words(english)), key=lambda word: (held[word], word))
-        print(english, german, right, {word: held[word] for word in rarest}, sep="\n  ")
     for least, most in ((0, 0), (1, 9), (10, 99), (100, len(read.sources))):
         found = [row for row in rows if least <= min(held[word] for word in _words(row[0])) <= most]
         length = sum(len(row[0].split()) for row in found) / len(found)

@@ -52,7 +52,7 @@ print("true  ", unseen.true[scene].tolist())
 #
 # In lesson 06, a decoder looked back at a vector for each word of a source. What takes the place of the words here? In *Show, Attend and Tell* (Xu et al. 2015) it is the parts of the picture. Each of our cells gets a vector of width E, which is called its **annotation**.
 #
-# A convolutional network makes the annotations. Each of its three layers computes numbers from each small square of what the layer before gave, the first one from pixels. Of the last layer's numbers, the largest ones in each cell are kept. The network first learns to name single things, and then it stays as it is.
+# A convolutional network makes the annotations. Each of its three layers computes numbers from each small square of what the layer before gave, the first one from pixels. The last layer computes 64 numbers at each place, and of each the largest one in the cell is kept. The network first learns to name single things, and then it stays as it is.
 #
 # An annotation has 74 numbers: 64 for what is seen in the cell, five for its row, and five for its column. The paper has no such positions, but our captions speak of rows. What are the last ten numbers for the cell of the five?
 
@@ -111,7 +111,7 @@ class Look(nn.Module):
 #
 # The first state is computed from the mean $\bar a$ of all annotations. Then, for each word, the LSTM reads the vector $y_{t-1}$ of the previous word and the result $\hat z_t$ of the look. The logits of the next word come from the previous word, the new state and the look. Brackets join two vectors:
 #
-# $$h_0 = \tanh(W_0\, \bar a) \qquad h_t = \text{LSTM}([y_{t-1}; \hat z_t],\, h_{t-1}) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
+# $$h_0 = \tanh(W_0\, \bar a) \qquad (h_t, c_t) = \text{LSTM}([y_{t-1}; \hat z_t],\, (h_{t-1}, c_{t-1})) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
 
 
 # %%
@@ -186,7 +186,7 @@ print("On new scenes:")
 reveal("15.pointing", round(100 * pointing))
 
 # %% [markdown]
-# For nearly all names, the largest weight lies on the thing. The captioner has learned from captions where to look. This was made easier by the annotations: their network had learned to name things.
+# For nearly all names, the largest weight lies on the thing. The captioner has learned from captions where to look. This may have been made easier by the annotations: their network had learned to name things.
 #
 # ## Where does each word look?
 #
@@ -217,7 +217,7 @@ written_explorer = explore(written, scene=slider)
 written_explorer
 
 # %% [markdown]
-# Nearly all weight is in one cell for the two names. For "a" it is spread over many cells. For "above", a part of it is at the six.
+# Nearly all weight is in one cell for the two names. For "a" it is spread over many cells. For "above", more than half of it is at the six.
 #
 # ## Does the word change if the cell is emptied?
 #
@@ -350,7 +350,7 @@ table(rows, seeds, corner="share of first relations right", digits=2, caption=we
 #
 # ## A map that shows something else
 #
-# If the state can keep what an earlier look has read, can the map of a name miss its thing, too? After the next training, it does. The paper adds a penalty to the loss, so that no part of the picture is overlooked. The weights of a word add up to 1. The **doubly stochastic** penalty asks the same of the weights of a cell, added up over all words of the caption. λ is a number that we choose, 0.01 here:
+# If the state can keep what an earlier look has read, can the map of a name miss its thing, too? We look at a captioner that is trained in another way. The paper adds a penalty to the loss, so that no part of the picture is overlooked. The weights of a word add up to 1. The **doubly stochastic** penalty asks the same of the weights of a cell, added up over all words of the caption. λ is a number that we choose, 0.01 here:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
@@ -451,13 +451,13 @@ table(rows, columns, corner="names right, thing emptied", digits=2)
 # %% [markdown]
 # Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier, and hardly use the look for the name. The gates fit this: with the penalty, only about a quarter of the look for a name reaches the word on average.
 #
-# If a captioner looked at a thing twice, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$. If it looked once, the cell would cost 0. But the penalty does not say which look to drop. Is it the same one in other trainings? The course has trained five more captioners with the penalty and five without it, as long as ours. What share of the right names is lost without the thing?
+# One look at a thing is enough for the penalty: with two, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say for which word this look should be. Is it the same word in other trainings? The course has trained five more captioners with the penalty and five without it, as long as ours. What share of the right names is lost without the thing?
 
 # %%
 maps.names_by_seed()
 
 # %% [markdown]
-# Without the penalty, all five captioners point at nearly all things. With it, four of the five point at almost none. These four lose most of their names if the thing is missing one look earlier, and hardly any if it is missing in the look for the name. With seed 4 it is the other way round: this captioner still points at the things. So with the same penalty, either look may be dropped.
+# Without the penalty, all five captioners point at nearly all things. With it, four of the five point at almost none. These four lose most of their names if the thing is missing one look earlier, and hardly any if it is missing in the look for the name. With seed 4 it is the other way round: this captioner still points at the things. So with the same penalty, the look may be for either word. Why it is mostly for the "a", we have not tested.
 #
 # ## So: which part of the picture is this word?
 #

@@ -6,7 +6,6 @@ Shape letters: N stories, M facts, K hops.
 """
 
 import torch
-from torch.nn import functional as F
 
 from course_utils.data.measured import by_seed
 from course_utils.data.stories import ANSWERS, Stories, encode, most_visited, stories, trails

@@ -153,7 +153,7 @@ _shown.errors_on_lines()
 #
 # ## Ask only the best
 #
-# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. We save this work, too, if we ask only the best from the beginning. The expert that is asked gets the whole input and the whole gradient. It cannot lean on any other, so an ordinary loss will do. But now the gate names the winner before anybody has answered.
+# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. We save this work, too, if we ask only the best from the beginning. The expert that is asked answers alone. It cannot lean on any other, so an ordinary loss will do. But now the gate names the winner before anybody has answered.
 #
 # The weights of all others should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
 #
@@ -198,7 +198,7 @@ for target in (6.0, 1.0):
 # %% [markdown]
 # Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1. The probability 0.665 changes with every score.
 #
-# The last two lines show what the gate learns. If the target is 6, the expert is right, and a step raises its score. If the target is 1, the expert is wrong, and a step lowers its score, so another one may win next time.
+# The last two lines show what the gate learns. If more of this output would lower the loss, as for the target 6, a step raises its score. If less of it would, as for the target 1, a step lowers its score, and another expert may win next time.
 #
 # A **switch** (Fedus et al. 2021) works in this second way. It asks the expert with the largest probability, and multiplies its output by this probability:
 #
@@ -257,7 +257,7 @@ print("1s of the first token:", places.tolist())
 # | first word | 31 | 45 |
 # | second word | 45 | 31 |
 #
-# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. So it can hold one language, or parts of several. But each language could have an expert of its own.
+# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. So it cannot hold two whole languages. It can hold one, or large parts of several. But each language could have an expert of its own.
 
 
 # %%
@@ -302,7 +302,9 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps already, a batch asks only two. Shazeer et al. 2017 saw the same in large models, and explained it: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
+# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps already, a batch asks only two. Shazeer et al. 2017 saw the same in large models, and explained it: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient. A wrong answer may bring in one of them for a moment, but it has learned less, so it is probably wrong, too.
+#
+# The two get 0.43 of the words right, more than two languages of eight. So each holds large parts of several.
 #
 # ## A balance loss
 #
@@ -410,7 +412,7 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others' tokens: hardly more than a guess among 64 words would, 0.016. Each has learned only from the tokens that were sent to it.
+# Each expert gets most of its own tokens right, and almost none of the others' tokens: no more than a guess among 64 words, 0.016, and most even fewer. Each has learned only from the tokens that were sent to it.
 #
 # ## Experts in a Transformer
 #
@@ -435,7 +437,7 @@ _shown.compare_layers()
 # %% [markdown]
 # The *wide network* gets more words right than the eight experts, with every seed. It has nearly as many parameters, but needs seven times as many multiplications per token.
 #
-# At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*. So if work is free, the wide network is better. If the work per token is what limits us, as in large models, experts are better.
+# At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*. So if work is free, the wide network is better. In this task, which is to know many words, experts are better if the work per token is the limit.
 #
 # This layer does not collapse without the balance loss, and even its busiest expert gets less than a quarter of the tokens. The drawing may show why: a norm stands before its gate. But large models have another reason to balance: their experts lie on several chips, and the busiest one makes all others wait.
 #

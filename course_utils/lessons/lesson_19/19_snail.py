@@ -103,7 +103,7 @@ table(tiny_networks, results, corner="labels in training", digits=2)
 # %% [markdown]
 # Only the network that was trained on both labels does. Its $w$ is 0, so it remembers nothing and says what it has read. The other network has learned to remember as much as to read. When it reads -1, the two cancel, and it is undecided.
 #
-# So training puts into the weights what the tasks have in common. With both labels, this is the rule *say what you have read*. What differs from task to task has to be read.
+# What is the same in all tasks can go into the weights. With both labels, this is the rule *say what you have read*. What differs from task to task has to be read.
 #
 # ## What does our network read?
 #
@@ -163,7 +163,7 @@ table(rows, columns, corner="share of labels right", digits=2)
 # %% [markdown]
 # Where a class was shown once, the nearest picture has the right label in about three of four cases. The most frequent label is worse than a guess there, because a class shown only once is seldom the most frequent.
 #
-# In our prompt, the second rule is wrong: it says 3, because in its pixels, the last picture is nearer to the two than to the first three.
+# In our prompt, the second rule is wrong: it says 3. In its pixels, the last picture is nearer to the picture of a 2 than to the earlier picture of a 3.
 #
 # ## Is attention enough?
 #
@@ -215,9 +215,9 @@ rows["one attention"] = train(attention_alone)
 reveal("19.without", round(rows["one attention"][1], 2))
 
 # %% [markdown]
-# One attention without positions is not enough. Even where a class was shown five times, it is about as good as the rule that sees no pictures, and far worse than the nearest picture.
+# One attention is not enough. Even where a class was shown five times, it is about as good as the rule that sees no pictures, and far worse than the nearest picture.
 #
-# The table of steps suggests a reason. At step 5, attention can find the three of step 2. But the label of this three is read one step later, beside a zero, and nothing in step 3 says that a three came before.
+# The table of steps suggests a reason. At step 5, attention can find the picture of a 3 at step 2. But its label is read one step later, beside the picture of a 0, and nothing in step 3 says that a 3 came before.
 #
 # If this is the reason, the same attention should succeed when it also reads the picture before, beside its label. How many labels will be right now?
 
@@ -334,13 +334,14 @@ class Snail(nn.Module):
 
 
 # %% [markdown]
-# SNAIL gets no pairs. We train it, once more with one dense block, and also its convolutions alone. Does one of the halves work by itself? The course has also trained both halves for 4,000 steps, with three seeds each.
+# SNAIL gets no pairs. We train it, once more with one dense block, and also its convolutions alone. Does one of the halves work by itself? The course has also trained both halves for 4,000 steps, with three seeds each. Large language models have no convolutions, so it has also trained two attentions, one after the other, with positions.
 
 # %%
 torch.manual_seed(0)
 convolutions_alone = nn.Sequential(dense_blocks(64 + 5), nn.Linear(64 + 5 + 160, 5))
 rows["convolutions alone"] = train(convolutions_alone)
-for half in ("attention alone", "convolutions alone"):
+halves = ("attention alone", "convolutions alone", "two attentions with positions")
+for half in halves:
     # stored shares: for pictures of the classes of training, a number for each seed
     once = by_seed("characters", "own", setup=half, examples=1)
     five_times = by_seed("characters", "own", setup=half, examples=5)
@@ -356,7 +357,7 @@ table(rows, columns, corner="share of labels right", digits=2)
 # %% [markdown]
 # After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four. (Each network was trained once, if no range is given.)
 #
-# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner.
+# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner. Two attentions with positions are as good as SNAIL. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
 #
 # ## Is it too good to be true?
 #
@@ -459,7 +460,7 @@ show_episode(joined, steps=6)
 draw_new_digits(by_rule)
 
 # %% [markdown]
-# More classes help: with forty or many, SNAIL has far more labels of new digits right than with five. But from forty to many, only the share after five examples rises. SNAIL does not reach the rule, which needs no training. We have not tested longer training.
+# More classes help: with forty or many, SNAIL has far more labels of new digits right than with five. But from forty to many, only the share after five examples rises, and the share after one falls a little. SNAIL does not reach the rule, which needs no training. We have not tested longer training.
 #
 # ## So: can it learn from five examples?
 #
@@ -493,7 +494,7 @@ check("19.q5", ...)
 #
 # - A network can learn the labels of five known classes from five examples, if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
 # - A causal convolution joins each step with an earlier one. With the dilations 1, 2, 4 and so on, each further one doubles the number of steps that are seen.
-# - In SNAIL, a convolution brings each picture to the step where its label is read, and attention finds this step. One attention without positions cannot do it.
+# - In SNAIL, a convolution brings each picture to the step where its label is read, and attention finds this step. One attention alone cannot do it: each label stands one step after its picture.
 # - With new digits, it helps to train SNAIL on more classes. Copying the label of the nearest picture is better still, so compare a network with a simple rule.
 # - To find a leak, change one label and see which answers change.
 #
