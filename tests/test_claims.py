@@ -546,11 +546,6 @@ def _(numbers):
     return min(gained) > 0 and sum(one > 0.02 for one in gained) >= 3
 
 
-@claim("13", 'Written "road", it is translated correctly, as "Straße".')
-def _(numbers):
-    return "Eine Straße" in numbers.shown and "Rodeo" in numbers.shown
-
-
 @claim("13", 'In 16 clauses, "trägt" stands at the end, as it must.')
 def _(numbers):
     return numbers("trägt at the end:")[0] == 16 and len(re.findall("mit Brille schläft", numbers.shown)) == 4
@@ -823,7 +818,7 @@ def _(numbers):
     return work >= of - 1 and 0.85 < right < 0.95
 
 
-@claim("18", "Each expert gets most of its own tokens right, and almost none of the others' tokens: hardly more")
+@claim("18", "Each expert gets most of its own tokens right, and almost none of the others' tokens: no more")
 def _(numbers):
     rows = [numbers(f"\nexpert {i} ") for i in range(1, 9)]  # share of all tokens, right of its own and of the others
     return all(own > 0.6 and others < 0.04 for _, own, others in rows)
