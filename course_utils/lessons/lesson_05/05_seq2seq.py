@@ -342,7 +342,7 @@ reveal("05.twelve", round(words_right[12], 2))
 #
 # ## How much comes from the vector?
 #
-# Here the decoder reads its own words, so a wrong word may lead to the next one. And which of the right words come from the vector? The decoder may also guess them, from the word before and from the grammar. So we give it the right words, as in training: with the vector of each sentence, with that of another one, and with the mean of all these vectors. How much do the three differ?
+# Here the decoder reads its own words, so a wrong word may lead to the next one. And which of the right words come from the vector? The decoder may also guess them, from the word before and from the grammar. So we give it the right words, as in training: with the vector of each sentence, and with that of another one. How much do the two differ?
 
 # %%
 test = small_world(200, seed=7, shortest=12, longest=12)
@@ -353,8 +353,7 @@ rows = {}
 with torch.no_grad():
     own = model.encode(source)  # B H
     another = own.roll(1, dims=0)  # B H: each sentence gets that of the one before
-    mean = own.mean(0).expand_as(own)  # B H: the same for each sentence
-    starts = {"its own vector": own, "the vector of another": another, "the mean": mean}
+    starts = {"its own vector": own, "the vector of another": another}
     for name, s in starts.items():
         logits, _ = model.decode(given, s)  # B T V
         right = (logits.argmax(-1) == wanted) & is_word  # B T
@@ -363,7 +362,7 @@ columns = ["all words", "first four", "next four", "the rest"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# With the vector of another sentence, about 0.18 of the words are right, and with the mean about as many: at least so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. This is more than the 0.37 above, because no wrong word leads to the next one here, and no word that is left out shifts the others.
+# With the vector of another sentence, about 0.18 of the words are right: so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. This is more than the 0.37 above, because no wrong word leads to the next one here, and no word that is left out shifts the others.
 #
 # But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors as they are, and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, it should get more of them right.
 

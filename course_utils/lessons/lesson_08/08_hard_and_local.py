@@ -409,7 +409,7 @@ def share_in_window(D, length):
 
 
 rows = {}
-for D in (1, 2, 4, 8):
+for D in (1, 2, 4):
     of_12 = f"{share_in_window(D, 12):.2f}"
     of_20 = f"{share_in_window(D, 20):.2f}"
     rows[f"D = {D}"] = [of_12, of_20, f"{2 * D + 1}"]

@@ -322,18 +322,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # A GRU has six matrices, and needs $6nd^2$. Self-attention needs fewer than a GRU if 2n < 3d. With width 512, this holds for all texts of fewer than 768 words.
 #
-# The n² weights also need memory, because training keeps them for the gradients. How many megabytes do they take in one layer, compared with the values? Each number takes 4 bytes.
-
-# %% tags=["nbval-check-output"]
-rows = {}
-for n in (50, 2_000, 100_000):
-    of_values = n * 512 * 4 / 1e6  # n words of width 512, 4 bytes for each number
-    of_weights = n * n * 4 / 1e6
-    rows[f"{n:,} words"] = [f"{of_values:,.2f}", f"{of_weights:,.2f}"]
-table(rows, ["values", "weights"], corner="megabytes")
-
-# %% [markdown]
-# For 50 words, the weights take next to nothing. For 100,000 words, about as many as in a novel, they take 40,000 megabytes. Restricted self-attention needs fewer weights, but it fails beyond its reach. Lesson 21 shows a way to compute attention without keeping all weights.
+# The n² weights also need memory, because training keeps them for the gradients. With 4 bytes for each number, 2,000 words take 16 megabytes in one layer. 100,000 words, about as many as in a novel, take 40,000. Restricted self-attention needs fewer weights, but it fails beyond its reach. Lesson 21 shows a way to compute attention without keeping all weights.
 #
 # ## So: what if every word looks at every word at once?
 #

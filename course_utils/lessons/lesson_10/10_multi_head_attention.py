@@ -107,8 +107,6 @@ print("output:", output)
 # %% [markdown]
 # Head 0 gives the weight 16.9 / 17.96 = 0.94 to "dog", and head 1 gives the same weight to "man". The output holds both contexts side by side: first the noun before the verb, then the noun after it.
 #
-# Could the values of a single head hold the places, too? As one more number they do not help: with equal weights, the places -1 and 1 add up to 0 in both sentences. One number for a dog before the verb and another one for a dog after it would help, but no matrix can make them from our vectors.
-#
 # This is **multi-head attention** (Vaswani et al. 2017, section 3.2.2). Head $i$ has the matrices $W_i^Q$, $W_i^K$ and $W_i^V$. In the formulas, $Q$, $K$ and $V$ are the words before any projection, and Concat puts the contexts side by side:
 #
 # $$\text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$

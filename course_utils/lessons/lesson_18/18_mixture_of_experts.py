@@ -384,14 +384,14 @@ right = test("with mine", train(mine)[0])  # 0: the model
 #
 # $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + 0.01\, \text{sign}(1/N - f_j)$$
 #
-# Or the tokens could go through the norm of lesson 12 first, as in a Transformer. It makes the two 1s of a token nearly six times as large, so we also try 6 in place of 1, without a norm. Which ways prevent the collapse? And must the gate learn at all? The table also has a **fixed gate**, which stays as it was at the beginning.
+# Or the tokens could go through the norm of lesson 12 first, as in a Transformer. Which ways prevent the collapse? And must the gate learn at all? The table also has a **fixed gate**, which stays as it was at the beginning.
 
 
 # %% tags=["nbval-check-output"]
 _shown.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse, too, and so does the norm, with no second loss. Larger inputs alone are enough for this: then the gate's scores differ more from token to token, already at the beginning.
+# Offsets prevent the collapse, too, and so does the norm, with no second loss.
 #
 # The fixed gate gets fewer words right than any of these, with every seed, but more than a gate that collapses. So the gate should learn, and must not collapse.
 #

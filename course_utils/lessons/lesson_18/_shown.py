@@ -12,7 +12,7 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.experts import Translator, mix
 
-BALANCED = ("nothing", "balance loss", "offsets", "norm", "6 in place of 1", "fixed gate")
+BALANCED = ("nothing", "balance loss", "offsets", "norm", "fixed gate")
 LAYERS = {  # the stored runs of a translator, and what its layer is made with
     "8 experts": ("8 experts", {"experts": 8}),
     "one network": ("no experts", {}),
