@@ -18,11 +18,7 @@ from course_utils.data.stories import KINDS, stories
 from course_utils.models.memory import MemoryNetwork, fit, memory_hop, score
 
 STEPS, LINEAR, UNSEEN = 1500, 150, 10_000  # the last is the seed of the stories that nothing learns from
-CHAIN = (
-    "who took the thing",
-    "the move to the named place",
-    "the move before",
-)  # what an answer to "three facts" needs
+CHAIN = ("who took the thing", "the move to the named place", "the move before")  # of "three facts", in their order
 SETUPS = {  # what a network is made with
     "no order": {"order": False},
     "no age": {"age": False},
@@ -80,9 +76,8 @@ def hide_facts(seed):
     unseen, rows = told("three facts", UNSEEN, 1000), []
     for fact, name in enumerate(CHAIN):
         hidden = F.one_hot(unseen.support[:, fact], unseen.mask.shape[1]).bool()  # N M
-        model.hop = lambda question, memory, output, mask, hidden=hidden: memory_hop(
-            question, memory, output, mask & ~hidden
-        )
+        # hidden in the hop alone: `model` tells the ages of all facts by their mask
+        model.hop = lambda u, keys, values, mask, hidden=hidden: memory_hop(u, keys, values, mask & ~hidden)
         rows.append((name, score(model, unseen).right))
     return rows
 
@@ -90,4 +85,4 @@ def hide_facts(seed):
 if __name__ == "__main__":
     seeds = read_options(__doc__, 5).seeds
     fill("memory", COLUMNS, jobs(SHOWN, seeds), measure)
-    fill("three_facts", "seed hidden right", [(seed,) for seed in seeds], hide_facts)
+    fill("three_facts", "seed hidden right", jobs([()], seeds), hide_facts)

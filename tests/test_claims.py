@@ -331,13 +331,13 @@ def _(numbers):
     return numbers("probability of the full stop after 'sautant':") == [0.009] and long < short
 
 
-@claim("05", "it gets fewer of them right than of the first four, which it writes at the end.")
+@claim("05", "it gets fewer of them right than of the first four. So the last words are harder to find in the vector.")
 def _(numbers):
-    first, last = numbers("backwards  ")
-    return last + 0.15 < first and last < numbers("forwards  ")[1]
+    (first, last), guessed = numbers("\nbackwards  "), numbers("backwards, the vector of another  ")
+    return max(guessed) < last < first - 0.15 and last < numbers("\nforwards  ")[1]
 
 
-@claim("19", "Two attentions with positions are as good as SNAIL.")
+@claim("19", "After 4,000 steps, two attentions with positions are as good as SNAIL.")
 def _(numbers):
     snail, two = numbers("\nSNAIL  "), numbers("\ntwo attentions with positions, 4,000 steps  ")
     return abs(two[0] - snail[0]) < 0.02 and abs(two[3] - snail[1]) < 0.02
@@ -698,6 +698,12 @@ def _(numbers):
     )
 
 
+@claim("16", "Hop 1 now gives most of its weight to a drop, too.")
+def _(numbers):
+    take, drop, _ = numbers("\nhop 1  ")
+    return take > 0.9 and drop > 0.6
+
+
 @claim("16", "With the ReLU, nearly all answers are right, and all five networks beat all those with one matrix.")
 def _(numbers):
     one_matrix, two, with_relu = (
@@ -885,7 +891,7 @@ def _(numbers):
     return known > 0.85 and numbers("if all steps so far got the same:")[0] < new < 0.4
 
 
-@claim("19", "Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did.")
+@claim("19", "Nearly all of the weight lies on the label of the earlier picture of a 3, and SNAIL says 1, as you did.")
 def _(numbers):
     right, said = numbers("the right label is")
     return right == said == 1 and numbers("The right label has")[0] > 0.9

@@ -187,12 +187,12 @@ def test_the_loop_of_lesson_05_is_the_courses():
     (path,) = Path(__file__).parents[1].glob("course_utils/lessons/lesson_05/05_*[!s].py")
     loop = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
     space = {"torch": torch, "nn": nn, "F": nn.functional, "PAD": PAD, "make_batch": make_batch}
-    space |= {"sources": SOURCES, "targets": TARGETS}
+    space["sources"] = SOURCES
     exec("\n".join(ast.unparse(node) for node in loop if node.name in ("loss_of", "train")), space)
     losses = []
-    for train in (space["train"], lambda model, steps: fit(model, SOURCES, TARGETS, steps=steps)):
+    for train in (space["train"], lambda model, targets, steps: fit(model, SOURCES, targets, steps=steps)):
         torch.manual_seed(0)
-        losses.append(train(Seq2Seq(V), steps=5))
+        losses.append(train(Seq2Seq(V), TARGETS, steps=5))
     torch.testing.assert_close(*losses)
 
 

@@ -319,6 +319,8 @@ table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 # %% [markdown]
 # Yes, the largest weight is right more often than a draw, in all three rows. So hard attention can draw while it learns, and take the largest weight in use. In our world, a model that has learned with soft attention can do the same, and then it also reads only one value.
 #
+# So to the first question: attention need not be soft, but hard attention needs many questions to learn.
+#
 # <details><summary>Straight-through and Gumbel-softmax: other ways to learn with a draw</summary>
 #
 # A *straight-through* estimator draws a word, but uses the gradient of soft attention. The *Gumbel-softmax* adds noise to the scores and takes a softmax at a low temperature. Its weights are close to a draw, and still have a gradient. Both estimates are biased, which means that their mean is wrong, and both need all values in training.
@@ -382,7 +384,26 @@ for place in (1.0, 2.5):
 # - **local-m** follows a rule, centre $= t$: word 5 of the translation looks around word 5 of the source. The m stands for *monotone*, which means that both languages have the same order. This kind has no Gaussian.
 # - **local-p** predicts the centre from the decoder's state $s_t$: centre $= S \cdot \text{sigmoid}(v^\top \tanh(W s_t))$. The sigmoid is a share between 0 and 1, and the centre is this share of the $S$ source words. The vector $v$, which is not a value, and the matrix $W$ are learned.
 #
-# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06. Here both languages have the same order of words. A decoder without attention is there, too: its first state holds the sentence, as in lesson 05. And in one row, the global decoders in use read only the value with the largest weight, to see whether a translator can do with one value. The course has trained five of each for 600 steps, on sentences of at most 12 words. The windows have $D = 2$. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
+# Say that five words are read, the state is $s = (1, -1)$, $W$ leaves it as it is, and $v = (0.5, 0.1)$. Where does local-p place its window?
+
+# %% tags=["nbval-check-output"]
+s = torch.tensor([1.0, -1.0])  # H
+W = torch.eye(2)  # H H
+v = torch.tensor([0.5, 0.1])  # H
+centre = 5 * torch.sigmoid(v @ torch.tanh(W @ s))  # S = 5
+print(f"centre {centre:.2f}")
+print("weights", local_weights(scores, centre, D=1))
+
+# %% [markdown]
+# The share is 0.58, so the centre is at 2.88, near "barks".
+#
+# Are these windows as good as global attention? We compare them in Luong's decoder, in the small world of lesson 06, where both languages have the same order of words here:
+#
+# - global attention, and local-m and local-p with $D = 2$
+# - the same global decoders, of which each now reads only the value with the largest weight: is one value enough for a translator?
+# - no attention: the first state holds the sentence, as in lesson 05
+#
+# The course has trained five of each kind for 600 steps, on sentences of at most 12 words. Then they predict each word of new sentences, given the right words before it. Which attention is best on sentences of 20 words?
 
 # %% tags=["nbval-check-output"]
 predict("08.window", ...)
@@ -442,7 +463,7 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
     ax.set(xlim=(0, 24), ylim=(0, 1))
 
 # %% [markdown]
-# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12, although it should grow more slowly. No sentence in training had more than 12 words. So its shares are right only for lengths that it has met.
+# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12. At word 6 it is 0.40 in place of 0.48, and it should be 0.27. No sentence in training had more than 12 words. So its shares are right only for lengths that it has met.
 #
 # ## So: must attention be soft, and must it look at every word?
 #

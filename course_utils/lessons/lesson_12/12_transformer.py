@@ -502,7 +502,7 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Hardly any word is right when it writes by itself. The loss does not show this fault, and neither does the share with teacher forcing: both are about the same as those of the whole model. The whole model has to find the next word in the source, and this one can find it in the target, one position further on. When it writes, that position is empty. So a missing mask is found by a test, as above, and not by the loss.
+# Hardly any word is right when it writes by itself. The loss does not show this fault, and neither does the share with teacher forcing: both are about the same as those of the whole model. The whole model has to find the next word in the source, and this one can find it in the target, one position further on. When it writes, that position is empty. So the loss does not give it away here, and a missing mask is found by a test, as above.
 #
 # **Your turn**: put another part, such as "norms", into the cell that begins with `part =`, predict, and run this cell and the next two again.
 #
@@ -523,7 +523,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # %% [markdown]
 # It is so without positions, attention to the source, the causal mask or residual connections:
 #
-# | taken out | words right with teacher forcing | by itself | the reason |
+# | taken out | words right with teacher forcing | by itself | a likely reason |
 # | --- | --- | --- | --- |
 # | positions | about three of four | about a third | the encoder sees which words the source has, but not in which order |
 # | attention to the source | less than a third | hardly any | the decoder can only guess from the words before |

@@ -475,7 +475,7 @@ table(about.OF_29, ["a person", "translator"], corner="translated, of 29", digit
 #
 # It is trained by a short loop. Each step draws a batch, computes the loss and its gradient, and moves the weights. What else helps has to be measured. The translator read its captions 11 times, with Muon, dropout, label smoothing and a tied readout. Each of these four was worth about one to three BLEU. About its warm-up the seeds disagree, and dropout harmed small models that read many pairs four times.
 #
-# The translator knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" stands in a German clause, but it has not learned every clause, nor "not". Rarity alone does not explain this: 29 captions were enough for most of 17 other words.
+# The translator knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" stands in a German clause, but it has not learned every clause, nor "not". Rarity alone does not explain this: in captions that it has read, it translates most of 17 other words that are as rare.
 #
 # ## Questions
 #

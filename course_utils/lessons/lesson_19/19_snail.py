@@ -357,7 +357,7 @@ table(rows, columns, corner="share of labels right", digits=2)
 # %% [markdown]
 # After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four. (Each network was trained once, if no range is given.)
 #
-# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner. Two attentions with positions are as good as SNAIL. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
+# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner. After 4,000 steps, two attentions with positions are as good as SNAIL. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
 #
 # ## Is it too good to be true?
 #
@@ -395,7 +395,7 @@ look_explorer = explore(look_from, step=ipywidgets.IntSlider(value=5, min=5, max
 look_explorer
 
 # %% [markdown]
-# Nearly all of the weight lies on the label of the other three, and SNAIL says 1, as you did.
+# Nearly all of the weight lies on the label of the earlier picture of a 3, and SNAIL says 1, as you did.
 #
 # From 10,000 new episodes of six pictures, we keep those that begin with one example of each class. How often is the sixth label right?
 

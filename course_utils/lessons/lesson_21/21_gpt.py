@@ -255,7 +255,7 @@ table(rows, columns, corner="500 texts", digits=2)
 copying_heads()
 
 # %% [markdown]
-# Without this head, letters to copy need many more bits, in each of the five GPTs. But if no character can see the one before it in layer 1, most of the copying is still there: it costs 0.8 bits at most. And in two of the five, the head stands in layer 1, where no earlier layer has told it which character follows which. So these GPTs do not copy as our small model does.
+# Without this head, letters to copy need many more bits, in each of the five GPTs. With seed 2, they even need more than the 3.07 bits of somebody who does not copy: this GPT is then sure of wrong letters. But if no character can see the one before it in layer 1, most of the copying is still there: it costs 0.8 bits at most. And in two of the five, the head stands in layer 1, where no earlier layer has told it which character follows which. So these GPTs do not copy as our small model does.
 #
 # How do they find the letters, then? Now we change the tales. At its first mention, the name "Vom" gets another first letter, and later it is "Vom" as before. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
 
@@ -263,7 +263,7 @@ copying_heads()
 copying_in_retold_tales()
 
 # %% [markdown]
-# With another first letter, the GPTs copy as well as before. So they do not look for an equal letter, as an induction head does. They need not, because each tale has only one name. Without "there", copying becomes much worse, and with "zebra" in its place hardly. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place. A picture of weights does not tell in which of these ways a model copies, but a change does.
+# With another first letter, the GPTs copy as well as before. So they do not look for an equal letter, as an induction head does. They need not, because each tale has only one name. Without "there", copying becomes much worse, and with "zebra" in its place hardly. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place. In real text, what is to be copied can stand anywhere, and there Olsson et al. found induction heads. So Llama 3 probably has them, but we have not looked.
 #
 # ## What has changed since 2017?
 #
@@ -343,7 +343,7 @@ for part in ("RMSNorm", "SwiGLU", "rotary positions", "grouped queries"):
 table(rows, ["bits more than in 2017"], corner="changed part", digits=2)
 
 # %% [markdown]
-# In each row, some seeds need more bits and others need fewer. The seeds themselves lie between 0.47 and 0.56 bits, so a small gain cannot be seen here. So we cannot say whether our small GPT gains anything. The changes were made for large models, in which they save work and memory, or have been found to help.
+# In each row, some seeds need more bits and others need fewer. The seeds themselves lie between 0.47 and 0.56 bits, so a small gain cannot be seen here. So we cannot say whether our small GPT gains anything. These GPTs are built by a class of the course, so they begin with other random weights than ours. The changes were made for large models, in which they save work and memory, or have been found to help.
 #
 # ### 5. The same attention in one pass
 #
