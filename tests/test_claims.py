@@ -823,10 +823,11 @@ def _(numbers):
     return work >= of - 1 and 0.85 < right < 0.95
 
 
-@claim("18", "Each expert gets most of its own tokens right, and almost none of the others' tokens: no more")
+@claim("18", "Each expert gets most of its own tokens right, and almost none of the others' tokens. With these, seven")
 def _(numbers):
     rows = [numbers(f"\nexpert {i} ") for i in range(1, 9)]  # share of all tokens, right of its own and of the others
-    return all(own > 0.6 and others < 0.04 for _, own, others in rows)
+    worse = sum(others < 1 / 64 for *_, others in rows)
+    return worse == 7 and all(own > 0.6 and others < 0.04 for _, own, others in rows)
 
 
 @claim("18", "most of our languages were shared by several experts.")

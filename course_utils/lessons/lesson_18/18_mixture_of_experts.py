@@ -412,7 +412,7 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right, and almost none of the others' tokens: no more than a guess among 64 words, 0.016, and most even fewer. Each has learned only from the tokens that were sent to it.
+# Each expert gets most of its own tokens right, and almost none of the others' tokens. With these, seven of the eight are worse than a guess among 64 words, 0.016. Each has learned only from the tokens that were sent to it.
 #
 # ## Experts in a Transformer
 #
