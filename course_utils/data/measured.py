@@ -29,7 +29,7 @@ lines.csv, translators.csv              benchmarks/experts.py         experts th
 characters.csv                          benchmarks/snail.py           learning from examples, by the number of classes learned from
 variants.csv                            benchmarks/variants.py        five attentions in two worlds, whole and in part
 gpt.csv, longer.csv, induction.csv      benchmarks/gpt.py             four changes since 2017, each put in and taken out; and copying, with one layer and two
-switched.csv                            benchmarks/gpt.py             how a GPT copies without each of its heads
+retold.csv                              benchmarks/gpt.py             how GPTs copy in tales that are changed
 shakespeare.csv                         benchmarks/shakespeare.py     a GPT, a GRU and counts on plays, and the GPT that ships
 """
 

@@ -11,45 +11,39 @@ from course_utils.base.errors import CourseError
 
 
 class Table:
-    """What `table` returns: rows of texts, the first row and the first column being headings; the columns named in `left` are texts to read."""
+    """What `table` returns: rows of texts, the first row and the first column being headings."""
 
-    def __init__(self, lines, caption, left=()):
-        self.lines, self.caption, self.left = lines, caption, [True, *(name in left for name in lines[0][1:])]
+    def __init__(self, lines, caption):
+        self.lines, self.caption = lines, caption
 
     def __repr__(self):
-        widths = [max(map(len, column)) for column in zip(*self.lines, strict=True)]
+        first, *others = (max(map(len, column)) for column in zip(*self.lines, strict=True))
         aligned = [
-            "  ".join(
-                cell.ljust(width) if left else cell.rjust(width)
-                for cell, width, left in zip(cells, widths, self.left, strict=True)
-            )
-            for cells in self.lines
+            "  ".join([name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, others, strict=True))])
+            for name, *cells in self.lines
         ]
         return "\n".join(line.rstrip() for line in [*([self.caption] if self.caption else []), *aligned])
 
     def _repr_html_(self):
         unbroken = "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}"  # so that a line ends before a spread, not inside it
         head, *body = ([escape(cell).replace(" to ", unbroken) for cell in line] for line in self.lines)
-        left, *sides = [f'style="text-align:{"left" if left else "right"}"' for left in self.left]
+        left, right = 'style="text-align:left"', 'style="text-align:right"'
         caption = f"<caption {left}>{escape(self.caption)}</caption>" if self.caption else ""
         corner = f'<th scope="col" {left}>{head[0]}</th>' if head[0] else "<td></td>"
-        top = corner + "".join(
-            f'<th scope="col" {side}>{cell}</th>' for side, cell in zip(sides, head[1:], strict=True)
-        )
+        top = corner + "".join(f'<th scope="col" {right}>{cell}</th>' for cell in head[1:])
         rows = (
-            f'<tr><th scope="row" {left}>{name}</th>'
-            f"{''.join(f'<td {side}>{cell}</td>' for side, cell in zip(sides, cells, strict=True))}</tr>"
+            f'<tr><th scope="row" {left}>{name}</th>{"".join(f"<td {right}>{cell}</td>" for cell in cells)}</tr>'
             for name, *cells in body
         )
         return f"<table>{caption}<thead><tr>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def table(rows, columns, corner="", digits=3, caption="", left=()) -> Table:
+def table(rows, columns, corner="", digits=3, caption="") -> Table:
     """Show a row for each entry of `rows`, which maps its heading to what is in its cells.
 
     A row holds a cell for each of `columns`: a text, a truth, a whole number, a decimal number with `digits` digits, or
     several runs, shown as "mean [lowest to highest]". A tensor runs×columns gives each column its runs. `corner` is the
-    heading of the headings. The columns named in `left` are aligned at their left, the others at their right.
+    heading of the headings.
 
     Raises:
         CourseError: A row has more or fewer cells than there are columns.
@@ -65,7 +59,7 @@ def table(rows, columns, corner="", digits=3, caption="", left=()) -> Table:
                 "each column. Several runs of one column are one cell."
             )
         lines.append([name, *(_written(cell, digits) for cell in cells)])
-    return Table([[str(cell) for cell in line] for line in lines], caption, left)
+    return Table([[str(cell) for cell in line] for line in lines], caption)
 
 
 def _written(cell, digits):

@@ -71,7 +71,9 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two such layers, all words point in nearly the same direction. In a first layer, the largest of a word's ten weights is only 0.17 on average, and equal weights would be 0.1. So each word gets nearly the same mean, and attention with small random matrices, as training begins with, does not keep words apart. Dong et al. 2021 prove that this happens fast if the matrices and the differences between the words are not too large. The second curve shows a partial remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
+# After two such layers, all words point in nearly the same direction. In a first layer, the largest of a word's ten weights is only 0.17 on average, and equal weights would be 0.1. So each word gets nearly the same mean: with the small random matrices that a training begins with, attention does not keep words apart. Dong et al. 2021 prove that this happens fast if the matrices and the differences between the words are not too large.
+#
+# The second curve shows a partial remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
 #
 # ## The whole plan
 #
@@ -563,7 +565,7 @@ for part in ["nothing", "residual connections"]:
     print(f"{part} taken out:", torch.stack(found))
 
 # %% [markdown]
-# Without residual connections, all words of the memory point in nearly the same direction. So at first the decoder can hardly tell them apart. Perhaps this is why these models have not learned the task. Another possible reason is the gradient: without x, it has to go back through every sub-layer (He et al. 2016).
+# Without residual connections, all words of the memory point in nearly the same direction. So at first the decoder can hardly tell them apart. Perhaps this is why these models have not learned the task. Another possible reason is the gradient: without x, it has to go back through every sub-layer (He et al. 2016). We have not tested which of the two it is.
 #
 # What do feed-forward networks add? Models without them also have fewer weights. With a third layer they have nearly as many as the whole model (41,472 of 45,632). How many words are wrong when they write?
 

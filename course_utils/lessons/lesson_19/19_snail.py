@@ -11,7 +11,6 @@ from course_utils.figures import diagrams
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.lessons.lesson_19._pictures import (
-    draw_new_digits,
     show_episode,
     show_weights,
     weight_on_right,
@@ -32,11 +31,11 @@ def drawn(seed):
 #
 # Nobody has ever trained you for this prompt. What comes next?
 #
-# > tolo 2, karu 0, bime 4, sedi 1, ravo 3, karu
+# > tolo c, karu a, bime e, sedi b, ravo d, karu
 #
-# You have read five examples, one of each word, and you say 0. Large language models can do this, too, without a change of their weights. This is called **in-context learning** (Brown et al. 2020).
+# You have read five examples, one of each word, and you say a. Large language models can do this, too, without a change of their weights. This is called **in-context learning** (Brown et al. 2020).
 #
-# Our network is small, so we give it pictures of handwritten digits in place of words. There are five classes of pictures, the digits 0 to 4. Each class has a label, also from 0 to 4, but chance decides which digit gets which label. The label stands above each picture. What is the label of the last one?
+# Our network is small, so we give it pictures of handwritten digits in place of words. There are five classes of pictures, the digits 0 to 4. Each class has a label, one of the letters a to e, but chance decides which digit gets which letter. The label stands above each picture. What is the label of the last one?
 
 # %%
 # one episode of 12 pictures, which show upright digits and do not come in training
@@ -44,7 +43,7 @@ prompt = episodes.character_episodes(1, "upright", drawn(7919), steps=12, part="
 show_episode(prompt, steps=6)
 
 # %% [markdown]
-# The label is 1, because the last picture shows a 3, and the 3 before it had the label 1.
+# The label is b, because the last picture shows a 3, and the 3 before it had the label b.
 #
 # Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are drawn anew. Training on many episodes, so that the network can deal with a new one, is called **meta-learning**.
 #
@@ -52,7 +51,7 @@ show_episode(prompt, steps=6)
 #
 # ## What do many tasks teach?
 #
-# We make the task so small that we can compute the answer by hand. An episode now has a single class. It shows a picture, then its label $y$, which is 1 or -1, and then asks for the label of the same picture.
+# We make the task so small that we can compute the answer by hand. An episode now has a single class. It shows a picture, then its label $y$, which is 1 or -1, and then asks for the label of the same picture. There is no other picture, so the network need not look at it.
 #
 # The network has two weights. The weight $w$ can remember a label, and the weight $c$ lets the network read the label that the episode shows. Together they give a score $s$, and a positive score means the label 1:
 #
@@ -107,9 +106,9 @@ table(tiny_networks, results, corner="labels in training", digits=2)
 #
 # ## What does our network read?
 #
-# In our episodes with five classes, the network reads a picture $x_t$ at each step, and has to predict its label $y_t$. It must not see this label yet. So beside the picture it reads $y_{t-1}$, the label of the picture before. A label is a one-hot vector of width V = 5. The function `move_later` moves a sequence later by some steps, and puts zeros at the beginning.
+# In our episodes with five classes, the network reads a picture $x_t$ at each step, and has to predict its label $y_t$. It must not see this label yet. So beside the picture it reads $y_{t-1}$, the label of the picture before. A label is a one-hot vector of width V = 5, with the 1 in the first place for an a, and so on. The function `move_later` moves a sequence later by some steps, and puts zeros at the beginning.
 #
-# The first six labels of our prompt are 2, 3, 1, 4, 0 and 1. Which labels does the network read in these six steps?
+# The first six labels of our prompt are c, d, b, e, a and b. Which labels does the network read in these six steps?
 
 
 # %% tags=["nbval-check-output"]
@@ -132,8 +131,8 @@ print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 # | step | 0 | 1 | 2 | 3 | 4 | 5 |
 # | --- | --- | --- | --- | --- | --- | --- |
 # | picture read | four | two | three | zero | one | three |
-# | label read | none | 2 | 3 | 1 | 4 | 0 |
-# | label to predict | 2 | 3 | 1 | 4 | 0 | 1 |
+# | label read | none | c | d | b | e | a |
+# | label to predict | c | d | b | e | a | b |
 #
 # ## Which rules should it beat?
 #
@@ -157,13 +156,13 @@ rows = {
     "nearest picture": shares(episodes.nearest(test)),
 }
 copied = episodes.nearest(prompt)  # B T
-print("nearest picture, our prompt, step 5:", copied[0, 5].item())
+print("nearest picture, our prompt, step 5:", "abcde"[copied[0, 5]])
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
 # Where a class was shown once, the nearest picture has the right label in about three of four cases. The most frequent label is worse than a guess there, because a class shown only once is seldom the most frequent.
 #
-# In our prompt, the second rule is wrong: it says 3. In its pixels, the last picture is nearer to the picture of a 2 than to the earlier picture of a 3.
+# In our prompt, the second rule is wrong: it says d. In its pixels, the last picture is nearer to the picture of a 2 than to the earlier picture of a 3.
 #
 # ## Is attention enough?
 #
@@ -236,7 +235,7 @@ rows["one attention, pairs given"] = train(with_pairs, read_pairs)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With the pairs, nearly all labels are right, even where a class was shown only once. So attention lacked only one thing: each label beside its own picture.
+# With the pairs, nearly all labels are right, even where a class was shown only once. So what attention lacked was above all each label beside its own picture.
 #
 # ## A convolution brings picture and label together
 #
@@ -334,30 +333,37 @@ class Snail(nn.Module):
 
 
 # %% [markdown]
-# SNAIL gets no pairs. We train it, once more with one dense block, and also its convolutions alone. Does one of the halves work by itself? The course has also trained both halves for 4,000 steps, with three seeds each. Large language models have no convolutions, so it has also trained two attentions, one after the other, with positions.
+# SNAIL gets no pairs. We train it, once more with one dense block, and also its convolutions alone. Does one of the halves work by itself? Most large language models have no convolutions, so the table also has two attentions, one after the other, with positions. The course has trained these, and all rows with 4,000 steps, with three seeds each.
 
 # %%
 torch.manual_seed(0)
 convolutions_alone = nn.Sequential(dense_blocks(64 + 5), nn.Linear(64 + 5 + 160, 5))
 rows["convolutions alone"] = train(convolutions_alone)
-halves = ("attention alone", "convolutions alone", "two attentions with positions")
-for half in halves:
-    # stored shares: for pictures of the classes of training, a number for each seed
-    once = by_seed("characters", "own", setup=half, examples=1)
-    five_times = by_seed("characters", "own", setup=half, examples=5)
-    rows[f"{half}, 4,000 steps"] = [once, five_times]
-
 torch.manual_seed(0)
 model = Snail()
 rows["SNAIL"] = train(model)
 torch.manual_seed(0)
 rows["SNAIL, one dense block"] = train(Snail(dilations=[1]))
+two = "two attentions with positions"
+stored = {
+    f"{two}": f"{two}, 400 steps",
+    "attention alone, 4,000 steps": "attention alone",
+    "convolutions alone, 4,000 steps": "convolutions alone",
+    "SNAIL, 4,000 steps": "SNAIL as on the page",
+    f"{two}, 4,000 steps": two,
+}
+for name, setup in stored.items():  # on classes of the training, a number for each seed
+    once = by_seed("characters", "own", setup=setup, examples=1)
+    five_times = by_seed("characters", "own", setup=setup, examples=5)
+    rows[name] = [once, five_times]
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
 # After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four. (Each network was trained once, if no range is given.)
 #
-# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner. After 4,000 steps, two attentions with positions are as good as SNAIL. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
+# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner.
+#
+# Two attentions with positions can do it, too. After 400 steps they are behind SNAIL, and after 4,000 they are nearly as good. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
 #
 # ## Is it too good to be true?
 #
@@ -395,7 +401,7 @@ look_explorer = explore(look_from, step=ipywidgets.IntSlider(value=5, min=5, max
 look_explorer
 
 # %% [markdown]
-# Nearly all of the weight lies on the label of the earlier picture of a 3, and SNAIL says 1, as you did.
+# Nearly all of the weight lies on the label of the earlier picture of a 3, and SNAIL says b, as you did.
 #
 # From 10,000 new episodes of six pictures, we keep those that begin with one example of each class. How often is the sixth label right?
 
@@ -447,28 +453,40 @@ print(f"weight on it if all steps so far got the same: {share:.2f}")
 # %% [markdown]
 # With the new digits, the attention hardly finds the right label any more. So the weights of SNAIL hold more than a way to find pictures that are alike. What it compares fits the digits 0 to 4.
 #
-# In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. To get forty classes, we turn or mirror each digit 0 to 4 in eight ways. To get very many, we cut two of these forty along a line, and join one side of each into a new picture. Here is an episode of such classes. What is the last label?
+# In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. To get forty classes, we turn or mirror each digit 0 to 4 in eight ways, some of which look alike. To get very many, we cut two of these forty along a line, and join one side of each into a new picture. Here is an episode of such classes. What is the last label?
 
 # %%
 joined = episodes.character_episodes(1, "joined", drawn(6), steps=12)
 show_episode(joined, steps=6)
 
 # %% [markdown]
-# The last label is 1, as for the fourth picture: both look like a 3 with an arm to the right. The course has trained SNAIL on five, forty and many classes, for 1,500 steps and with five seeds each. Do more classes help with the digits 5 to 9?
+# The last label is b, as for the fourth picture: both look like a 3 with an arm to the right. The course has trained SNAIL on five, forty and many classes, for 1,500 steps and with five seeds each. We test each on new episodes of its own kind, and on the digits 5 to 9. Among many classes, hardly one of such an episode has come in training. Do more classes help with the digits 5 to 9?
 
 # %%
-draw_new_digits(by_rule)
+kinds = {"five": "upright", "forty": "turned", "many": "joined"}
+setups = {"five": "five classes", "forty": "forty classes", "many": "SNAIL"}
+rows = {}
+for number, kind in kinds.items():
+    own = by_seed("characters", "own", setup=setups[number], examples=1)
+    new = by_seed("characters", "held_out", setup=setups[number], examples=1)
+    same_kind = episodes.character_episodes(400, kind, drawn(1))
+    rule = shares(episodes.nearest(same_kind), same_kind)
+    rows[f"{number} classes"] = [own, rule[0], new, by_rule[0]]
+columns = ["own kind: SNAIL", "the rule", "5 to 9: SNAIL", "rule"]
+table(rows, columns, corner="class shown once", digits=2)
 
 # %% [markdown]
-# More classes help: with forty or many, SNAIL has far more labels of new digits right than with five. But from forty to many, only the share after five examples rises, and the share after one falls a little. SNAIL does not reach the rule, which needs no training. We have not tested longer training.
+# With five classes, SNAIL knows these five: it has all of their labels right, but about a quarter of those of the new digits, hardly more than a guess. With forty or many classes, it has about half of the new digits right.
+#
+# Among many classes, SNAIL is about as good as the rule at new episodes of its own kind, although it has hardly met one of their classes. So it has learned to compare new classes, too, if they are made like those of its training. The digits 5 to 9 are not, and there the rule wins by far. We have not tested longer training.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if the network knows the classes. Our SNAIL reads one example of each digit, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which of five digits that it knows already. It does not learn from them what a digit looks like.
+# Yes, if the classes are like those of its training. Our SNAIL reads one example of each of five digits that it knows, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which digit. A SNAIL that was trained on many classes can even do this with classes that it has hardly ever met, if they are made in the same way.
 #
-# For digits that it has never seen, the answer is: only in part. Even where a class was shown five times, SNAIL has at best about three of four labels right. Training on more classes helps. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their network is also larger, with a convolutional network that reads each picture, so the classes need not be the whole reason.
+# For the digits 5 to 9, which are made in another way, the answer is: only in part. Where a digit was shown once, SNAIL has at best about half of the labels right. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their network is also larger, with a convolutional network that reads each picture, so the classes need not be the whole reason.
 #
-# In the prompt at the beginning, you could compare new words, because you have read many others. SNAIL has read five digits. What a network can compare, it has learned from its tasks.
+# In the prompt at the beginning, you could compare new words, because you have read many others. What a network can compare, it has learned from its tasks.
 #
 # ## Questions
 #

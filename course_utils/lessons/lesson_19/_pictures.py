@@ -1,17 +1,17 @@
-"""What lesson 19 draws: an episode as a row of pictures, where a step looks in it, and stored shares; and how much weight finds the right label."""
+"""What lesson 19 draws: an episode as a row of pictures, and where a step looks in it; and how much weight finds the right label."""
 
 import torch
 
 from course_utils.data.digit_fields import SIDE
-from course_utils.data.measured import by_seed
 from course_utils.figures import pictures, plots
+
+LETTERS = "abcde"  # of the labels 0 to 4
 
 
 def show_episode(episode, steps):
     """Draw the first steps of an episode, each picture below its label, and the last one below a question mark."""
     for t, ax in enumerate(plots.axes(steps, width=1.5, height=1.8)):
-        label = episode.labels[0, t].item()
-        title = f"label {label}" if t < steps - 1 else "label?"
+        title = f"label {LETTERS[episode.labels[0, t]]}" if t < steps - 1 else "label?"
         pictures.picture(episode.pictures[0, t].view(SIDE, SIDE), title, ax)
         ax.images[0].set_interpolation("bicubic")  # smoothed for our eyes
 
@@ -21,7 +21,7 @@ def show_weights(weights, answers, episode, step):
 
     A label is read one step after its picture, so the weight drawn below a picture is that of the next step.
     """
-    labels = episode.labels[0].tolist()
+    labels = [LETTERS[label] for label in episode.labels[0]]
     ax = plots.axes(1, 1.4 + 0.7 * step, 2.1)
     right = [t for t in range(step) if labels[t] == labels[step]]
     on_labels = weights[0, step, 1 : step + 1]
@@ -30,7 +30,7 @@ def show_weights(weights, answers, episode, step):
     for t, place in enumerate(places):
         picture = episode.pictures[0, t].view(SIDE, SIDE).numpy()
         ax.imshow(picture, "gray", extent=(place - 0.48, place + 0.48, -0.55, -1.51), interpolation="bicubic")
-    answer = answers[0, step].item()
+    answer = LETTERS[answers[0, step]]
     ax.set_xticks(places, [*labels[:step], f"SNAIL: {answer}"])
     ax.set(xlim=(-0.5, step + 0.9), ylim=(0.5, -1.6))
     share = on_labels[right].sum().item()
@@ -44,13 +44,3 @@ def weight_on_right(weights, episodes):
     same = (labels[:, :, None] == labels[:, None]).tril(-1)  # B T T: pictures of the class before
     read = torch.cat([torch.zeros_like(same[..., :1]), same[..., :-1]], dim=-1)  # B T T: a label is read one step later
     return (weights * read).sum(-1)[episodes.before == 1].mean().item()
-
-
-def draw_new_digits(by_rule):
-    """Draw the stored shares of right labels of new digits, by the classes of training; the last row is the rule's, after one and five examples."""
-    columns, rows = ("class shown once", "class shown five times"), {}
-    for number, setup in (("five", "five classes"), ("forty", "forty classes"), ("many", "SNAIL")):
-        found = (by_seed("characters", "held_out", setup=setup, examples=examples) for examples in (1, 5))
-        rows[f"SNAIL, {number} classes"] = dict(zip(columns, found, strict=True))
-    rows["nearest picture"] = dict(zip(columns, by_rule, strict=True))
-    plots.dots(rows, "share of labels right, digits 5 to 9; a mark for each seed")

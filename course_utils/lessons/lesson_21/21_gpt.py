@@ -14,7 +14,6 @@ from course_utils.figures.tables import table
 from course_utils.lessons.lesson_21._comparisons import (
     bits_by_counting,
     compare_interventions,
-    copying_heads,
     copying_in_retold_tales,
     draw_layers,
     in_one_pass,
@@ -34,6 +33,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # | part | our GPT | Llama 3 8B | lesson |
 # | --- | --- | --- | --- |
 # | it reads and predicts | 43 characters | 128,000 pieces of words | 06 |
+# | longest text | 64 characters | 8,192 pieces | 21 |
 # | embedding and readout | one matrix for both | a matrix for each | 12 |
 # | positions | sinusoids, added | rotary | 11 |
 # | layers | 2 of width 48 | 32 of width 4,096 | 12 |
@@ -44,7 +44,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # | parameters | 58,704 | 8 billion | 21 |
 # | read in training | 0.7 million characters | about 15 trillion pieces | 21 |
 #
-# You know most of these parts. We build our small model from them, train it, and find out how such a model can copy. Then we exchange the parts that have changed since 2017.
+# You know most of these parts. We build our small model from them, train it, and let it write. Then we find out how such a model can copy. In the end we look at the parts that have changed since 2017, and at what turns such a model into an assistant.
 #
 # ## Half a Transformer
 #
@@ -199,178 +199,7 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Who does not copy needs as many bits as at the first mention, (2.32 + 3.81) / 2 = 3.07 on average. So both copy a little: the counts can do it where the first mention is among the last seven characters. Our GPT copies better, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. The brackets hold the lowest and the highest.
-#
-# ## How can a model copy?
-#
-# Elhage et al. 2021 found a way, and Olsson et al. 2022 saw it in models of many sizes. Two heads work together:
-#
-# 1. In one layer, a head looks at the word before. Then the vector of every word also says which word it follows.
-# 2. In a later layer, a head looks for the word that followed an earlier word *equal* to the present one, and copies it. This head is called an **induction head**.
-#
-# In our tale, "V" comes for the second time. The first head would tell the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
-#
-# We look at these two steps in a smaller model first. It has positions and attention alone, in two layers of one head each. It learns in the small world of lesson 11: a text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. In how many of 500 texts is it right?
-
-# %%
-torch.manual_seed(0)
-copier = AttentionAlone(MultiHeadAttention, N=2)  # N layers: x + attention(x)
-losses = induction.fit(copier, seed=0)  # 1,000 steps, texts of 2 to 12 words
-words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))  # B T+1, B
-with torch.no_grad():
-    predicted = copier(words).argmax(-1)  # B
-right = (predicted == answers).float().mean()
-print("text  ", words[0].tolist())
-print("answer", answers[0].item())
-print(f"share of answers that are right: {right:.2f}")
-
-# %% [markdown]
-# The model is right in nearly all texts. The next picture shows its weights for the text above, in which 6 comes again. In layer 1 the frames mark the word before, in layer 2 the word to copy. Where does the last word, the second 6, look in layer 2?
-
-# %%
-draw_layers(copier, words[0])
-
-# %% [markdown]
-# In layer 2 the last word looks at 28, the word that followed 6 the first time. In layer 1 most words look at the word before them.
-#
-# These are the two steps. But a picture of weights does not show that the second one needs the first. So we change something, and see whether the copying fails:
-#
-# - In layer 1, no word can see the word before it.
-# - To compare: in layer 1, no word can see the word two places before.
-# - The first of the two equal words is replaced by another word.
-#
-# The last two rows of the table are stored results of other models, five with two layers and five with one. In which rows does the copying fail?
-
-# %%
-rows = compare_interventions(copier, words, answers)
-columns = ["answers right", "weight on the word to copy"]
-table(rows, columns, corner="500 texts", digits=2)
-
-# %% [markdown]
-# The copying fails without the word before, and with another word in place of the first 6. Then the answers are no better than a guess among the twelve words, 1/12 = 0.08. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
-#
-# Do GPTs copy the names of our tales in this way, too? In each of the five GPTs with 2,100 steps, we take the head that puts most weight on the letter to copy. We switch it off: its results are replaced by their mean over all texts and positions. And in layer 1, we hide the character before each character, as above. Which of the two costs more bits?
-
-# %%
-copying_heads()
-
-# %% [markdown]
-# Without this head, letters to copy need many more bits, in each of the five GPTs. With seed 2, they even need more than the 3.07 bits of somebody who does not copy: this GPT is then sure of wrong letters. But if no character can see the one before it in layer 1, most of the copying is still there: it costs 0.8 bits at most. And in two of the five, the head stands in layer 1, where no earlier layer has told it which character follows which. So these GPTs do not copy as our small model does.
-#
-# How do they find the letters, then? Now we change the tales. At its first mention, the name "Vom" gets another first letter, and later it is "Vom" as before. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
-
-# %% tags=["nbval-check-output"]
-copying_in_retold_tales()
-
-# %% [markdown]
-# With another first letter, the GPTs copy as well as before. So they do not look for an equal letter, as an induction head does. They need not, because each tale has only one name. Without "there", copying becomes much worse, and with "zebra" in its place hardly. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place. In real text, what is to be copied can stand anywhere, and there Olsson et al. found induction heads. So Llama 3 probably has them, but we have not looked.
-#
-# ## What has changed since 2017?
-#
-# Our GPT is a decoder of 2017, with the norms in front. In Llama 3, four parts work in another way: the norms, the feed-forward network, the positions, and the groups of heads. Three smaller changes need no section of their own: the layers have no biases, the readout has a matrix of its own, and the embedding is not multiplied by √D.
-#
-# ### 1. RMSNorm
-#
-# **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It has less to compute: it subtracts no mean, and has a gain g but no bias.
-#
-# $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
-#
-# With g = 1, what does RMSNorm make of [1, 2, 2]?
-
-
-# %% tags=["nbval-check-output"]
-class RMSNorm(nn.Module):
-    def __init__(self, D):
-        super().__init__()
-        self.g = nn.Parameter(torch.ones(D))
-
-    def forward(self, x):  # … D
-        mean_square = x.square().mean(-1, keepdim=True)  # … 1
-        return self.g * x / (mean_square + 1e-5).sqrt()  # … D
-
-
-x = torch.tensor([1.0, 2.0, 2.0])  # D
-print("RMSNorm  ", RMSNorm(3)(x).detach())
-print("LayerNorm", nn.LayerNorm(3)(x).detach())
-
-# %% [markdown]
-# The mean square is (1 + 4 + 4) / 3 = 3, so each number is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
-#
-# ### 2. SwiGLU
-#
-# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. It multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
-#
-# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
-#
-# Say that $x W_\text{up}$ is 3 for a hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76, and the unit becomes 5.28. If it is -4, the gate is only -0.07, and the unit becomes -0.22.
-#
-# With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Shazeer found that models with SwiGLU predict better.
-#
-# ### 3. Rotary positions
-#
-# Lesson 11 has shown **rotary positions**: the queries and keys are turned by their position, so a score depends on positions only through their distance. Nothing is added to the embeddings.
-#
-# ### 4. Grouped queries
-#
-# A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them, in **grouped queries** (Ainslie et al. 2023). There are G groups, and each group has one key and one value for all its heads. Head h belongs to group $\lfloor h / (H/G) \rfloor$. If a head has the width d and each number takes b bytes, the cache of N layers and T positions takes
-#
-# $$2 \cdot N \cdot G \cdot d \cdot T \cdot b \quad\text{bytes.}$$
-#
-# The 2 stands for key and value. Llama 3 with 8 billion parameters has 8 groups for its 32 heads. How many GiB does its cache take for 8,192 positions, compared with 32 groups, one for each head?
-
-# %% tags=["nbval-check-output"]
-N = 32  # layers of Llama 3 8B
-H = 32  # heads
-d = 128  # width of a head
-T = 8192  # positions
-b = 2  # bytes
-for G in (32, 8):
-    cache = 2 * N * G * d * T * b
-    groups = [h // (H // G) for h in range(8)]
-    print(f"{G:2} groups: {cache / 2**30:.0f} GiB, groups of heads 0 to 7:", groups)
-
-# %% [markdown]
-# With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group.
-#
-# Does our small GPT predict better with these changes? We have put each of them alone into the GPT of 2017, and trained for 700 steps with five seeds. How many bits more or fewer does it need than the GPT of 2017 with the same seed?
-
-# %% tags=["nbval-check-output"]
-plain = by_seed("gpt", "bits", setup="2017")  # one number for each of five seeds
-print("GPT of 2017, bits per character, seed by seed:", plain)
-rows = {}
-for part in ("RMSNorm", "SwiGLU", "rotary positions", "grouped queries"):
-    rows[part] = [by_seed("gpt", "bits", setup=f"2017 + {part}") - plain]
-table(rows, ["bits more than in 2017"], corner="changed part", digits=2)
-
-# %% [markdown]
-# In each row, some seeds need more bits and others need fewer. The seeds themselves lie between 0.47 and 0.56 bits, so a small gain cannot be seen here. So we cannot say whether our small GPT gains anything. These GPTs are built by a class of the course, so they begin with other random weights than ours. The changes were made for large models, in which they save work and memory, or have been found to help.
-#
-# ### 5. The same attention in one pass
-#
-# One more change leaves the result as it is. The T × T scores of a long text do not fit into the fast memory of a GPU. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
-#
-# But a softmax needs the sum over all scores. To compute it block by block, we keep three things for each query:
-#
-# - the largest score so far, $m$
-# - the sum $\ell$ of all $e^{s - m}$
-# - the sum $c$ of the values, each multiplied by its $e^{s - m}$
-#
-# At the end, the context is $c / \ell$. There $m$ cancels: it only keeps $e^s$ from becoming too large for the computer. When a block brings a larger score, $m$ becomes $m'$. Then both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
-#
-# $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
-#
-# Here j runs over the new block. One query has the scores 1, 2, 0 in a first block and 3, 1, 0 in a second. Calculate $m$ and $\ell$ after each block. You need $e^{-1} = 0.368$, $e^{-2} = 0.135$ and $e^{-3} = 0.050$. The function `in_one_pass` prints both.
-
-
-# %% tags=["nbval-check-output"]
-scores = torch.tensor([1.0, 2.0, 0.0, 3.0, 1.0, 0.0])  # S
-values = torch.tensor([[4.0], [0.0], [2.0], [1.0], [0.0], [6.0]])  # S d
-blocks = [(scores[:3], values[:3]), (scores[3:], values[3:])]
-print("in blocks:", in_one_pass(blocks))
-print("as usual: ", scores.softmax(-1) @ values)
-
-# %% [markdown]
-# After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax, so no model has to be trained anew.
+# A reader who does not copy needs as many bits as at the first mention, (2.32 + 3.81) / 2 = 3.07 on average. So both copy a little: counting can do this where the first mention is among the last seven characters. Our GPT copies better, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. The brackets hold the lowest and the highest.
 #
 # ## Writing
 #
@@ -431,6 +260,162 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
 
 # %% [markdown]
 # The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Where letters are drawn, the names often go wrong, because this GPT does not copy well yet.
+#
+# ## How can a model copy?
+#
+# Elhage et al. 2021 found a way, and Olsson et al. 2022 saw it in models of many sizes. Two heads work together:
+#
+# 1. In one layer, a head looks at the word before. Then the vector of every word also says which word it follows.
+# 2. In a later layer, a head looks for the word that followed an earlier word *equal* to the present one, and copies it. This head is called an **induction head**.
+#
+# In our tale, "V" comes for the second time. The first head would tell the "o" of the first mention that it follows a "V". So the second "V" can find this "o", and copy it.
+#
+# We look at these two steps in a smaller model first. It has positions and attention alone, in two layers of one head each. It learns in the small world of lesson 11: a text has twelve different words, written as numbers. Then one of them comes again, and the model has to say which word followed it the first time. In how many of 500 texts is it right?
+
+# %%
+torch.manual_seed(0)
+copier = AttentionAlone(MultiHeadAttention, N=2)  # N layers: x + attention(x)
+losses = induction.fit(copier, seed=0)  # 1,000 steps, texts of 2 to 12 words
+words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))  # B T+1, B
+with torch.no_grad():
+    predicted = copier(words).argmax(-1)  # B
+right = (predicted == answers).float().mean()
+print("text  ", words[0].tolist())
+print("answer", answers[0].item())
+print(f"share of answers that are right: {right:.2f}")
+
+# %% [markdown]
+# The model is right in nearly all texts. The next picture shows its weights for the text above, in which 6 comes again. In layer 1 the frames mark the word before, in layer 2 the word to copy. Where does the last word, the second 6, look in layer 2?
+
+# %%
+draw_layers(copier, words[0])
+
+# %% [markdown]
+# In layer 2 the last word looks at 28, the word that followed 6 the first time. In layer 1 most words look at the word before them.
+#
+# These are the two steps. But a picture of weights does not show that the second one needs the first. So we change something, and see whether the copying fails:
+#
+# - In layer 1, no word can see the word before it.
+# - To compare: in layer 1, no word can see the word two places before.
+# - The first of the two equal words is replaced by another word.
+#
+# The last two rows of the table are stored results of other models, five with two layers and five with one. In which rows does the copying fail?
+
+# %%
+rows = compare_interventions(copier, words, answers)
+columns = ["answers right", "weight on the word to copy"]
+table(rows, columns, corner="500 texts", digits=2)
+
+# %% [markdown]
+# The copying fails without the word before, and with another word in place of the first 6. Then the answers are no better than a guess among the twelve words, 1/12 = 0.08. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
+#
+# Do the five GPTs with 2,100 steps copy the names of our tales in this way, too? We change the tales. At its first mention, the name "Vom" gets another first letter, and later it is "Vom" as before. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
+
+# %% tags=["nbval-check-output"]
+copying_in_retold_tales()
+
+# %% [markdown]
+# With another first letter, the GPTs copy as well as before. So they do not look for an equal letter, as an induction head does. They need not, because each tale has only one name.
+#
+# Without "there", copying becomes much worse, and with "zebra" in its place hardly. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place.
+#
+# In real text, what is to be copied can stand anywhere. In models of such text, Olsson et al. found induction heads. So Llama 3 probably has them, too, but we have not looked.
+#
+# ## What has changed since 2017?
+#
+# Our GPT is a decoder of 2017, with the norms in front. In Llama 3, four parts work in another way: the norms, the feed-forward network, the positions, and the groups of heads. Three smaller changes need no section of their own: the layers have no biases, the readout has a matrix of its own, and the embedding is not multiplied by √D.
+#
+# ### 1. RMSNorm
+#
+# **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It has less to compute: it subtracts no mean, and has a gain g but no bias.
+#
+# $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
+#
+# With g = 1, what does RMSNorm make of [1, 2, 2]?
+
+
+# %% tags=["nbval-check-output"]
+class RMSNorm(nn.Module):
+    def __init__(self, D):
+        super().__init__()
+        self.g = nn.Parameter(torch.ones(D))
+
+    def forward(self, x):  # … D
+        mean_square = x.square().mean(-1, keepdim=True)  # … 1
+        return self.g * x / (mean_square + 1e-5).sqrt()  # … D
+
+
+x = torch.tensor([1.0, 2.0, 2.0])  # D
+print("RMSNorm  ", RMSNorm(3)(x).detach())
+print("LayerNorm", nn.LayerNorm(3)(x).detach())
+
+# %% [markdown]
+# The mean square is (1 + 4 + 4) / 3 = 3, so each number is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
+#
+# ### 2. SwiGLU
+#
+# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. It multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
+#
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
+#
+# Say that $x W_\text{up}$ is 3 for a hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76, and the unit becomes 5.28. If it is -4, the gate is only -0.07, and the unit becomes -0.22.
+#
+# With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Llama 3 8B takes more units, as the table says. Shazeer found that models with SwiGLU predict better.
+#
+# ### 3. Rotary positions
+#
+# Lesson 11 has shown **rotary positions**: the queries and keys are turned by their position, so a score depends on positions only through their distance. Nothing is added to the embeddings.
+#
+# ### 4. Grouped queries
+#
+# A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them, in **grouped queries** (Ainslie et al. 2023). There are G groups, and each group has one key and one value for all its heads. Head h belongs to group $\lfloor h / (H/G) \rfloor$. If a head has the width d and each number takes b bytes, the cache of N layers and T positions takes
+#
+# $$2 \cdot N \cdot G \cdot d \cdot T \cdot b \quad\text{bytes.}$$
+#
+# The 2 stands for key and value. Llama 3 with 8 billion parameters has 8 groups for its 32 heads. How many GiB does its cache take for 8,192 positions, compared with 32 groups, one for each head?
+
+# %% tags=["nbval-check-output"]
+N = 32  # layers of Llama 3 8B
+H = 32  # heads
+d = 128  # width of a head
+T = 8192  # positions
+b = 2  # bytes
+for G in (32, 8):
+    cache = 2 * N * G * d * T * b
+    groups = [h // (H // G) for h in range(8)]
+    print(f"{G:2} groups: {cache / 2**30:.0f} GiB, groups of heads 0 to 7:", groups)
+
+# %% [markdown]
+# With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group.
+#
+# Does our small GPT predict better with these changes? We cannot say: what another seed changes is larger than what they change ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). They were made for large models, in which they save work and memory, or have been found to help.
+#
+# ## The same attention with less memory
+#
+# The way in which attention is computed has changed, too, and its result stays the same. The T × T scores of a long text do not fit into the fast memory of a GPU. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
+#
+# But a softmax needs the sum over all scores. To compute it block by block, we keep three things for each query:
+#
+# - the largest score so far, $m$
+# - the sum $\ell$ of all $e^{s - m}$
+# - the sum $c$ of the values, each multiplied by its $e^{s - m}$
+#
+# At the end, the context is $c / \ell$. There $m$ cancels: it only keeps $e^s$ from becoming too large for the computer. When a block brings a larger score, $m$ becomes $m'$. Then both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
+#
+# $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
+#
+# Here j runs over the new block. One query has the scores 1, 2, 0 in a first block and 3, 1, 0 in a second. Calculate $m$ and $\ell$ after each block. You need $e^{-1} = 0.368$, $e^{-2} = 0.135$ and $e^{-3} = 0.050$. The function `in_one_pass` prints both.
+
+
+# %% tags=["nbval-check-output"]
+scores = torch.tensor([1.0, 2.0, 0.0, 3.0, 1.0, 0.0])  # S
+values = torch.tensor([[4.0], [0.0], [2.0], [1.0], [0.0], [6.0]])  # S d
+blocks = [(scores[:3], values[:3]), (scores[3:], values[3:])]
+print("in blocks:", in_one_pass(blocks))
+print("as usual: ", scores.softmax(-1) @ values)
+
+# %% [markdown]
+# After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax, so no model has to be trained anew.
 #
 # ## From a GPT to an assistant
 #

@@ -1,4 +1,4 @@
-"""What lesson 21 compares: counts beside a GPT, interventions on an induction head, heads of GPTs switched off, a softmax in one pass.
+"""What lesson 21 compares: counts beside a GPT, interventions on an induction head, GPTs that read changed tales, a softmax in one pass.
 
 No task is declared here. Shape letters: N rows of tales, T characters of a row, B texts, V characters or words there are.
 """
@@ -61,25 +61,9 @@ def compare_interventions(model, words, answers):
     return rows
 
 
-def copying_heads():
-    """Return a table of five stored GPTs: the head that puts most weight on a letter to copy, and the bits per such letter as they are, without
-    this head, and if no character sees the one before it in layer 1.
-    """
-    heads = [{"layer": layer, "head": head} for layer in (1, 2) for head in (1, 2, 3, 4)]
-    weights = torch.stack([by_seed("switched", "weight", **one) for one in heads])  # heads, seeds
-    without = torch.stack([by_seed("switched", "to_copy", **one) for one in heads])
-    whole, hidden = by_seed("switched", "to_copy", layer=0, head=0), by_seed("hidden", "to_copy", back=1)
-    rows = {}
-    for seed, most in enumerate(weights.argmax(0).tolist()):
-        bits = (whole[seed], without[most, seed], hidden[seed])
-        rows[f"seed {seed}"] = [f"layer {heads[most]['layer']}", *(number.item() for number in bits)]
-    columns = ["head in", "as trained", "without the head", "character before hidden"]
-    return table(rows, columns, corner="bits per letter to copy", digits=2)
-
-
 def copying_in_retold_tales():
     """Return a table of the bits that five stored GPTs need per letter to copy, as the tales are and with something changed in them."""
-    rows = {"nothing": [by_seed("switched", "to_copy", layer=0, head=0)]}
+    rows = {"nothing": [by_seed("longer", "to_copy")]}
     for change in (
         "another first letter at the first mention",
         'without "there"',
