@@ -34,7 +34,6 @@ class Encoder(nn.Module):
             *(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
             *(nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(5)),
         )
-        self.see.to(memory_format=torch.channels_last)  # faster on a CPU
         self.name = nn.Linear(64, len(THINGS))
 
     def fit(self, seed=0, steps=1000, batch=128) -> list[float]:

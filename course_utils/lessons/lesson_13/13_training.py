@@ -458,6 +458,7 @@ print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]
 # Is "not" too rare? It stands in 29 of the 29,000 captions, and people made 23 of these negative in German. 17 other words, such as "wetsuit" and "evening", stand in 29 captions, too. For each of these we have written two new sentences. In how many of the 34 is the word translated? We look for German stems of each.
 
 # %%
+print("in 29 captions:", ", ".join(about.AS_RARE_AS_NOT))
 told = 0
 for word in about.AS_RARE_AS_NOT:
     rare_texts = about.sentences_with(word)

@@ -346,7 +346,7 @@ torch.manual_seed(0)
 rows["SNAIL, one dense block"] = train(Snail(dilations=[1]))
 two = "two attentions with positions"
 stored = {
-    f"{two}": f"{two}, 400 steps",
+    two: f"{two}, 400 steps",
     "attention alone, 4,000 steps": "attention alone",
     "convolutions alone, 4,000 steps": "convolutions alone",
     "SNAIL, 4,000 steps": "SNAIL as on the page",
@@ -484,7 +484,7 @@ table(rows, columns, corner="class shown once", digits=2)
 #
 # Yes, if the classes are like those of its training. Our SNAIL reads one example of each of five digits that it knows, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which digit. A SNAIL that was trained on many classes can even do this with classes that it has hardly ever met, if they are made in the same way.
 #
-# For the digits 5 to 9, which are made in another way, the answer is: only in part. Where a digit was shown once, SNAIL has at best about half of the labels right. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their network is also larger, with a convolutional network that reads each picture, so the classes need not be the whole reason.
+# For the digits 5 to 9, which are of another kind, the answer is: only in part. Where a digit was shown once, SNAIL has at best about half of the labels right. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their network is also larger, with a convolutional network that reads each picture, so the classes need not be the whole reason.
 #
 # In the prompt at the beginning, you could compare new words, because you have read many others. What a network can compare, it has learned from its tasks.
 #
