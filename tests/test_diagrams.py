@@ -52,6 +52,8 @@ SHOWN = {
     "three parts": diagrams.three_parts,
     "SNAIL": diagrams.snail,
     "where a head goes": diagrams.addressing,
+    "a small GPT": diagrams.decoder_only,
+    "Llama": lambda **more: diagrams.decoder_only(llama=True, **more),
     "a decoder": lambda **more: diagrams.attention("decoder state: *s*_t", HIDDEN, HIDDEN, then="decoder", **more),
 }
 SVG = "{http://www.w3.org/2000/svg}"
@@ -65,6 +67,12 @@ def everything_new(make):
 
 ALL = {name: make() for name, make in SHOWN.items()}
 ALL |= {f"{name}, new": everything_new(make) for name, make in SHOWN.items()}
+
+
+def test_no_diagram_is_left_out():
+    tried = {name for make in SHOWN.values() for name in (make.__name__, *make.__code__.co_names)}
+    made = {name for name, one in vars(diagrams).items() if getattr(one, "__module__", "") == diagrams.__name__}
+    assert {name for name in made if not name.startswith("_")} <= tried
 
 
 @pytest.mark.parametrize("shown", ALL.values(), ids=ALL)

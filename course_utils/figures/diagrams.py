@@ -16,7 +16,7 @@ ROLES = ("queries", "keys", "values")
 SHAPES = {"queries": "B T D", "keys": "B S D", "values": "B S E", "scores": "B T S", "context": "B T E"}
 AMONG_WORDS = SHAPES | {"queries": "B S D", "values": "B S D", "scores": "B S S", "context": "B S D"}
 WORDS, NARROW_WORDS = "word vectors: *x*₁ *x*₂ *x*₃", "word\nvectors: *x*₁ *x*₂ *x*₃"
-CAUSAL, CROSS, LLAMA = "causal\nself-attention", "attention\nto the source", "causal self-attention\nrotary, 8 groups"
+CAUSAL, CROSS, LLAMA = "causal\nself-attention", "attention\nto the source", "causal attention,\nrotary, 8 groups"
 Q, K, V, DOT = "queries: *Q*", "keys: *K*", "values: *V*", "*q* · *k*"
 EIGHT_SCORES = "dot, scaled dot, content-based, general, additive, perceptron, concatenating, location-based".split(
     ", "
@@ -299,11 +299,11 @@ def transformer(new=()) -> Diagram:
 def decoder_only(new=(), llama=False) -> Diagram:
     """The decoder of a Transformer without a source: a small GPT, or Llama 3 8B with the parts of today."""
     draw = Sketch("Llama 3 8B" if llama else "A decoder without a source", new)
-    readout = draw.step("readout", "readout: next piece" if llama else "readout: next character", 76, 48)
+    readout = draw.step("readout", "readout: next piece" if llama else "readout: next character", 104, 48)
     if llama:
         _stack(draw, "text\nso far", {"causal": LLAMA}, 0, readout, "SwiGLU", "RMSNorm", "embedding")
         return draw.diagram("""The pieces of the text so far get an embedding. A thick line leads on through N layers: one
-            residual stream. Beside it are causal self-attention (rotary, 8 groups) and SwiGLU: each reads the stream through
+            residual stream. Beside it are causal attention, rotary, 8 groups, and SwiGLU: each reads the stream through
             its RMSNorm, f(RMSNorm(x)), and at a + its result is added to the stream. An RMSNorm follows the last layer.
             The readout gives logits of the next piece.""")
     _stack(draw, "text\nso far", {"causal": CAUSAL}, 0, readout)
