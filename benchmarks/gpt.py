@@ -6,7 +6,7 @@ Fills four tables; lesson 21 shows all but the first:
 
 gpt.csv         models of two layers on the tales of `course_utils/data/tales.py`, 700 steps of 16 rows; with a seed, all setups see the same batches
 longer.csv      the first of them after 2,100 steps: also the bits for letters that can be copied
-retold.csv      the same models on tales that are changed: the bits for letters that can be copied
+retold.csv      the same models on tales that are changed: the bits for the second and third letter of a name at its second mention
 induction.csv   attention alone, in one layer and in two, that learns what came after the same word last time, as the lesson's does
 """
 
@@ -17,7 +17,7 @@ import torch
 from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.recall import recall_next
-from course_utils.data.tales import CHARACTERS, decode, encode, letters_to_copy, tales
+from course_utils.data.tales import CHARACTERS, CONSONANTS, VOWELS, decode, encode, letters_to_copy, tales
 from course_utils.models import induction
 from course_utils.models.gpt import GPT, MultiHeadAttention, Recurrent, bits, fit
 from course_utils.models.induction import AttentionAlone, induction_scores
@@ -33,10 +33,15 @@ for change, made in CHANGES.items():
     SETUPS[f"2017 + {change}"] = made
     SETUPS[f"all but {change}"] = {name: v for name, v in SETUPS["all four"].items() if name not in made}
 SETUPS["GRU"] = None
-RETOLD = {  # functions of a row, which begins with a line break and "there"
-    "another first letter at the first mention": lambda text: re.sub("(?<=called )[A-Z]", _another, text),
-    'without "there"': lambda text: text[0] + text[6:],
-    'with "zebra" in place of "there"': lambda text: text[0] + "zebra" + text[6:],
+BEFORE = {
+    1: "(?<=called )[A-Z]",
+    2: "(?<=called [A-Z])[a-z]",
+}  # what stands before the second and the third letter at the first mention
+RETOLD = {  # functions of a row, which begins with a line break and "there", and of how many letters of the name are known
+    "nothing": lambda text, known: text,
+    "another letter before it at the first mention": lambda text, known: re.sub(BEFORE[known], _another, text),
+    'without "there"': lambda text, known: text[0] + text[6:],
+    'with "zebra" in place of "there"': lambda text, known: text[0] + "zebra" + text[6:],
 }
 
 
@@ -75,20 +80,24 @@ def measure_longer(seed):
 
 
 def _another(found):
-    """Another capital letter than the one that was found."""
-    capitals = CHARACTERS[CHARACTERS.index("B") :]
-    return capitals[capitals.index(found[0]) - 1]
+    """Another letter than the one that was found: a vowel in place of a vowel, a capital in place of a capital."""
+    letters = VOWELS if found[0] in VOWELS else CONSONANTS.upper()
+    return letters[letters.index(found[0]) - 1]
 
 
 def measure_retold(seed):
-    """Return the rows of one longer training: how the tales are changed, and the bits for letters to copy."""
+    """Return the rows of one longer training: how the tales are changed, and the bits for the letters to copy at the second mention."""
     (model, _), test = train_longer(seed), tales(400, 2).ids
     copied, rows = letters_to_copy(test), []
+    known = copied * copied.cumsum(1)  # N T: 1 and 2 at the second and third letter of the first name that comes again
     for change, retell in RETOLD.items():
-        ids = torch.stack([encode(retell(decode(row))) for row in test.tolist()])
-        with torch.no_grad():
-            found = bits(model, ids)
-        rows.append((change, found[copied[:, -found.shape[1] :]].mean().item()))
+        found = []
+        for letters in BEFORE:
+            ids = torch.stack([encode(retell(decode(row), letters)) for row in test.tolist()])
+            with torch.no_grad():
+                needed = bits(model, ids)
+            found.append(needed[known[:, -needed.shape[1] :] == letters])
+        rows.append((change, torch.cat(found).mean().item()))
     return rows
 
 

@@ -31,8 +31,8 @@ def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26, 
 
     Args:
         kind: "upright": the digits 0 to 4, five classes in all; "turned": the same, each turned or mirrored in one of eight ways, 40 classes;
-            "joined": two of these 40, cut along a line and joined, so many classes that hardly one comes twice; "held out": the digits 5
-            to 9, which no other kind has.
+            "joined": two of these 40, cut along a line and joined, other pairs in the "test" part than elsewhere; "held out": the digits 5 to
+            9, which no other kind has.
         draw: where chance comes from.
         part: of the pictures that the characters are made of: "test" is every fourth one, "train" are the others, and "all" are both.
 
@@ -50,10 +50,15 @@ def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26, 
     if kind in ("upright", "held out"):
         shown = _in_any_hand(which + (WAYS if kind == "held out" else 0), draw, part)
     else:
-        shown = _turned(number, which, draw, part)
+        form = torch.rand(number, 40, generator=draw).argsort(-1)[:, :WAYS]  # B 5: of each class
+        shown = _turned(form.gather(1, which), draw, part)
     if kind == "joined":
         side = _side(number, draw).gather(1, which[..., None, None].expand_as(shown))
-        shown = torch.where(side, shown, _turned(number, which, draw, part))
+        further = 2 * torch.randint(20, (number, WAYS), generator=draw) + (
+            part == "test"
+        )  # B 5: even, or odd in the test
+        other = ((form + further) % 40).gather(1, which)  # B T
+        shown = torch.where(side, shown, _turned(other, draw, part))
     return Episodes(shown.flatten(2), labels, before)
 
 
@@ -69,9 +74,8 @@ def _in_any_hand(wanted, draw, part):
     return pictures[torch.nn.utils.rnn.pad_sequence(own, batch_first=True)[wanted, places]]
 
 
-def _turned(number, which, draw, part):
-    """Pictures of five classes out of 40 in each episode, a digit turned by quarters, and mirrored from the fourth way on."""
-    form = torch.rand(number, 40, generator=draw).argsort(-1)[:, :WAYS].gather(1, which)  # B T
+def _turned(form, draw, part):
+    """A picture of each of 40 forms B×T, a digit turned by quarters, and mirrored from the fourth way on: B×T×8×8."""
     shown, way = _in_any_hand(form // 8, draw, part), form % 8
     for turn in range(8):
         here = way == turn

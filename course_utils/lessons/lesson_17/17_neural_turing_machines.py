@@ -26,11 +26,11 @@ example = copy(torch.Generator().manual_seed(0), batch=1, shortest=5, longest=5)
 pictures.draw_copy(example)
 
 # %% [markdown]
-# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state. To keep more, it usually needs a larger state, and a larger state needs more parameters.
+# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state, and has to learn how to hold the first vector, the second, and so on. How should it hold a sixth if it has met only five?
 #
 # A **neural Turing machine** (Graves et al. 2014) has a second place for them: a **memory** $M$ of $N$ positions. Each position holds a vector of width $W$, and $M(i)$ is the vector at position $i$.
 #
-# Its name comes from Turing's machine of 1936, whose head stands over one cell of a tape, reads it, writes to it, and moves on by one. Here, a **head** is an attention over all positions, so it can be at several of them in part.
+# Its name comes from Turing's machine of 1936, whose head stands over one cell of a tape, reads it, writes to it, and moves on by one. It can go on like this for as long as the tape lasts. Here, a **head** is an attention over all positions, so it can be at several of them in part.
 #
 # ## How weights write
 #
@@ -355,7 +355,7 @@ machine.address = address  # as it was
 # %% [markdown]
 # Without the content, the machine copies as well as before. Without the shift, it is no better than guessing. So the heads of this machine walk.
 #
-# Can a machine learn to copy if it has no shift in training, either? We train one with the same seed and for as many steps, 450. Then a table shows five stored trainings of each kind, of 450 steps if it does not say otherwise.
+# Can a machine learn to copy if it has no shift in training, either? We train one with the same seed and for as many steps, 450. Then a table shows five stored trainings of each kind, with 450 steps unless the row says otherwise.
 
 # %%
 predict("17.no_shift", ...)
@@ -367,9 +367,9 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 pictures.five_seeds()
 
 # %% [markdown]
-# After 450 steps, the whole machine has learned to copy with four of the five seeds. Without the shift, no seed has learned to copy ten vectors. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two. But this is not the only reason: in the third row the positions differ from the beginning, and still about a third of the bits are wrong. After 1,200 steps, too, about a third are wrong.
+# After 450 steps, the whole machine has learned to copy with four of the five seeds. Without the shift, no seed has learned to copy ten vectors. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two. But this is not the only reason: in the third row the positions differ from the beginning, and still about a third of the bits are wrong. After 1,200 steps, too, about a third are wrong. It is a third and not half, because two positions and the LSTM's own state can still keep some of the bits.
 #
-# Without the content, no seed has learned it either, although our machine does not use the content afterwards. We do not know why.
+# Without the content, no seed has learned it either, although our machine does not use the content afterwards. Why, we do not know. But the shift is needed, in training and in use, and with it four of five seeds learn where to write.
 #
 # ## How far does it go?
 #
@@ -399,14 +399,18 @@ machine.N = 32
 written_to = output.writes[:, :40].argmax(-1)  # B 40
 read_from = output.reads[:, 41:].argmax(-1)  # B 40: step 40 is the delimiter
 behind = read_from - written_to  # B 40: by how many positions
-wrong = (output.logits[:, 41:] > 0) != forty.wanted.bool()  # B 40 6
+said = output.logits[:, 41:] > 0  # B 40 6
+wrong = said != forty.wanted.bool()  # B 40 6
+not_before = said != forty.wanted.bool().roll(1, 1)  # B 40 6: the vector before
 print("first sequence, behind by", behind[0, ::3].tolist())  # every third vector
 print(f"sequences in which it falls behind: {(behind > 0).any(1).sum()} of 50")
 print(f"where it keeps up, {wrong[behind == 0].float().mean():.2f} of the bits wrong")
 print(f"where it is behind, {wrong[behind > 0].float().mean():.2f} of the bits wrong")
+share = not_before[behind == 1].float().mean()
+print(f"one behind, {share:.2f} of the bits of the vector before wrong")
 
 # %% [markdown]
-# No. In about a third of the sequences the read head falls behind. In the first one, it stays at a position for one step too long, and from there on it reads each vector too late. While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. So the writing is good, and the walk of the read head fails.
+# No. In about a third of the sequences the read head falls behind. In the first one, it stays at a position for one step too long, and from there on it reads each vector too late. While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. But where it is one behind, nearly all bits of the vector *before* are right. So the writing is good, and the walk of the read head fails.
 #
 # How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
 
@@ -423,7 +427,7 @@ pictures.draw_machine_and_lstm()
 #
 # Yes. With a weight for each position, a head erases and adds, and gradients reach the weights.
 #
-# A network can also learn where to write. Four of our five machines did, and all five that were trained with longer sequences. Our machine writes each vector one position further, and its read head later goes the same way. Each step is like the one before, so the machine can go on where its training ended, until a step goes wrong. When that happens depends on the seed.
+# A network can also learn where to write. Four of our five machines did, and all five that were trained with longer sequences. Our machine writes each vector one position further, and its read head later goes the same way. Each move is like the one before, so the machine can go on where its training ended, until a move goes wrong. When that happens depends on the seed.
 #
 # Hardly any model of today has heads that walk. But erasing and adding have come back: the delta rule of lesson 20 erases what its memory holds for a key, and adds a new value.
 #
@@ -449,8 +453,8 @@ check("17.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - To write, a head erases and adds at each position as much as its weight says.
-# - A head can go to what resembles a key, or walk from where it was.
+# - Attention can write: a head erases and adds at each position as much as its weight says.
+# - A head can go to what resembles a key, or walk from where it was. Our machine copied by walking, and no seed learned it without the shift.
 # - A larger memory needs no more parameters.
 # - Some seeds go further than others, so one run shows only what is possible.
 #

@@ -9,7 +9,7 @@ lesson = Lesson(
     goals=(
         "say how weights over positions read, erase and add, and why gradients reach them",
         "calculate by hand where a head goes: content, gate, shift and sharpening",
-        "take a step out of such a machine, predict what it then fails to learn in as many steps, and check it",
+        "take one part of the addressing out of such a machine, predict what it then fails to learn, and check it",
         "judge from several seeds how far such machines go beyond the lengths of their training",
     ),
     needs="lesson 04: cosine scores; lesson 15: the LSTM; lesson 16: memories",

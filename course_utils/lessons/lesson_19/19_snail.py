@@ -235,7 +235,7 @@ rows["one attention, pairs given"] = train(with_pairs, read_pairs)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With the pairs, nearly all labels are right, even where a class was shown only once. So what attention lacked was above all each label beside its own picture.
+# With the pairs, nearly all labels are right, even where a class was shown only once. So above all, attention lacked this: each label beside its own picture.
 #
 # ## A convolution brings picture and label together
 #
@@ -252,7 +252,7 @@ for t in range(3):
     print(10 * earlier + 1 * sequence[t])
 
 # %% [markdown]
-# The results are 1, then 10 · 1 + 2 = 12, and then 10 · 2 + 3 = 23.
+# The results are 1, then 10 · 1 + 2 = 12, and then 10 · 2 + 3 = 23. In 12 we can still read both numbers, the 1 of the step before and the 2. Matrices can do the same with vectors: if they put the two in different places, one vector holds both.
 #
 # In the drawing, A, B and C are classes of pictures. A convolution joins each step with the step before. Where does the last A find its label?
 
@@ -310,7 +310,7 @@ print("step 15 sees the steps", sorted(seen))
 
 
 # %%
-def dense_blocks(D, dilations=(1, 2, 4, 8, 16), filters=32):
+def dense_blocks(D, dilations=(1, 2, 4, 8, 16), filters=32):  # 32 new features each
     blocks = []
     for dilation in dilations:
         blocks.append(DenseBlock(D, filters, dilation))
@@ -333,7 +333,7 @@ class Snail(nn.Module):
 
 
 # %% [markdown]
-# SNAIL gets no pairs. We train it, once more with one dense block, and also its convolutions alone. Does one of the halves work by itself? Most large language models have no convolutions, so the table also has two attentions, one after the other, with positions. The course has trained these, and all rows with 4,000 steps, with three seeds each.
+# SNAIL gets no pairs. We train it, and once more with only one dense block. We also train its convolutions alone. Does one of the halves work by itself?
 
 # %%
 torch.manual_seed(0)
@@ -344,26 +344,32 @@ model = Snail()
 rows["SNAIL"] = train(model)
 torch.manual_seed(0)
 rows["SNAIL, one dense block"] = train(Snail(dilations=[1]))
-two = "two attentions with positions"
-stored = {
-    two: f"{two}, 400 steps",
-    "attention alone, 4,000 steps": "attention alone",
-    "convolutions alone, 4,000 steps": "convolutions alone",
-    "SNAIL, 4,000 steps": "SNAIL as on the page",
-    f"{two}, 4,000 steps": two,
-}
-for name, setup in stored.items():  # on classes of the training, a number for each seed
-    once = by_seed("characters", "own", setup=setup, examples=1)
-    five_times = by_seed("characters", "own", setup=setup, examples=5)
+table(rows, columns, corner="share of labels right", digits=2)
+
+# %% [markdown]
+# Neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four: the attention looks back by itself.
+#
+# Each network was trained once, for 400 steps. Do the halves learn it in 4,000? And most large language models have no convolutions. Can two attentions do it, one after the other, with positions? The course has trained these with three seeds each.
+
+# %%
+rows = {}
+stored = [
+    "two attentions with positions, 400 steps",
+    "attention alone, 4,000 steps",
+    "convolutions alone, 4,000 steps",
+    "SNAIL, 4,000 steps",
+    "two attentions with positions, 4,000 steps",
+]
+for name in stored:  # on classes of the training, a number for each seed
+    once = by_seed("characters", "own", setup=name, examples=1)
+    five_times = by_seed("characters", "own", setup=name, examples=5)
     rows[name] = [once, five_times]
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four. (Each network was trained once, if no range is given.)
-#
 # With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner.
 #
-# Two attentions with positions can do it, too. After 400 steps they are behind SNAIL, and after 4,000 they are nearly as good. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
+# Two attentions with positions can do it, too. After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL of as many steps. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
 #
 # ## Is it too good to be true?
 #
@@ -407,7 +413,8 @@ look_explorer
 
 # %%
 many = episodes.character_episodes(10_000, "upright", drawn(2), 6, part="test")
-shown_before = many.before[:, :5].sum(1)  # B: how often a class came again
+# many.before, B T: how often the class of each picture was shown before
+shown_before = many.before[:, :5].sum(1)  # B: 0 if no class came again
 kept = shown_before == 0  # B: True if the first five have different classes
 six = episodes.Episodes(many.pictures[kept], many.labels[kept], many.before[kept])
 print("episodes kept:", len(six.labels))
@@ -451,7 +458,7 @@ share = weight_on_right(equal / equal.sum(-1, keepdim=True), new_digits)
 print(f"weight on it if all steps so far got the same: {share:.2f}")
 
 # %% [markdown]
-# With the new digits, the attention hardly finds the right label any more. So the weights of SNAIL hold more than a way to find pictures that are alike. What it compares fits the digits 0 to 4.
+# With the new digits, the attention hardly finds the right label any more. So the weights of SNAIL hold more than a way to find pictures that are alike. It compares them in a way that fits the digits 0 to 4.
 #
 # In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. To get forty classes, we turn or mirror each digit 0 to 4 in eight ways, some of which look alike. To get very many, we cut two of these forty along a line, and join one side of each into a new picture. Here is an episode of such classes. What is the last label?
 
@@ -460,31 +467,34 @@ joined = episodes.character_episodes(1, "joined", drawn(6), steps=12)
 show_episode(joined, steps=6)
 
 # %% [markdown]
-# The last label is b, as for the fourth picture: both look like a 3 with an arm to the right. The course has trained SNAIL on five, forty and many classes, for 1,500 steps and with five seeds each. We test each on new episodes of its own kind, and on the digits 5 to 9. Among many classes, hardly one of such an episode has come in training. Do more classes help with the digits 5 to 9?
+# The last label is b, as for the fourth picture: both look like a 3 with an arm to the right. The course has trained SNAIL on five, forty and many classes, for 1,500 steps and with five seeds each. We test each on episodes of its own kind, with pictures that have not come in training, and on the digits 5 to 9. For many classes, the test joins pairs of the forty that training has never joined, so these classes are new, too. Do more classes help with the digits 5 to 9?
 
 # %%
-kinds = {"five": "upright", "forty": "turned", "many": "joined"}
-setups = {"five": "five classes", "forty": "forty classes", "many": "SNAIL"}
+kinds = {
+    "five classes": "upright",
+    "forty classes": "turned",
+    "many classes": "joined",
+}
 rows = {}
-for number, kind in kinds.items():
-    own = by_seed("characters", "own", setup=setups[number], examples=1)
-    new = by_seed("characters", "held_out", setup=setups[number], examples=1)
-    same_kind = episodes.character_episodes(400, kind, drawn(1))
+for classes, kind in kinds.items():  # stored: a number for each of five seeds
+    own = by_seed("characters", "own", setup=classes, examples=1)
+    new = by_seed("characters", "held_out", setup=classes, examples=1)
+    same_kind = episodes.character_episodes(400, kind, drawn(1), part="test")
     rule = shares(episodes.nearest(same_kind), same_kind)
-    rows[f"{number} classes"] = [own, rule[0], new, by_rule[0]]
-columns = ["own kind: SNAIL", "the rule", "5 to 9: SNAIL", "rule"]
+    rows[classes] = [own, rule[0], new, by_rule[0]]
+columns = ["own kind: SNAIL", "own kind: rule", "5 to 9: SNAIL", "5 to 9: rule"]
 table(rows, columns, corner="class shown once", digits=2)
 
 # %% [markdown]
-# With five classes, SNAIL knows these five: it has all of their labels right, but about a quarter of those of the new digits, hardly more than a guess. With forty or many classes, it has about half of the new digits right.
+# More classes help: of the new digits, SNAIL has about a quarter right with five classes, hardly more than by a guess, and more than half with forty or many. But the rule, which needs no training, has more.
 #
-# Among many classes, SNAIL is about as good as the rule at new episodes of its own kind, although it has hardly met one of their classes. So it has learned to compare new classes, too, if they are made like those of its training. The digits 5 to 9 are not, and there the rule wins by far. We have not tested longer training.
+# Of its own kind, SNAIL has more right than the rule with five classes and with forty. These are the classes that it has learned. With many, each class of the test is new, and there the rule has more, although these classes are made like those of the training. We have not tested longer training.
 #
 # ## So: can it learn from five examples?
 #
-# Yes, if the classes are like those of its training. Our SNAIL reads one example of each of five digits that it knows, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which digit. A SNAIL that was trained on many classes can even do this with classes that it has hardly ever met, if they are made in the same way.
+# Yes, if the network knows the classes. Our SNAIL reads one example of each of five digits that it knows, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which digit.
 #
-# For the digits 5 to 9, which are of another kind, the answer is: only in part. Where a digit was shown once, SNAIL has at best about half of the labels right. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their network is also larger, with a convolutional network that reads each picture, so the classes need not be the whole reason.
+# For classes that it has never seen, the answer is: only in part. Where a class was shown once, SNAIL has fewer labels right than a simple rule, even if it was trained on many classes. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their network is also larger, with a convolutional network that reads each picture, so the number of classes need not be the only reason for this.
 #
 # In the prompt at the beginning, you could compare new words, because you have read many others. What a network can compare, it has learned from its tasks.
 #
@@ -513,7 +523,7 @@ check("19.q5", ...)
 # - A network can learn the labels of five known classes from five examples, if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
 # - A causal convolution joins each step with an earlier one. With the dilations 1, 2, 4 and so on, each further one doubles the number of steps that are seen.
 # - In SNAIL, a convolution brings each picture to the step where its label is read, and attention finds this step. One attention alone cannot do it: each label stands one step after its picture.
-# - With new digits, it helps to train SNAIL on more classes. Copying the label of the nearest picture is better still, so compare a network with a simple rule.
+# - With new digits, SNAIL is better if it was trained on forty classes in place of five. Copying the label of the nearest picture is better still, so compare a network with a simple rule.
 # - To find a leak, change one label and see which answers change.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)

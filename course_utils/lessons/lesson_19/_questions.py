@@ -117,7 +117,7 @@ predictions = (
     Prediction(
         "19.one_example",
         "Where a new digit was shown only once before, which gets more labels right?",
-        why="The rule compares pixels, whichever digits they show. SNAIL has learned what the digits 0 to 4 look like, and that need not tell a 5 from a 6.",
+        why="The rule compares pixels, whichever digits they show. SNAIL has learned what the digits 0 to 4 look like, which may not help to tell a 5 from a 6.",
         choices=("SNAIL", "the rule"),
     ),
     Prediction(

@@ -128,7 +128,7 @@ print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# The model makes 5 predictions, one after each character. So a text of 6 characters gives 5 examples to learn from, and nobody has to label them.
+# The model makes 5 predictions, one after each character. In a text of 6 characters, the right answer to each of the 5 is known. So the text gives 5 examples to learn from, and nobody has to label them.
 #
 # ## How well can anyone predict?
 #
@@ -182,7 +182,7 @@ with torch.no_grad():
 reveal("21.bits", round(by_model.mean().item(), 2))
 
 # %% [markdown]
-# Is that good? We compare our GPT with an **n-gram** model, which only counts which character followed the last seven in the same tales. Where these are rare, it looks at fewer.
+# Is that good? We compare our GPT with an **n-gram** model, which only counts which character followed the last seven in the same tales. Where these seven came seldom, it looks at fewer.
 #
 # The second column of the table is the mean over the letters that can be copied: the second and third letter of a name that comes again. Does our GPT copy better than the counts?
 
@@ -199,7 +199,7 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# A reader who does not copy needs as many bits as at the first mention, (2.32 + 3.81) / 2 = 3.07 on average. So both copy a little: counting can do this where the first mention is among the last seven characters. Our GPT copies better, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. The brackets hold the lowest and the highest.
+# A reader who does not copy needs as many bits as at the first mention, (2.32 + 3.81) / 2 = 3.07 on average. So both copy a little: counting can do this where the first mention is among the last seven characters. Our GPT copies better, and it also needs fewer bits for all characters together. With three times as many steps, five GPTs come close to the limit, and copy nearly every letter. Each number before a bracket is their mean, and the bracket holds the lowest and the highest.
 #
 # ## Writing
 #
@@ -307,17 +307,17 @@ columns = ["answers right", "weight on the word to copy"]
 table(rows, columns, corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails without the word before, and with another word in place of the first 6. Then the answers are no better than a guess among the twelve words, 1/12 = 0.08. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
+# The copying fails without the word before, and with another word in place of the first 6. Then no more answers are right than by guessing among the eleven other words, 1/11 = 0.09. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
 #
-# Do the five GPTs with 2,100 steps copy the names of our tales in this way, too? We change the tales. At its first mention, the name "Vom" gets another first letter, and later it is "Vom" as before. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
+# Do the five GPTs with 2,100 steps copy the names of our tales in this way, too? We change the tales, and look at the second mention of a name. At the first mention, another letter stands before the one to copy: "Rom" or "Vim" in place of "Vom". So there is no equal letter to look for. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
 
 # %% tags=["nbval-check-output"]
 copying_in_retold_tales()
 
 # %% [markdown]
-# With another first letter, the GPTs copy as well as before. So they do not look for an equal letter, as an induction head does. They need not, because each tale has only one name.
+# With another letter before it, the GPTs copy as well as before. So they do not need an equal letter, as an induction head does: each tale has only one name.
 #
-# Without "there", copying becomes much worse, and with "zebra" in its place hardly. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place.
+# Without "there", copying becomes much worse, and with "zebra" in its place it stays nearly as good. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place.
 #
 # In real text, what is to be copied can stand anywhere. In models of such text, Olsson et al. found induction heads. So Llama 3 probably has them, too, but we have not looked.
 #
@@ -360,7 +360,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # Say that $x W_\text{up}$ is 3 for a hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76, and the unit becomes 5.28. If it is -4, the gate is only -0.07, and the unit becomes -0.22.
 #
-# With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Llama 3 8B takes more units, as the table says. Shazeer found that models with SwiGLU predict better.
+# With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Llama 3 8B has more: 14,336 in place of 2/3 · 4 · 4,096 = 10,923. Shazeer found that models with SwiGLU predict better.
 #
 # ### 3. Rotary positions
 #
@@ -368,7 +368,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # ### 4. Grouped queries
 #
-# A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them, in **grouped queries** (Ainslie et al. 2023). There are G groups, and each group has one key and one value for all its heads. Head h belongs to group $\lfloor h / (H/G) \rfloor$. If a head has the width d and each number takes b bytes, the cache of N layers and T positions takes
+# A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them, in **grouped queries** (Ainslie et al. 2023). There are G groups, and each group has one key and one value for all its heads. Head h belongs to the group $h / (H/G)$, rounded down. If a head has the width d and each number takes b bytes, the cache of N layers and T positions takes
 #
 # $$2 \cdot N \cdot G \cdot d \cdot T \cdot b \quad\text{bytes.}$$
 #
@@ -388,7 +388,7 @@ for G in (32, 8):
 # %% [markdown]
 # With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group.
 #
-# Does our small GPT predict better with these changes? We cannot say: what another seed changes is larger than what they change ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). They were made for large models, in which they save work and memory, or have been found to help.
+# Does our small GPT predict better with these changes? We cannot say: the seeds of one GPT differ more than GPTs with and without a change ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). They were made for large models, in which they save work and memory, or have been found to help.
 #
 # ## The same attention with less memory
 #
@@ -425,14 +425,14 @@ print("as usual: ", scores.softmax(-1) @ values)
 print(write(model, "\nwhere is Vom. ", most_probable))
 
 # %% [markdown]
-# It does not answer, because it has read nothing but tales. How does such a model learn to answer? It is trained further, first on texts in which people have written the right answers. Often the loss counts only the answers:
+# It does not answer, because it has read nothing but tales. How does such a model learn to answer? It is trained further, first on **instructions**, such as questions, to which people have written the right answers. Often the loss counts only the answers:
 #
 # ```text
 # question: Vom is a mouse. Vom went to the bridge. Where is Vom?
 # answer:   Vom is at the bridge.
 # ```
 #
-# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). Such **instructions** and **feedback** change the weights, but not how the model is built.
+# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). This is called **feedback**. Both change the weights, but not how the model is built.
 #
 # ## So: what is inside the models that we use every day?
 #
@@ -443,7 +443,21 @@ changed = ["readout", "embedding", "causal", "feed-forward", "norm"]
 diagrams.decoder_only(new=changed, llama=True)
 
 # %% [markdown]
-# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because it is not multiplied by √D and no positions are added to it, and the readout because it has its own matrix. Llama 3 8B has over 100,000 times as many parameters as our GPT.
+# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because it is not multiplied by √D and no positions are added to it, and the readout because it has its own matrix. What its weights have learned is harder to see: two heads can copy a word, but our GPTs copied names in another way.
+#
+# Have we named all that is inside? Then the weights of all parts must add up to the 8 billion of its name.
+
+# %% tags=["nbval-check-output"]
+V = 128_256  # pieces, exactly
+D = 4096
+F = 14_336
+attention = 2 * D * D + 2 * D * 8 * 128  # W_Q and W_O, then W_K and W_V of 8 groups
+layer = attention + 3 * D * F + 2 * D  # with SwiGLU and two norms
+total = 2 * V * D + 32 * layer + D  # with embedding, readout and the last norm
+print(f"{total:,} parameters, {total // 58_704:,} times as many as in our GPT")
+
+# %% [markdown]
+# They do. So no part with many weights is missing in our table.
 #
 # Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models. But you can now read each row of the table at the beginning.
 #

@@ -52,7 +52,7 @@ def compare_interventions(model, words, answers):
     found = {
         "nothing changed": induction_scores(model, words, answers, at),
         "layer 1 can't see the word before": induction_scores(model, words, answers, at, unseen=1),
-        "layer 1 can't see the one before that": induction_scores(model, words, answers, at, unseen=2),
+        "layer 1 can't see two words before": induction_scores(model, words, answers, at, unseen=2),
         "the first of the equal words replaced": induction_scores(model, replaced, answers, at),
     }
     rows = {name: [right, match] for name, (right, _, match, _) in found.items()}
@@ -62,14 +62,14 @@ def compare_interventions(model, words, answers):
 
 
 def copying_in_retold_tales():
-    """Return a table of the bits that five stored GPTs need per letter to copy, as the tales are and with something changed in them."""
-    rows = {"nothing": [by_seed("longer", "to_copy")]}
-    for change in (
-        "another first letter at the first mention",
+    """Return a table of the bits that five stored GPTs need per letter to copy at a second mention, in tales as they are and changed ones."""
+    changes = (
+        "nothing",
+        "another letter before it at the first mention",
         'without "there"',
         'with "zebra" in place of "there"',
-    ):
-        rows[change] = [by_seed("retold", "to_copy", change=change)]
+    )
+    rows = {change: [by_seed("retold", "to_copy", change=change)] for change in changes}
     return table(rows, ["bits per letter to copy, five GPTs"], corner="what is changed", digits=2)
 
 

@@ -59,7 +59,7 @@ questions = (
     Question(
         "21.q4",
         "softmax in one pass",
-        "In a softmax in one pass, a block brings a score that is larger than the maximum so far. What happens to the sum and the context so far?",
+        "In a softmax in one pass, a block brings a score that is larger than the maximum so far. What happens to the two sums so far, of the exponentials and of the values multiplied by them?",
         right=(
             "Both are multiplied by e^(old maximum − new maximum).",
             "They were computed with the old maximum taken off. The factor turns that into the new one.",
