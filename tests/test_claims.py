@@ -337,7 +337,10 @@ def _(numbers):
     return max(guessed) < last < first - 0.15 and last < numbers("\nforwards  ")[1]
 
 
-@claim("19", "After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL of as many steps.")
+@claim(
+    "19",
+    "After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL of as many steps.",
+)
 def _(numbers):
     ours, later = numbers("\nSNAIL  ")[0], numbers("\nSNAIL, 4,000 steps  ")[0]
     two, two_later = (numbers(f"two attentions with positions, {steps} steps  ") for steps in ("400", "4,000"))
@@ -893,7 +896,10 @@ def _(numbers):
     return numbers("SNAIL  ")[0] > max(0.92, numbers("nearest picture ")[0] + 0.12)
 
 
-@claim("19", "With one dense block it is nearly as good, so here it hardly needs the other four.")
+@claim(
+    "19",
+    "With one dense block it is nearly as good, so here it hardly needs the other four: the attention looks back by itself.",
+)
 def _(numbers):
     whole, one = numbers("\nSNAIL  "), numbers("\nSNAIL, one dense block  ")
     return one[0] > 0.88 and all(abs(a - b) < 0.06 for a, b in zip(whole, one, strict=True))
