@@ -176,7 +176,7 @@ for name, matrix in matrices.items():
 table(rows, ["size of the gradient, readout = 1"])
 
 # %% [markdown]
-# The gradients differ widely: those of the encoder's query matrix are less than a hundredth of the readout's. So SGD moves that matrix less than a hundredth as far. Would the model learn more if every weight moved equally far?
+# The gradients differ widely: those of the encoder's query matrix are less than a hundredth of the readout's. So in its first step, SGD moves that matrix less than a hundredth as far. Would the model learn more if every weight moved equally far?
 #
 # ## How far should each weight move?
 #
@@ -222,7 +222,7 @@ reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weigh
 #
 # Does Adam learn more than SGD in 100 steps? And is the division the reason, or the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** has the mean alone: it moves by a running sum of gradients, ten times $m$. Adam with β₁ = 0 has the division alone, since its $m$ is the last gradient.
 #
-# For each of the four, we have tried three rates on these same test sentences, such as 0.5, 1 and 1.5 for SGD, and take the best. Each trains five models, with the seeds 0 to 4.
+# For each of the four, we have tried three rates on these same test sentences, such as 0.5, 1 and 1.5 for SGD, and take the best. To say how good a single way is, one would choose its rate on other sentences, a **validation set**, because the best of several tries looks a little too good. Each of the four trains five models, with the seeds 0 to 4.
 
 
 # %%
@@ -400,7 +400,7 @@ plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5
 #
 # ## What does the translator know?
 #
-# That is how it was trained. It is better at captions that it has read than at new ones: what is hard for it in new ones? Perhaps it is rare words. We sort the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of captions that have this word?
+# That is how it was trained. It is better at captions that it has read than at new ones: what is hard for it in new ones? Perhaps it is rare words. We sort the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of captions *read in training* that have this word?
 
 # %% tags=["nbval-check-output"]
 columns = ["captions in the test set", "BLEU", "words in a caption"]
@@ -468,8 +468,8 @@ for word in about.AS_RARE_AS_NOT:
         else:
             print(f"without {word!r}: {german}")
 print("words that are as rare, translated:", told, "of 34")
-people, ours = about.NEGATIVE_OF_29  # counted beforehand
-print(f"captions with 'not', negative by people: {people}, by the translator: {ours}")
+by_people, ours = about.NEGATIVE_OF_29  # counted beforehand
+print(f"captions with 'not', negative by people: {by_people}, by translator: {ours}")
 
 # %% [markdown]
 # It translates nearly all of the other words, in sentences that it has not read. But of the 29 captions with "not", it makes only 4 negative, although it has read each of them 11 times. So rarity alone is not the reason, and we have not found the rest.

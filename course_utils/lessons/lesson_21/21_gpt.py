@@ -388,7 +388,7 @@ for G in (32, 8):
 # %% [markdown]
 # With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group.
 #
-# Does our small GPT predict better with these changes? We cannot say: the seeds of one GPT differ more than GPTs with and without a change ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). They were made for large models, in which they save work and memory, or have been found to help.
+# Does our small GPT predict better with these changes? We cannot say: with each change, some seeds become better and others worse ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). They were made for large models, in which they save work and memory, or have been found to help.
 #
 # ## The same attention with less memory
 #
