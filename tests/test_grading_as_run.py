@@ -4,6 +4,7 @@ import json
 import random
 import re
 import warnings
+from inspect import signature
 from pathlib import Path
 
 import extent
@@ -11,7 +12,9 @@ import pytest
 import torch
 from handed_in import caged, notebook
 
+from course_utils import check
 from course_utils.checks.running.own_state import own_state
+from course_utils.grading.judging.box import Limits
 from course_utils.grading.reading.submissions import Found
 from course_utils.learner import state
 from course_utils.lessons import tasks
@@ -239,6 +242,10 @@ def saved_as(how, cells):
     metadata = {"colab": {"provenance": []}} if how == "colab" else {}
     text = json.dumps({"cells": code, "metadata": metadata, "nbformat": 4, "nbformat_minor": 0})
     return "\ufeff" * (how == "\ufeff") + text
+
+
+def test_an_answer_may_compute_as_long_in_a_class_as_in_a_notebook():
+    assert Limits().seconds == signature(check).parameters["seconds"].default
 
 
 @pytest.mark.parametrize("number", extent.usually(range(60), 2))

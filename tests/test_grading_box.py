@@ -83,7 +83,7 @@ def test_what_fails_costs_itself(grade):
     assert [remark.split(":")[0] for remark in result.remarks] == [f"Cell {n} failed" for n in (1, 2, 3, 4, 6)]
     assert verdicts["padding_mask"].state == verdicts["causal_mask"].state == "passed"
     assert verdicts["attention"].state == "error"
-    assert "stopped after 5 seconds of computing" in verdicts["attention"].message
+    assert "stopped after 10 seconds of computing" in verdicts["attention"].message
     assert verdicts["catch_wrong_attention"].state == "missing"
     assert any("ended the process" in reason for reason in result.suspicions)
 

@@ -180,7 +180,7 @@ def test_an_exceptions_text_is_no_reason_for_suspicion(grade):
 def test_results_hold_no_measured_times_process_numbers_addresses_or_chance(grader, grade):
     cells = (
         "import os, random, numpy, torch\nraise ValueError(f'{os.getpid()} {object()} {random.random()} {numpy.random.rand()} {torch.rand(1)}')",
-        "import time\nend = time.process_time() + 9\nwhile time.process_time() < end: pass",
+        "import time\nend = time.process_time() + 15\nwhile time.process_time() < end: pass",
         "def causal_mask(size):\n    raise ValueError(os.getpid(), object())",
     )
     first = grade(*cells)
@@ -188,7 +188,7 @@ def test_results_hold_no_measured_times_process_numbers_addresses_or_chance(grad
     again = grade(*cells)
     assert first.remarks == again.remarks and " at …>" in first.remarks[0]
     assert [v.message for v in first.verdicts] == [v.message for v in again.verdicts]
-    assert "stopped after 5 seconds of computing" in first.remarks[1]
+    assert "stopped after 10 seconds of computing" in first.remarks[1]
 
 
 # What the trusted side takes from a process
@@ -658,7 +658,7 @@ def test_a_files_name_that_a_student_chose_does_not_hide_who_canvas_says_it_is(t
 @pytest.mark.thorough
 @caged
 def test_slow_cells_leave_time_for_answers(grade):
-    slow = "end = time.process_time() + 6\nwhile time.process_time() < end: pass"
+    slow = "end = time.process_time() + 12\nwhile time.process_time() < end: pass"
     result = grade("import time, torch", *[slow] * 4, PADDING, CAUSAL, ATTENTION)
     assert states(result) == ["passed", "passed", "passed", "missing"], result
     assert len(result.remarks) == 4

@@ -56,10 +56,8 @@ def busy() -> float:
 class Limits:
     """What one submission may cost."""
 
-    seconds: float = (
-        5.0  # for a cell and for all calls of an answer: of computing, and by the clock of a machine that is not busy
-    )
-    whole: float = 20.0  # for the whole notebook, likewise
+    seconds: float = 10.0  # for a cell and for all calls of an answer, as in a notebook: of computing, and by the clock of a quiet machine
+    whole: float = 40.0  # for the whole notebook, likewise
     memory: int = 3 * 2**28  # bytes on top of what Python and PyTorch take
     processes: int = 8  # begun anew after a death
 
