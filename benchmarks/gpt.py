@@ -33,10 +33,8 @@ for change, made in CHANGES.items():
     SETUPS[f"2017 + {change}"] = made
     SETUPS[f"all but {change}"] = {name: v for name, v in SETUPS["all four"].items() if name not in made}
 SETUPS["GRU"] = None
-BEFORE = {
-    1: "(?<=called )[A-Z]",
-    2: "(?<=called [A-Z])[a-z]",
-}  # what stands before the second and the third letter at the first mention
+# At the first mention, what stands before the second letter of a name and before the third.
+BEFORE = {1: "(?<=called )[A-Z]", 2: "(?<=called [A-Z])[a-z]"}
 RETOLD = {  # functions of a row, which begins with a line break and "there", and of how many letters of the name are known
     "nothing": lambda text, known: text,
     "another letter before it at the first mention": lambda text, known: re.sub(BEFORE[known], _another, text),

@@ -24,19 +24,17 @@ from course_utils.models.snail import (
 
 COLUMNS = "setup seed steps examples held_out own cpu_seconds"
 STEPS = 26  # of an episode of characters
-CHARACTERS = {  # the kind of those in training
-    "many classes": "joined",
-    "five classes": "upright",
-    "forty classes": "turned",
-    "many classes, 6,000 steps": "joined",
-}
 TWO = "two attentions with positions"
-AS_ON_PAGE = {  # steps of those that learn upright ones, apart from the test pictures
-    "convolutions alone, 4,000 steps": 4000,
-    "attention alone, 4,000 steps": 4000,
-    "SNAIL, 4,000 steps": 4000,
-    f"{TWO}, 4,000 steps": 4000,
-    f"{TWO}, 400 steps": 400,
+SETUPS = {  # the kind of classes in training, the steps, their rate, and how many seeds there are at most
+    "many classes": ("joined", 1500, 3e-3, 5),
+    "five classes": ("upright", 1500, 3e-3, 5),
+    "forty classes": ("turned", 1500, 3e-3, 5),
+    "many classes, 6,000 steps": ("joined", 6000, 3e-3, 3),
+    "convolutions alone, 4,000 steps": ("upright", 4000, 4e-3, 3),  # this one and those below as on the page
+    "attention alone, 4,000 steps": ("upright", 4000, 4e-3, 3),
+    "SNAIL, 4,000 steps": ("upright", 4000, 4e-3, 3),
+    f"{TWO}, 4,000 steps": ("upright", 4000, 4e-3, 3),
+    f"{TWO}, 400 steps": ("upright", 400, 4e-3, 3),
 }
 
 
@@ -50,7 +48,7 @@ class WithPositions(nn.Module):
 def make(setup):
     """SNAIL, its dense blocks or its attention alone, or two attentions with positions, and a readout."""
     width, filters, key, value = 64 + WAYS, 32, 32, 16
-    if "SNAIL" in setup or setup in CHARACTERS:
+    if "SNAIL" in setup or "classes" in setup:
         return Snail(width, WAYS, STEPS)
     if "attention alone" in setup:
         return nn.Sequential(AttentionBlock(width, key, value), nn.Linear(width + value, WAYS))
@@ -65,8 +63,7 @@ def make(setup):
 
 def characters(setup, seed):
     """Train on one kind of characters; return a row for each number of examples."""
-    kind, steps = CHARACTERS.get(setup, "upright"), 6000 if "6,000" in setup else AS_ON_PAGE.get(setup, 1500)
-    rate = 4e-3 if setup in AS_ON_PAGE else 3e-3
+    kind, steps, rate, _ = SETUPS[setup]
     torch.manual_seed(seed)
     model = make(setup)
     _, seconds = timed(fit_characters, model, kind, seed, steps, rate=rate, part="train")
@@ -77,13 +74,5 @@ def characters(setup, seed):
 
 
 if __name__ == "__main__":
-    fill(
-        "characters",
-        COLUMNS,
-        jobs(
-            [*CHARACTERS, *AS_ON_PAGE],
-            read_options(__doc__, 5).seeds,
-            dict.fromkeys(["many classes, 6,000 steps", *AS_ON_PAGE], 3),
-        ),
-        characters,
-    )
+    most = {setup: seeds for setup, (*_, seeds) in SETUPS.items()}
+    fill("characters", COLUMNS, jobs(SETUPS, read_options(__doc__, 5).seeds, most), characters)

@@ -54,9 +54,8 @@ def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26, 
         shown = _turned(form.gather(1, which), draw, part)
     if kind == "joined":
         side = _side(number, draw).gather(1, which[..., None, None].expand_as(shown))
-        further = 2 * torch.randint(20, (number, WAYS), generator=draw) + (
-            part == "test"
-        )  # B 5: even, or odd in the test
+        # how far behind its form each class has its other one, B 5: an even number, in the test an odd one
+        further = 2 * torch.randint(20, (number, WAYS), generator=draw) + (part == "test")
         other = ((form + further) % 40).gather(1, which)  # B T
         shown = torch.where(side, shown, _turned(other, draw, part))
     return Episodes(shown.flatten(2), labels, before)

@@ -367,9 +367,9 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 pictures.five_seeds()
 
 # %% [markdown]
-# After 450 steps, the whole machine has learned to copy with four of the five seeds. Without the shift, no seed has learned to copy ten vectors. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two. But this is not the only reason: in the third row the positions differ from the beginning, and still about a third of the bits are wrong. After 1,200 steps, too, about a third are wrong. It is a third and not half, because two positions and the LSTM's own state can still keep some of the bits.
+# After 450 steps, the whole machine has learned to copy with four of the five seeds. Without the shift, no seed has learned to copy ten vectors. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two. But this is not the only reason: in the third row the positions differ from the beginning, and still about a third of the bits are wrong. After 1,200 steps, too, about a third are wrong. It is a third and not half, so some of the bits are still kept, in the memory or in the LSTM's own state.
 #
-# Without the content, no seed has learned it either, although our machine does not use the content afterwards. Why, we do not know. But the shift is needed, in training and in use, and with it four of five seeds learn where to write.
+# Without the content, no seed has learned it either, although our machine does not use the content afterwards. We do not know why. But the shift is needed, in training and in use, and with it four of five seeds learn where to write.
 #
 # ## How far does it go?
 #

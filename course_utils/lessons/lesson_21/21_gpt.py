@@ -388,7 +388,7 @@ for G in (32, 8):
 # %% [markdown]
 # With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group.
 #
-# Does our small GPT predict better with these changes? We cannot say: with each change, some seeds become better and others worse ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). They were made for large models, in which they save work and memory, or have been found to help.
+# Does our small GPT predict better with these changes? We cannot say: with each change, some seeds become better and others worse ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). The changes were made for large models, in which they save work and memory, or have been found to help.
 #
 # ## The same attention with less memory
 #
@@ -432,7 +432,7 @@ print(write(model, "\nwhere is Vom. ", most_probable))
 # answer:   Vom is at the bridge.
 # ```
 #
-# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). This is called **feedback**. Both change the weights, but not how the model is built.
+# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). This is called **feedback**. Instructions and feedback change the weights, but not how the model is built.
 #
 # ## So: what is inside the models that we use every day?
 #
@@ -443,9 +443,9 @@ changed = ["readout", "embedding", "causal", "feed-forward", "norm"]
 diagrams.decoder_only(new=changed, llama=True)
 
 # %% [markdown]
-# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because it is not multiplied by √D and no positions are added to it, and the readout because it has its own matrix. What its weights have learned is harder to see: two heads can copy a word, but our GPTs copied names in another way.
+# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because it is not multiplied by √D and no positions are added to it, and the readout because it has its own matrix. What the weights of a model have learned is harder to see: two heads can copy a word, but our GPTs copied names in another way.
 #
-# Have we named all that is inside? Then the weights of all parts must add up to the 8 billion of its name.
+# Have we named all that is inside? Then the weights of all parts must add up to the 8 billion of Llama 3 8B.
 
 # %% tags=["nbval-check-output"]
 V = 128_256  # pieces, exactly
@@ -457,7 +457,7 @@ total = 2 * V * D + 32 * layer + D  # with embedding, readout and the last norm
 print(f"{total:,} parameters, {total // 58_704:,} times as many as in our GPT")
 
 # %% [markdown]
-# They do. So no part with many weights is missing in our table.
+# They do. So no part with many weights is missing from our table.
 #
 # Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models. But you can now read each row of the table at the beginning.
 #
