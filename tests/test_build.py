@@ -281,9 +281,45 @@ def test_a_second_build_does_nothing_and_only_what_changed_is_executed(course, n
     before, said = snapshot(course), []
     assert build(course, say=said.append) == []
     assert snapshot(course) == before and no_kernel == [] and said == []
-    change(course / OTHER_PLACE, "another", "one more")
+    change(course / OTHER_PLACE, "import os", "import os.path as os")
     assert build(course, say=quiet) == []
     assert no_kernel == ["notebooks/02_other.ipynb"]
+
+
+def outputs(course, built="notebooks/01_sums.ipynb"):
+    return [cell["outputs"] for cell in load(course / built)["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize(
+    "file, old, new",
+    [
+        (SUMS_PLACE, "What does the line look like?", "What, then, does the line look like?"),
+        (SUMS_PLACE, "double(21)", "# Twice.\ndouble( 21 )"),
+        ("course_utils/deep.py", "    return", '    """Twice."""\n    return'),
+        ("course_utils/deep.py", "def", "LEFT = 3\n\n\ndef"),
+        ("course_utils/lessons/lesson_01/__init__.py", "add more", "add much more"),
+    ],
+)
+def test_prose_comments_and_what_is_not_used_execute_nothing(course, no_kernel, file, old, new):
+    before = outputs(course)
+    change(course / file, old, new)
+    assert build(course, say=quiet) == [] and build(course, check=True) == []
+    assert no_kernel == [] and outputs(course) == before
+
+
+def test_an_output_is_kept_as_long_as_no_code_above_it_has_changed(course, no_kernel):
+    before = outputs(course)
+    change(course / SUMS_PLACE, "plt.plot([1, 2]);", "plt.plot([1, 3]);")
+    assert build(course, say=quiet) == [] and no_kernel == ["notebooks/01_sums.ipynb"]
+    assert outputs(course) == [*before[:-1], []]  # nothing was executed here, so the last cell has no output
+
+
+def test_what_a_build_changes_in_an_output_is_said(course):
+    said = []
+    write(course / "course_utils/deep.py", "def twice(x):\n    return 3 * x\n")
+    assert build(course, say=said.append) == []
+    assert "  notebooks/01_sums.ipynb says now: '63', and said: '42'" in said
+    assert outputs(course)[1][0]["data"]["text/plain"] == ["63"]
 
 
 def test_a_build_of_everything_gives_the_same_bytes(course):
@@ -310,7 +346,7 @@ def test_a_table_that_is_measured_anew_counts(course, no_kernel):
     change(
         course / OTHER_PLACE,
         "import os",
-        "import os\n\"measured('rain'), measured_once('wind'), measured_at('hail'), by_seed('fog')\"",
+        "import os\nlambda: (measured('rain'), measured_once('wind'), measured_at('hail'), by_seed('fog'))",
     )
     for table in ("snow", "rain", "wind", "hail", "fog"):
         assert build(course, say=quiet) == []
@@ -365,13 +401,24 @@ def test_the_header_tells_the_lessons_facts(built_once):
     assert "1 task, up to 7 minutes in all" in first and "how hard it is" in first
 
 
-@pytest.mark.parametrize(
-    "name", ["checks/judge.py", "lessons/lesson_01/double.py", "lessons/lesson_01/__init__.py", "unused.py"]
-)
-def test_checks_and_tasks_count_for_solutions(course, name):
+DEMONSTRATION = """\
+# %%
+check = print
+check("01.double", 4)
+"""
+
+
+@pytest.mark.parametrize("name", ["checks/judge.py", "lessons/lesson_01/double.py", "unused.py"])
+def test_what_a_check_says_depends_on_the_checks_and_on_its_task(course, no_kernel, name):
     file = course / "course_utils" / name
-    write(file, file.read_text(encoding="utf-8") + "changed = True\n")
-    assert build(course, check=True) == [STALE.format("solutions/01_sums.ipynb")]
+    write(course / OTHER_PLACE, DEMONSTRATION)
+    write(
+        course / "course_utils/lessons/lesson_01/double.py",
+        TASK + "\n\ndef later():\n    from course_utils import unused\n",
+    )
+    assert build(course, say=quiet) == []
+    write(file, file.read_text(encoding="utf-8") + "print('changed')\n")
+    assert build(course, check=True) == [STALE.format("notebooks/02_other.ipynb").replace("build 01", "build 02")]
 
 
 def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
@@ -451,7 +498,7 @@ def test_an_interrupt_stops_the_kernel(course):
 
 def test_names_choose(course, no_kernel):
     change(course / SUMS_PLACE, "rises", "falls")
-    change(course / OTHER_PLACE, "another", "one more")
+    change(course / OTHER_PLACE, "import os", "import os.path as os")
     write(course / "notebooks/08_mine.ipynb", "{}")
     assert build(course, ["02"], say=quiet) == []
     assert no_kernel == ["notebooks/02_other.ipynb"]

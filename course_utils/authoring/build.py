@@ -6,17 +6,19 @@
                                      -> course_utils/lessons/answers.json
     the lessons' facts               -> the table in README.md
 
-Each notebook carries two hashes: of all that went into it (so that only what changed is built again) and
-of itself (so that an edit by hand is found). Here: what there is to build, and when. Sources are read in sources.py, a notebook is made of
-them in composing.py, and run in running.py; what a lesson must look like is in lint.py.
+Each notebook carries checksums: of its source (so that only what changed is built again), for each cell of all that its output depends
+on (so that an output is kept as long as it holds: prose never runs anything), and of itself (so that an edit by hand is found).
+
+Here: what there is to build, and when. Sources are read in sources.py, a notebook is made of them in composing.py, and run in running.py;
+what outputs depend on is in dependencies.py, and what a lesson must look like in lint.py.
 """
 
 import json
 import os
-import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 
 from course_utils.authoring.composing import (
@@ -28,23 +30,20 @@ from course_utils.authoring.composing import (
     notebook_of,
     sealed,
 )
+from course_utils.authoring.dependencies import chain
 from course_utils.authoring.headers import with_table
-from course_utils.authoring.running import OWN_MACHINE, CellFailed, execute, tidy
-from course_utils.authoring.sources import Cell, Target, read_source, read_text, split_answers
+from course_utils.authoring.running import CellFailed, execute, tidy
+from course_utils.authoring.sources import Target, read_source, read_text, split_answers
 from course_utils.base.environment import INSTALL, tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.imports import closure, imported
 from course_utils.base.places import FOLDERS, LESSONS, chosen, number_of, source_of, sources_in
 
-BUILD_VERSION = 3  # raise it when the build writes something else from the same sources
+BUILD_VERSION = 4  # raise it when the build writes something else from the same sources
 CELL_TIMEOUT = 300  # seconds
 MAX_TOTAL_BYTES = 10_000_000  # all notebooks together
 ANSWERS = f"{LESSONS}/answers.json"
 TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab" brings them
-
-TABLE = re.compile(r"""\b(?:measured(?:_once|_at)?|by_seed)\(\s*["'](\w+)["']""")  # a table that a lesson shows
-ASKS = re.compile(r"\b(check|predict|reveal)\(")
 
 
 def build(
@@ -131,7 +130,7 @@ def _orphans(root, targets, check, say):
             built = f"{folder}/{path.name}"
             if built in wanted:
                 continue
-            if _state(path, None) == "edited":
+            if _is_edited(_built(path)):
                 problems.append(
                     f"{built} is not built from any source and holds more than the build wrote: "
                     "keep what you need of it elsewhere, then delete it."
@@ -204,52 +203,50 @@ def _readme(root, targets, check, say):
     return []
 
 
-def _source_hash(root, target, cells):
-    """Return a hash of all that the notebook depends on: its source, the build, the modules that it imports."""
-    source, texts = read_text(root / target.source), []
-    if target.folder != "exercises":
-        texts = [(path.relative_to(root).as_posix(), read_text(path)) for path in sorted(runs(root, target, cells))]
-    return checksum([BUILD_VERSION, target.built, source, [cell.text for cell in cells], texts])
-
-
-def runs(root: Path, target: Target, cells: list[Cell]) -> set[Path]:
-    """Return the files of the package that a notebook's stored outputs depend on: modules, and measured tables that it names.
-
-    What only a cell imports whose output is not stored, as it is about the reader's machine, is left out.
-    """
-    stored = "\n".join(
-        cell.text for cell in cells if cell.kind == "code" and OWN_MACHINE not in cell.metadata.get("tags", ())
-    )
-    modules = imported(root, stored)
-    if ASKS.search(stored):  # the package gives `check` on first use, and `check` loads the lesson's tasks by name
-        modules |= {root / "course_utils/learner/notebook.py"}
-        modules |= set((root / target.source).parent.glob("[!0-9]*.py"))
-    tables = {root / f"course_utils/data/measured_tables/{name}.csv" for name in TABLE.findall(stored)}
-    return closure(root, {path for path in modules if path.is_file()}) | {path for path in tables if path.is_file()}
-
-
 # What is built already
 
 
-def _state(path, source_hash):
+def _state(notebook, sums):
     """ "missing", "edited", "stale" or "fresh"."""
-    if not path.exists():
+    if notebook is None:
         return "missing"
-    try:
-        notebook = json.loads(read_text(path))
-        course = notebook["metadata"]["course"]
-        if course["content"] != content_hash(notebook):
-            return "edited"
-    except (OSError, ValueError, KeyError, TypeError):
+    if _is_edited(notebook):
         return "edited"
-    return "fresh" if course["source"] == source_hash else "stale"
+    return "fresh" if sums.items() <= notebook["metadata"]["course"].items() else "stale"
+
+
+def _is_edited(notebook):
+    try:
+        return notebook["metadata"]["course"]["content"] != content_hash(notebook)
+    except (KeyError, TypeError):
+        return True
+
+
+def _built(path):
+    """Return the notebook at path, None where there is none, {} where it cannot be read."""
+    try:
+        return json.loads(read_text(path)) if path.exists() else None
+    except (OSError, ValueError):
+        return {}
+
+
+def _sums(root, target, cells, notebook):
+    """Return the checksums of the source, and of what each output depends on where a notebook is executed."""
+    sums = {
+        "source": checksum([BUILD_VERSION, target.built, [[cell.kind, cell.text, cell.metadata] for cell in cells]])
+    }
+    if target.folder == "exercises":
+        return sums
+    outputs = [output for cell in (notebook or {}).get("cells", ()) for output in cell.get("outputs", ())]
+    return sums | {"cells": " ".join(chain(root, target, cells, outputs)[0])}
 
 
 def _plan(root, target, repository, check, everything):
     """Return what to do for a target: nothing ([]), or one plan with the reason in words."""
     cells = compose(root, target, read_source(root, target.source), repository)
-    source_hash = _source_hash(root, target, cells)
-    state = _state(root / target.built, source_hash)
+    notebook = _built(root / target.built)
+    sums = _sums(root, target, cells, notebook)
+    state = _state(notebook, sums)
     if state == "fresh" and (check or not everything):
         return []
     command = f"`course build {target.number}`"
@@ -259,7 +256,8 @@ def _plan(root, target, repository, check, everything):
         "edited": f"{target.built} was edited by hand: put your change into {target.source}, then run {command}.",
         "fresh": "",
     }[state]
-    return [{"target": target, "cells": cells, "hash": source_hash, "state": state, "why": why}]
+    before = notebook if state == "stale" else None  # its outputs hold as far as their checksums are the same
+    return [{"target": target, "cells": cells, "sums": sums, "before": before, "state": state, "why": why}]
 
 
 # Building
@@ -286,11 +284,10 @@ def _build_one(root, plan, say):
     try:
         path.parent.mkdir(exist_ok=True)
         if target.folder != "exercises":
-            notebook = execute(notebook, root, target.folder, CELL_TIMEOUT, handles=plan)
-            tidy(notebook["cells"])
+            notebook = _with_outputs(root, notebook, plan, say)
         if plan["state"] == "edited":
             _keep_copy(path, say)
-        if write(path, sealed(notebook, plan["hash"])):
+        if write(path, sealed(notebook, _sums(root, target, plan["cells"], notebook))):
             say(f"wrote {target.built} ({time.monotonic() - started:.0f} s)")
     except CellFailed as failed:
         cell = plan["cells"][failed.place]
@@ -301,6 +298,42 @@ def _build_one(root, plan, say):
     except OSError as error:
         return [_unwritable(target.built, error)]
     return []
+
+
+def _with_outputs(root, notebook, plan, say):
+    """Return the notebook with outputs: those that hold are kept, and it runs only where others are needed."""
+    target, before = plan["target"], plan["before"] or {}
+    old, new = _code_cells(before), _code_cells(notebook)
+    known = before.get("metadata", {}).get("course", {}).get("cells", "")
+    pairs = list(zip(known.split(), plan["sums"]["cells"].split(), strict=False))
+    hold = next((place for place, (one, other) in enumerate(pairs) if one != other), len(pairs))
+    if hold < len(new):
+        notebook = execute(notebook, root, target.folder, CELL_TIMEOUT, handles=plan)
+        tidy(notebook["cells"])
+        new = _code_cells(notebook)
+    for was, cell in zip(old[:hold], new, strict=False):
+        cell["outputs"], cell["execution_count"] = was["outputs"], was["execution_count"]
+    for was, line in _changed_lines(old[hold:], new[hold:]):
+        say(f"  {target.built} says now: {line!r}, and said: {was!r}")
+    return notebook
+
+
+def _code_cells(notebook):
+    return [cell for cell in notebook.get("cells", ()) if cell["cell_type"] == "code"]
+
+
+def _changed_lines(old, new):
+    """Yield for each cell whose code is as it was the first line of its output that is not, as (old, new)."""
+    before = {"".join(cell["source"]): cell for cell in old}
+    for cell in new:
+        if was := before.get("".join(cell["source"])):
+            pairs = zip_longest(_lines(was), _lines(cell), fillvalue="")
+            yield from [(one, other) for one, other in pairs if one != other][:1]
+
+
+def _lines(cell):
+    texts = (output.get("text", output.get("data", {}).get("text/plain", "")) for output in cell["outputs"])
+    return [line for text in texts for line in "".join(text).split("\n")]
 
 
 def _unwritable(name, error):

@@ -18,11 +18,13 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from course_utils.authoring.build import ANSWERS, runs
+from course_utils.authoring.build import ANSWERS
+from course_utils.authoring.dependencies import chain
 from course_utils.authoring.sources import Target, read_source
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
@@ -74,7 +76,11 @@ def notebooks(root: Path, names: set[str], folders: tuple[str, ...]) -> list[str
     found = []
     for folder in folders:
         for target in (Target(folder, name) for name in sources_in(root, folder)):
-            needs = runs(root, target, read_source(root, target.source)) | {root / target.source, root / target.built}
+            page = replace(
+                target, folder=FOLDERS[0]
+            )  # where what a check says counts; whoever runs solutions wants that
+            _, reached = chain(root, page, read_source(root, target.source), ())
+            needs = reached | {root / target.source, root / target.built}
             if any((root / name) in needs for name in names):
                 found.append(target.built)
     return found

@@ -1,4 +1,4 @@
-"""Makes a notebook of cells: the header from the lesson's facts, the set-up cell, ids that stay, two checksums. Runs nothing.
+"""Makes a notebook of cells: the header from the lesson's facts, the set-up cell, ids that stay, checksums. Runs nothing.
 
 The header's texts are made in `headers.py`.
 """
@@ -128,13 +128,13 @@ def content_hash(notebook):
     return checksum(notebook | {"metadata": notebook["metadata"] | {"course": course}})
 
 
-def sealed(notebook, source_hash):
-    """Return the notebook's text with both hashes in it; the same content gives the same bytes."""
+def sealed(notebook, sums):
+    """Return the notebook's text with its checksums in it; the same content gives the same bytes."""
     import nbformat
 
     notebook["metadata"] = {key: notebook["metadata"][key] for key in ("kernelspec", "language_info")}
     notebook["metadata"]["language_info"] = {"name": "python"}  # the kernel adds its version
-    notebook["metadata"]["course"] = {"source": source_hash}
+    notebook["metadata"]["course"] = dict(sums)
     stored = json.loads(nbformat.writes(nbformat.from_dict(notebook)))
     stored["metadata"]["course"]["content"] = content_hash(stored)
     return json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

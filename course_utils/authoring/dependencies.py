@@ -1,0 +1,337 @@
+"""What the outputs of a notebook depend on, cell by cell: the code so far, and the parts of the package that it reaches. Runs nothing.
+
+A part is a function, a class or a constant; a cell depends on those that it imports and on those that these name in turn. Comments,
+docstrings and formatting do not count, nor do the sentences of a task that no output shows: whoever rewords one trains nothing anew.
+"""
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from course_utils.authoring.composing import checksum
+from course_utils.authoring.running import OWN_MACHINE
+from course_utils.authoring.sources import Cell, Target
+from course_utils.base.imports import PACKAGE, runs_something
+from course_utils.base.places import LESSONS
+
+LEARNER = f"{PACKAGE}.learner.notebook"  # `check` and its like: the package loads them, and they load tasks, by name
+SHOWING = [f"{PACKAGE}.checks.question", f"{PACKAGE}.checks.report"]  # how a question, and a right answer, are shown
+ASKS = re.compile(r"\b(check|predict|reveal)\(")
+TASK = re.compile(r"""["'](\d\d)\.(\w+)["']""")
+TABLES = {"measured", "measured_once", "measured_at", "by_seed"}  # called with the name of a measured table
+WITHOUT_EFFECT = {
+    "cache",
+    "cached_property",
+    "contextmanager",
+    "dataclass",
+    "lru_cache",
+    "no_grad",
+    "property",
+    "total_ordering",
+}
+SENTENCE = re.compile(r"[A-Z`].*[.?!:]", re.DOTALL)
+WINDOW = 4  # words: a sentence is shown where so many of its words follow one another in an output
+
+
+@dataclass(frozen=True)
+class Part:
+    """A statement at the top level of a module: the code that it comes to, the sentences cut out of it, what it names."""
+
+    code: str
+    sentences: tuple[str, ...]
+    uses: frozenset[tuple]
+
+
+class Module:
+    """A module of the package, in parts. `effects` are those that do something on import."""
+
+    def __init__(self, path: Path, package: tuple[str, ...], text: str, with_sentences: bool):
+        self.path, self.package = path, package
+        self.defined, self.imported, self.effects = {}, {}, []
+        tree = ast.parse(text)
+        for node in tree.body[_has_docstring(tree) :]:
+            self.imported |= _bound_by_imports(node, package)
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            names = _names_defined(node)
+            part = _part(node, package, with_sentences)
+            for name in names:
+                self.defined.setdefault(name, []).append(part)
+            if not names:
+                self.effects.append(part)
+
+    @cached_property
+    def parts(self):
+        return [*self.effects, *(part for parts in self.defined.values() for part in parts)]
+
+
+class Reached:
+    """The parts of the package, and the measured tables, that code reaches; grows with each piece of code."""
+
+    def __init__(self, root: Path):
+        self.root, self.parts, self.tables = root, {}, set()
+
+    @property
+    def files(self) -> set[Path]:
+        return {path for path, _ in self.parts} | self.tables
+
+    def add(self, uses: Iterable[tuple]) -> list:
+        """Follow what code uses; return the files and parts that nothing before has reached, in a fixed order."""
+        before, waiting = set(self.parts) | self.tables, [(None, use) for use in uses]
+        while waiting:
+            module, use = waiting.pop()
+            for path, part in self._found(module, use):
+                key = (path, part.code)
+                if key not in self.parts:
+                    self.parts[key] = part
+                    waiting += [(path, further) for further in part.uses]
+        new = [(path, self.parts[path, code]) for path, code in self.parts.keys() - before]
+        tables = [(path, path.read_text(encoding="utf-8")) for path in self.tables - before]
+        return sorted(new, key=lambda found: (found[0], found[1].code)) + sorted(tables)
+
+    def _found(self, path, use):
+        """Yield the parts that a use names: ("name", its dotted name in the module at path), ("from", module, name or "*"), ("table", name)."""
+        kind, *rest = use
+        if kind == "table":
+            table = self.root / f"{PACKAGE}/data/measured_tables/{rest[0]}.csv"
+            self.tables |= {table} if table.is_file() else set()
+        elif kind == "from":
+            yield from self._from(*rest)
+        elif path is not None:
+            yield from self._named(self._module(path), rest[0].split("."))
+
+    def _named(self, module, dotted):
+        name, *further = dotted
+        if name in module.defined:
+            yield from ((module.path, part) for part in [*module.defined[name], *module.effects])
+        elif name in module.imported:
+            base, attribute = module.imported[name]
+            yield from self._from(base, ".".join([*([attribute] if attribute else []), *further]) or "*")
+
+    def _from(self, base, name):
+        """Yield what `from base import name` reaches, where the name may go on in dots; "*" is a whole module."""
+        first, _, rest = name.partition(".")
+        path = self._file(base)
+        module = self._module(path) if path else None
+        if module and (first in module.defined or first in module.imported):
+            yield from self._above(base)
+            yield from self._named(module, name.split("."))
+        elif first != "*" and self._file(f"{base}.{first}"):
+            yield from self._from(f"{base}.{first}", rest or "*")
+        elif module:
+            yield from self._above(base)
+            yield from ((path, part) for part in module.parts)
+            for each in module.imported.values() if name == "*" else ():
+                yield from self._from(each[0], each[1] or "*")
+
+    def _above(self, base):
+        """Yield what the `__init__.py` of the folders above a module do on import."""
+        parts = base.split(".")
+        for length in range(1, len(parts)):
+            face = self.root.joinpath(*parts[:length], "__init__.py")
+            if face.is_file() and runs_something(face.read_text(encoding="utf-8")):
+                yield from ((face, part) for part in self._module(face).effects)
+
+    def _file(self, dotted):
+        parts = dotted.split(".")
+        if parts[0] != PACKAGE:
+            return None
+        candidates = self.root.joinpath(*parts[:-1], f"{parts[-1]}.py"), self.root.joinpath(*parts, "__init__.py")
+        return next((path for path in candidates if path.is_file()), None)
+
+    def _module(self, path):
+        written = path.stat()
+        return _module(self.root, path, written.st_mtime_ns, written.st_size)
+
+
+@lru_cache(maxsize=4096)
+def _module(root, path, *written):
+    """Return a module; when it was written, and how large it is, tell whether it is still the same."""
+    package = path.parent.relative_to(root).parts
+    with_sentences = path.relative_to(root).as_posix().startswith(f"{LESSONS}/")
+    return Module(path, package, path.read_text(encoding="utf-8"), with_sentences)
+
+
+def chain(root: Path, target: Target, cells: list[Cell], outputs: Iterable[dict]) -> tuple[list[str], set[Path]]:
+    """Return for each code cell a checksum of all that its output depends on, and the files of the package that count.
+
+    Args:
+        cells: of the notebook to be.
+        outputs: of the notebook that there is: they decide which sentences of tasks count.
+    """
+    reached, sums, shown = Reached(root), [""], _windows(outputs)
+    for cell in (cell for cell in cells if cell.kind == "code"):
+        code, uses = _of_cell(root, target, cell)
+        new = [_told(root, path, part, shown) for path, part in reached.add(uses)]
+        sums.append(checksum([sums[-1], code, new])[:8])
+    return sums[1:], reached.files
+
+
+def _told(root, path, part, shown):
+    if isinstance(part, str):
+        return [path.name, part]
+    counting = [sentence for sentence in part.sentences if _windows_of(sentence) & shown]
+    return [path.relative_to(root).as_posix(), part.code, counting]
+
+
+def _of_cell(root, target, cell):
+    """Return the code of a cell as it counts, and what it uses of the package: of a cell whose output is not stored, nothing."""
+    try:
+        tree = ast.parse(cell.text)
+    except SyntaxError:  # a magic of IPython
+        return cell.text, set()
+    code = [_dump(_without_docstrings(tree, inside=True)), cell.text.rstrip().endswith(";")]
+    if OWN_MACHINE in cell.metadata.get("tags", ()):
+        return code, set()
+    uses = {use for use in _uses(tree, ()) if use[0] != "name"}
+    return code, uses | {("from", name, "*") for name in _asked(root, target, cell.text)}
+
+
+def _asked(root, target, text):
+    """Return the modules that the output of a cell depends on which asks for an answer, a guess, or shows what a check says."""
+    if not ASKS.search(text):
+        return []
+    ids = TASK.findall(text)
+    tasks = [
+        f"{LESSONS}/lesson_{number}/{name}"
+        for number, name in ids
+        if (root / f"{LESSONS}/lesson_{number}/{name}.py").is_file()
+    ]
+    if tasks and target.folder == "solutions":  # a check there says that the answer is right, and tests see to that
+        return SHOWING
+    if tasks or not ids:
+        tasks = tasks or [
+            f"{LESSONS}/lesson_{target.number}/{path.stem}"
+            for path in sorted((root / f"{LESSONS}/lesson_{target.number}").glob("[!0-9]*.py"))
+        ]
+        return [LEARNER, *(name.replace("/", ".") for name in tasks)]
+    return [*SHOWING, *(f"{LESSONS}/lesson_{number}/_questions".replace("/", ".") for number, _ in ids)]
+
+
+# Reading statements
+
+
+def _part(node, package, with_sentences):
+    sentences = []
+    uses = frozenset(_uses(node, package))
+    tree = _without_docstrings(node)
+    if with_sentences:
+        tree = _Cut(sentences).visit(tree)
+    return Part(_dump(tree), tuple(sentences), uses)
+
+
+def _dump(node):
+    """Return a tree as text, the same in every version of Python, unlike `ast.dump`."""
+    if isinstance(node, list):
+        return f"[{' '.join(map(_dump, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = [(name, value) for name, value in ast.iter_fields(node) if value not in (None, [])]
+    return f"{type(node).__name__}({' '.join(f'{name}={_dump(value)}' for name, value in sorted(fields))})"
+
+
+class _Cut(ast.NodeTransformer):
+    """Cuts the sentences out of a statement, so that what is left is code."""
+
+    def __init__(self, sentences):
+        self.sentences = sentences
+
+    def visit_Constant(self, node):
+        text = node.value
+        if not (isinstance(text, str) and SENTENCE.fullmatch(text) and len(text.split()) >= WINDOW):
+            return node
+        self.sentences.append(text)
+        return ast.Constant(value="")
+
+
+def _without_docstrings(tree, inside=False):
+    """Return the tree without docstrings; inside=True: without those of its functions and classes, as a cell shows a string that it ends in."""
+    for node in ast.walk(tree):
+        if _has_docstring(node) and not (inside and isinstance(node, ast.Module)):
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def _has_docstring(node):
+    documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+    first = node.body[0] if documented and node.body else None
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+
+
+def _names_defined(node):
+    """Return the names that a statement only defines; none for one that does something on import."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name] if all(_decorator(each) in WITHOUT_EFFECT for each in node.decorator_list) else []
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    names = [each for target in targets for each in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    return [each.id for each in names] if all(isinstance(each, ast.Name) for each in names) else []
+
+
+def _decorator(node):
+    node = node.func if isinstance(node, ast.Call) else node
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+
+
+def _uses(tree, package):
+    """Yield what a tree names: ("name", dotted), ("from", module, name), ("table", name)."""
+    inner = set()  # what a longer chain of attributes begins with
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            inner.add(id(node.value))
+        if isinstance(node, ast.Name | ast.Attribute) and id(node) not in inner and (dotted := _dotted(node)):
+            yield "name", dotted
+        elif isinstance(node, ast.Call) and _decorator(node) in TABLES:
+            yield from (("table", name.value) for name in node.args[:1] if isinstance(name, ast.Constant))
+        elif _imports(node):
+            yield from (("from", base, name or "*") for base, name in _bound_by_imports(node, package).values())
+
+
+def _dotted(node):
+    """Return "a.b.c" for a chain of attributes that begins with a name, else nothing."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
+
+
+def _imports(node):
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _bound_by_imports(tree, package):
+    """Return {name: (module, its attribute or None)} for the imports from the package in a tree."""
+    bound = {}
+    for node in filter(_imports, ast.walk(tree)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                known = alias.asname or alias.name.partition(".")[0]
+                bound[known] = (alias.name if alias.asname else known, None)
+            continue
+        above = package[: len(package) - node.level + 1] if node.level else ()
+        base = ".".join([*above, *([node.module] if node.module else [])])
+        bound |= {alias.asname or alias.name: (base, alias.name) for alias in node.names}
+    return {name: found for name, found in bound.items() if found[0].split(".")[0] == PACKAGE}
+
+
+# Which sentences are shown
+
+
+def _windows(outputs):
+    """Return all runs of words that outputs show."""
+    texts = []
+    for output in outputs:
+        data = output.get("data", {})
+        texts += [
+            output.get("text", ""),
+            *(data.get(kind, "") for kind in ("text/plain", "text/html", "text/markdown")),
+        ]
+    return {window for text in texts for window in _windows_of(re.sub(r"<[^>]*>", " ", "".join(text)))}
+
+
+def _windows_of(text):
+    words = re.findall(r"\w+", text)
+    return {tuple(words[place : place + WINDOW]) for place in range(len(words) - WINDOW + 1)}
