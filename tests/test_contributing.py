@@ -86,7 +86,7 @@ def test_changing_a_task(course):
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
     assert "up to 10 minutes" in (course / "exercises" / "00_start_here_exercises.ipynb").read_text(encoding="utf-8")
     readme = (course / "README.md").read_text(encoding="utf-8")
-    assert "[1 task, 10 minutes](exercises/00_start_here_exercises.ipynb)" in readme
+    assert "[1 task, 10 min](exercises/00_start_here_exercises.ipynb)" in readme
 
 
 @pytest.mark.thorough
