@@ -378,9 +378,12 @@ REAL_REGISTRY = download.REGISTRY
 def test_the_registry_names_files_at_a_fixed_commit():
     texts = [f"{split}.{language}.gz" for split in MULTI30K_SPLITS for language in ("en", "de", "fr")]
     names = {f"sst2/{split}.tsv" for split in SPLITS} | {f"multi30k/{text}" for text in texts}
-    assert set(REAL_REGISTRY) == names | {"shakespeare/input.txt"}
+    assert set(REAL_REGISTRY) == names | {"shakespeare/input.txt", "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"}
     for path, (address, sha256) in REAL_REGISTRY.items():
-        assert re.match(r"https://raw.githubusercontent.com/[\w-]+/[\w-]+/[0-9a-f]{40}/", address)
+        place = (
+            r"https://(raw\.githubusercontent\.com/[\w-]+/[\w-]+|huggingface\.co/[\w-]+/[\w-]+/resolve)/[0-9a-f]{40}/"
+        )
+        assert re.match(place, address)
         assert address.endswith(f"/{Path(path).name}") and re.fullmatch("[0-9a-f]{64}", sha256)
     assert len({sha256 for _, sha256 in REAL_REGISTRY.values()}) == len(REAL_REGISTRY)
 

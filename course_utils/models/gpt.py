@@ -1,6 +1,6 @@
 """A decoder-only Transformer, as GPT-2 and Llama are ones: each character or word sees those before it, and the next one is predicted.
 
-Here: the model as it was in 2017, four changes that came since then (RMSNorm, rotary positions, SwiGLU, grouped queries), its cache, a
+Here: the model as it was in 2017, with four changes to choose from that came since then (two of them from `llama.py`), its cache, a
 recurrent network of the same use, and their training in seconds. Not here: encoders and attention to a source
 (`transformer.py`).
 
@@ -16,23 +16,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
+from course_utils.models.llama import RMSNorm, SwiGLU
 from course_utils.models.plain import sinusoidal_positions, turn
 from course_utils.models.tokens import check_tokens
 from course_utils.models.train_model import train_model
 
 NORMS, POSITIONS = ("layer", "rms"), ("sinusoidal", "rotary")
-
-
-class RMSNorm(nn.Module):
-    """g · x / √(mean of x² + ε) (Zhang & Sennrich 2019, equation 4): no mean is taken off, and there is no bias."""
-
-    def __init__(self, D: int, eps: float = 1e-5):
-        super().__init__()
-        self.weight, self.eps = nn.Parameter(torch.ones(D)), eps
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Bring each vector of x …×D to a mean square of 1, then multiply by the gain."""
-        return self.weight * x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt()  # … D
 
 
 class Cache:
@@ -93,20 +82,6 @@ class FeedForward(nn.Module):
         return self.W_2(self.W_1(x).relu())
 
 
-class SwiGLU(nn.Module):
-    """(swish(x W) ⊙ x V) W₂ without biases (Shazeer 2020, equation 6), 2F/3 wide, so that three matrices have the weights of two."""
-
-    def __init__(self, D: int, F: int):
-        super().__init__()
-        hidden = 2 * F // 3
-        self.gate, self.up = nn.Linear(D, hidden, bias=False), nn.Linear(D, hidden, bias=False)
-        self.down = nn.Linear(hidden, D, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """B×T×D → B×T×D."""
-        return self.down(F.silu(self.gate(x)) * self.up(x))
-
-
 class SubLayer(nn.Module):
     """x + f(norm(x)): pre-norm with a residual connection."""
 
@@ -122,10 +97,10 @@ class SubLayer(nn.Module):
 class Layer(nn.Module):
     """Attention, then feed-forward."""
 
-    def __init__(self, D: int, H: int, F: int, G: int, norm: type[nn.Module], feed_forward: type[nn.Module]):
+    def __init__(self, D: int, attention: nn.Module, feed_forward: nn.Module, norm: type[nn.Module]):
         super().__init__()
-        self.attention = SubLayer(D, MultiHeadAttention(D, H, G), norm)
-        self.feed_forward = SubLayer(D, feed_forward(D, F), norm)
+        self.attention = SubLayer(D, attention, norm)
+        self.feed_forward = SubLayer(D, feed_forward, norm)
 
     def forward(self, x: Tensor, *others) -> Tensor:
         """B×T×D → B×T×D; the attention takes the rest."""
@@ -157,10 +132,13 @@ class GPT(nn.Module):
         self.config |= {"norm": norm, "positions": positions, "gated": gated, "groups": groups}
         self.V, self.D, self.longest, self.rotary = V, D, longest, positions == "rotary"
         make_norm = RMSNorm if norm == "rms" else nn.LayerNorm
-        sizes = D, H, F, groups or H, make_norm, SwiGLU if gated else FeedForward
         self.embedding = nn.Embedding(V, D)
         nn.init.normal_(self.embedding.weight, std=D**-0.5)  # times √D, its entries are as large as positions
-        self.layers = nn.ModuleList(Layer(*sizes) for _ in range(N))
+        self.layers = nn.ModuleList()
+        for _ in range(N):  # SwiGLU's three matrices have the weights of two with 2F/3 hidden units
+            attention = MultiHeadAttention(D, H, groups)
+            feed_forward = SwiGLU(D, 2 * F // 3) if gated else FeedForward(D, F)
+            self.layers.append(Layer(D, attention, feed_forward, make_norm))
         self.norm = make_norm(D)
         table = sinusoidal_positions(longest, D // H if self.rotary else D)  # T d, or T D
         self.register_buffer("P", table, persistent=False)

@@ -1,9 +1,10 @@
 # %%
 import math
+import time
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed
@@ -16,11 +17,10 @@ from course_utils.lessons.lesson_21._comparisons import (
     compare_interventions,
     copying_in_retold_tales,
     draw_layers,
-    in_one_pass,
 )
-from course_utils.models import gpt, induction
+from course_utils.models import induction
 from course_utils.models.attention import causal_mask
-from course_utils.models.gpt import FeedForward, MultiHeadAttention, SubLayer
+from course_utils.models.gpt import FeedForward, SubLayer
 from course_utils.models.induction import AttentionAlone
 from course_utils.models.plain import sinusoidal_positions
 from course_utils.models.train_model import train_model
@@ -28,23 +28,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# The models that answer our questions every day write a text piece by piece. For Llama 3 8B, its authors say what is inside (Grattafiori et al. 2024). The table lists the main parts, beside the model that we build in this lesson:
-#
-# | part | our GPT | Llama 3 8B | lesson |
-# | --- | --- | --- | --- |
-# | it reads and predicts | 43 characters | 128,000 pieces of words | 06 |
-# | longest text | 64 characters | 8,192 pieces | 21 |
-# | embedding and readout | one matrix for both | a matrix for each | 12 |
-# | positions | sinusoids, added | rotary | 11 |
-# | layers | 2 of width 48 | 32 of width 4,096 | 12 |
-# | norms | LayerNorm in front | RMSNorm in front | 12, 21 |
-# | causal attention | 4 heads | 32 heads in 8 groups | 10, 21 |
-# | feed-forward network | ReLU, 192 units | SwiGLU, 14,336 units | 12, 21 |
-# | biases | in attention, feed-forward and norms | none | 21 |
-# | parameters | 58,704 | 8 billion | 21 |
-# | read in training | 0.7 million characters | about 15 trillion pieces | 21 |
-#
-# You know most of these parts. We build our small model from them, train it, and let it write. Then we find out how such a model can copy. In the end we look at the parts that have changed since 2017, and at what turns such a model into an assistant.
+# The models that answer our questions every day write a text piece by piece: they predict the next piece, append it, and predict again. We build such a model from the parts of lesson 12, train it, and let it write. Then we find out how a model can copy something that it has read only once.
 #
 # ## Half a Transformer
 #
@@ -53,8 +37,35 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al. 2019) keeps the encoder. Every word sees all others, and the model learns to guess words that we hide.
 # - **GPT** (Radford et al. 2018) keeps the decoder, without the attention to a source. Every word sees only itself and earlier ones, and the model learns to predict the next word.
 #
-# Built as here, the two differ only in the mask of their attention and in what they learn to guess. In the comments, B is the number of texts and T their length. D is the width of a word, and H the number of heads.
+# Built as here, the two differ only in the mask of their attention and in what they learn to guess. In the comments, B is the number of texts and T their length, D the width of a word, and H the number of heads.
 #
+# Here is the multi-head attention of lesson 10 once more, with one addition: a place to keep keys and values, the **cache**. We come back to it when the model writes.
+
+
+# %%
+class MultiHeadAttention(nn.Module):
+    def __init__(self, D, H):
+        super().__init__()
+        self.H = H
+        self.W_Q = nn.Linear(D, D)
+        self.W_K = nn.Linear(D, D)
+        self.W_V = nn.Linear(D, D)
+        self.W_O = nn.Linear(D, D)
+
+    def forward(self, x, mask, cache=None):  # B T D, T S
+        q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+        k = self.W_K(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+        v = self.W_V(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+        if cache:  # keys and values of what was read before
+            k = torch.cat([cache[0], k], dim=2)  # B H S d
+            v = torch.cat([cache[1], v], dim=2)  # B H S d
+        if cache is not None:
+            cache[:] = k, v
+        context = scaled_dot_product_attention(q, k, v, attn_mask=mask)  # B H T d
+        return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
+
+
+# %% [markdown]
 # A model that writes appends one word after the other. Which half can keep what it has computed for the words before? We give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words stay as they are?
 
 # %% tags=["nbval-check-output"]
@@ -69,7 +80,7 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT they stay as they are. In BERT they change, because the four words now also look at the fifth. So a GPT can keep the keys and values of earlier words in a **cache**. BERT would have to compute them anew for each new word. This is one reason why models that write, such as Llama, are decoders.
+# In GPT they stay as they are. In BERT they change, because the four words now also look at the fifth. A GPT can therefore keep the keys and values of earlier words, and BERT would have to compute them anew for each new word. This is one reason why models that write are decoders.
 #
 # ## The model
 #
@@ -79,7 +90,7 @@ for name, mask in masks.items():
 diagrams.decoder_only()
 
 # %% [markdown]
-# A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each, and adds a residual connection. The classes `SubLayer`, `MultiHeadAttention` and `FeedForward` are those of lesson 12, so we take them from the package.
+# A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each, and adds a residual connection. The classes `SubLayer` and `FeedForward` are those of lesson 12, so we take them from the package.
 
 
 # %%
@@ -89,8 +100,8 @@ class Layer(nn.Module):
         self.attention = SubLayer(D, MultiHeadAttention(D, H))
         self.feed_forward = SubLayer(D, FeedForward(D, F))
 
-    def forward(self, x, mask):  # B T D, T T
-        x = self.attention(x, mask)  # B T D
+    def forward(self, x, mask, cache=None):  # B T D, T S
+        x = self.attention(x, mask, cache)  # B T D
         return self.feed_forward(x)  # B T D
 
 
@@ -113,11 +124,13 @@ class GPT(nn.Module):
         self.layers = nn.ModuleList(Layer(D, H, F) for _ in range(N))
         self.norm = nn.LayerNorm(D)
 
-    def forward(self, ids):  # B T
-        T = ids.shape[1]
-        x = self.embedding(ids) * self.D**0.5 + self.P[:T]  # B T D
-        for layer in self.layers:
-            x = layer(x, causal_mask(T))  # B T D
+    def forward(self, ids, cache=None):  # B T, a list for each layer
+        start = cache[0][0].shape[2] if cache and cache[0] else 0  # positions read
+        end = start + ids.shape[1]
+        x = self.embedding(ids) * self.D**0.5 + self.P[start:end]  # B T D
+        mask = causal_mask(end)[start:]  # T S
+        for i, layer in enumerate(self.layers):
+            x = layer(x, mask, cache[i] if cache else None)  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
@@ -213,11 +226,24 @@ table(rows, columns, corner="unseen tales", digits=2)
 
 
 # %% tags=["nbval-check-output"]
+def top_k(p, k):  # V
+    kept = p.where(p >= p.topk(k).values[-1], 0.0)
+    return kept / kept.sum()
+
+
+def nucleus(p, threshold):  # V
+    ordered, order = p.sort(descending=True, stable=True)
+    before = ordered.cumsum(0) - ordered  # the sum of all that are more probable
+    kept = torch.zeros_like(p)
+    kept[order] = ordered.where(before < threshold, 0.0)
+    return kept / kept.sum()
+
+
 p = torch.tensor([0.5, 0.3, 0.15, 0.05])  # V
 logits = p.log()  # their softmax is p
 print("temperature 2", (logits / 2).softmax(-1))
-print("top 2        ", gpt.top_k(p, 2))
-print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
+print("top 2        ", top_k(p, 2))
+print("nucleus 0.9  ", nucleus(p, 0.9))
 
 # %% [markdown]
 # The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158. A temperature of 2 makes the probabilities more equal, and removes nothing.
@@ -227,24 +253,25 @@ print("nucleus 0.9  ", gpt.nucleus(p, 0.9))
 
 # %%
 @torch.no_grad()
-def write(model, prompt, choose, seed=0, longest=64):
+def write(model, prompt, choose, seed=0, longest=64, cache=None):
     draw = torch.Generator().manual_seed(seed)
     ids = encode(prompt)[None]  # 1 T
+    new = ids  # what is read next
     while ids.shape[1] < longest:
-        # without a cache: the whole text is read anew each time
-        logits = model(ids)[0, -1]  # V: for the character after the last one
+        logits = model(new, cache)[0, -1]  # V: for the character after the last one
         p = choose(logits)  # V
-        next_id = torch.multinomial(p, 1, generator=draw)  # 1
-        ids = torch.cat([ids, next_id[None]], dim=1)  # 1 T+1
+        next_id = torch.multinomial(p, 1, generator=draw)[None]  # 1 1
+        ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
+        new = ids if cache is None else next_id
     return decode(ids[0]).strip("\n").replace("\n", " | ")
 
 
 def most_probable(logits):  # V
-    return gpt.top_k(logits.softmax(-1), 1)
+    return top_k(logits.softmax(-1), 1)
 
 
 def from_nucleus(logits):  # V
-    return gpt.nucleus(logits.softmax(-1), 0.9)
+    return nucleus(logits.softmax(-1), 0.9)
 
 
 def at_temperature_2(logits):  # V
@@ -260,6 +287,22 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
 
 # %% [markdown]
 # The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Where letters are drawn, the names often go wrong, because this GPT does not copy well yet.
+#
+# Without a cache, `write` reads the whole text again for each character. With one, it reads only the newest character, and the keys and values of all others are in the cache. Is the text the same, and how much faster is it? Our GPT is too small to show the time, so we also take a larger one that has not been trained.
+
+# %%
+first = write(model, prompt, most_probable)
+second = write(model, prompt, most_probable, cache=[[] for _ in model.layers])
+print("the same text:", first == second)
+torch.manual_seed(0)
+larger = GPT(len(CHARACTERS), D=128, H=4, F=512, N=4, longest=300)
+for name, cache in {"without": None, "with": [[] for _ in larger.layers]}.items():
+    began = time.perf_counter()
+    write(larger, prompt, most_probable, longest=300, cache=cache)
+    print(f"{name:7} a cache: {time.perf_counter() - began:.1f} s")
+
+# %% [markdown]
+# The text is the same, and it comes several times as fast. For the character at position t, a model without a cache computes t queries, keys and values in each layer. With a cache it computes one of each, and compares the new query with t cached keys. The price is memory: two vectors of width D for each position and layer.
 #
 # ## How can a model copy?
 #
@@ -319,147 +362,13 @@ copying_in_retold_tales()
 #
 # Without "there", copying becomes much worse, and with "zebra" in its place it stays nearly as good. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place.
 #
-# In real text, what is to be copied can stand anywhere. In models of such text, Olsson et al. found induction heads. So Llama 3 probably has them, too, but we have not looked.
+# In real text, what is to be copied can be anywhere. In models of such text, Olsson et al. found induction heads. In lesson 22 you look for them in a real language model.
 #
-# ## What has changed since 2017?
+# ## So: how does a model write, and how can it copy?
 #
-# Our GPT is a decoder of 2017, with the norms in front. In Llama 3, four parts work in another way: the norms, the feed-forward network, the positions, and the groups of heads. Three smaller changes need no section of their own: the layers have no biases, the readout has a matrix of its own, and the embedding is not multiplied by √D.
+# It writes by predicting one character at a time, each time from all characters before it. A cache spares it the work of reading them again, and that is possible because in a decoder earlier vectors never change.
 #
-# ### 1. RMSNorm
-#
-# **RMSNorm** (Zhang and Sennrich 2019) takes the place of the layer norm. It has less to compute: it subtracts no mean, and has a gain g but no bias.
-#
-# $$\text{RMSNorm}(x) = g \cdot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
-#
-# With g = 1, what does RMSNorm make of [1, 2, 2]?
-
-
-# %% tags=["nbval-check-output"]
-class RMSNorm(nn.Module):
-    def __init__(self, D):
-        super().__init__()
-        self.g = nn.Parameter(torch.ones(D))
-
-    def forward(self, x):  # … D
-        mean_square = x.square().mean(-1, keepdim=True)  # … 1
-        return self.g * x / (mean_square + 1e-5).sqrt()  # … D
-
-
-x = torch.tensor([1.0, 2.0, 2.0])  # D
-print("RMSNorm  ", RMSNorm(3)(x).detach())
-print("LayerNorm", nn.LayerNorm(3)(x).detach())
-
-# %% [markdown]
-# The mean square is (1 + 4 + 4) / 3 = 3, so each number is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
-#
-# ### 2. SwiGLU
-#
-# **SwiGLU** (Shazeer 2020) takes the place of the feed-forward network. Two matrices read x side by side. The result of the first one passes through $\text{SiLU}(z) = z\, \sigma(z)$, where σ is the sigmoid, and becomes a gate. It multiplies the result of the second one, number by number. A third matrix brings the product back to the width D.
-#
-# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
-#
-# Say that $x W_\text{up}$ is 3 for a hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76, and the unit becomes 5.28. If it is -4, the gate is only -0.07, and the unit becomes -0.22.
-#
-# With 2F/3 hidden units in place of F, the three matrices of SwiGLU have as many weights as the two of a feed-forward network. Llama 3 8B has more: 14,336 in place of 2/3 · 4 · 4,096 = 10,923. Shazeer found that models with SwiGLU predict better.
-#
-# ### 3. Rotary positions
-#
-# Lesson 11 has shown **rotary positions**: the queries and keys are turned by their position, so a score depends on positions only through their distance. Nothing is added to the embeddings.
-#
-# ### 4. Grouped queries
-#
-# A model that writes keeps the keys and values of all positions in its cache. To keep less, the heads share them, in **grouped queries** (Ainslie et al. 2023). There are G groups, and each group has one key and one value for all its heads. Head h belongs to the group $h / (H/G)$, rounded down. If a head has the width d and each number takes b bytes, the cache of N layers and T positions takes
-#
-# $$2 \cdot N \cdot G \cdot d \cdot T \cdot b \quad\text{bytes.}$$
-#
-# The 2 stands for key and value. Llama 3 with 8 billion parameters has 8 groups for its 32 heads. How many GiB does its cache take for 8,192 positions, compared with 32 groups, one for each head?
-
-# %% tags=["nbval-check-output"]
-N = 32  # layers of Llama 3 8B
-H = 32  # heads
-d = 128  # width of a head
-T = 8192  # positions
-b = 2  # bytes
-for G in (32, 8):
-    cache = 2 * N * G * d * T * b
-    groups = [h // (H // G) for h in range(8)]
-    print(f"{G:2} groups: {cache / 2**30:.0f} GiB, groups of heads 0 to 7:", groups)
-
-# %% [markdown]
-# With 8 groups, the cache takes 1 GiB in place of 4. Four heads in a row share a group.
-#
-# Does our small GPT predict better with these changes? We cannot say: with each change, some seeds become better and others worse ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). The changes were made for large models, in which they save work and memory, or have been found to help.
-#
-# ## The same attention with less memory
-#
-# The way in which attention is computed has changed, too, and its result stays the same. The T × T scores of a long text do not fit into the fast memory of a GPU. So **FlashAttention** (Dao et al. 2022) takes keys and values block by block, and never writes all scores down.
-#
-# But a softmax needs the sum over all scores. To compute it block by block, we keep three things for each query:
-#
-# - the largest score so far, $m$
-# - the sum $\ell$ of all $e^{s - m}$
-# - the sum $c$ of the values, each multiplied by its $e^{s - m}$
-#
-# At the end, the context is $c / \ell$. There $m$ cancels: it only keeps $e^s$ from becoming too large for the computer. When a block brings a larger score, $m$ becomes $m'$. Then both sums have to shrink by the factor $e^{m - m'}$, because $e^{s - m'} = e^{m - m'} e^{s - m}$ (Milakov and Gimelshein 2018):
-#
-# $$\ell' = e^{m - m'}\, \ell + \sum_j e^{s_j - m'} \qquad\qquad c' = e^{m - m'}\, c + \sum_j e^{s_j - m'}\, v_j$$
-#
-# Here j runs over the new block. One query has the scores 1, 2, 0 in a first block and 3, 1, 0 in a second. Calculate $m$ and $\ell$ after each block. You need $e^{-1} = 0.368$, $e^{-2} = 0.135$ and $e^{-3} = 0.050$. The function `in_one_pass` prints both.
-
-
-# %% tags=["nbval-check-output"]
-scores = torch.tensor([1.0, 2.0, 0.0, 3.0, 1.0, 0.0])  # S
-values = torch.tensor([[4.0], [0.0], [2.0], [1.0], [0.0], [6.0]])  # S d
-blocks = [(scores[:3], values[:3]), (scores[3:], values[3:])]
-print("in blocks:", in_one_pass(blocks))
-print("as usual: ", scores.softmax(-1) @ values)
-
-# %% [markdown]
-# After the first block, $m = 2$ and $\ell = 0.368 + 1 + 0.135 = 1.503$. After the second, $m = 3$ and $\ell = 0.368 \cdot 1.503 + 1 + 0.135 + 0.050 = 1.738$. The context is the same as with the usual softmax, so no model has to be trained anew.
-#
-# ## From a GPT to an assistant
-#
-# What does our GPT make of a question? It has met no question mark, so we ask without one.
-
-# %%
-print(write(model, "\nwhere is Vom. ", most_probable))
-
-# %% [markdown]
-# It does not answer, because it has read nothing but tales. How does such a model learn to answer? It is trained further, first on **instructions**, such as questions, to which people have written the right answers. Often the loss counts only the answers:
-#
-# ```text
-# question: Vom is a mouse. Vom went to the bridge. Where is Vom?
-# answer:   Vom is at the bridge.
-# ```
-#
-# Then people compare several answers of the model, and it is trained to prefer those that they like better (Ouyang et al. 2022). This is called **feedback**. Instructions and feedback change the weights, but not how the model is built.
-#
-# ## So: what is inside the models that we use every day?
-#
-# We draw the model again, now with the parts of Llama 3. Marked boxes have changed.
-
-# %%
-changed = ["readout", "embedding", "causal", "feed-forward", "norm"]
-diagrams.decoder_only(new=changed, llama=True)
-
-# %% [markdown]
-# Inside Llama 3 is the decoder of 2017 without its attention to a source. The norms stand in front, and four parts have been exchanged. The embedding is marked because it is not multiplied by √D and no positions are added to it, and the readout because it has its own matrix. What the weights of a model have learned is harder to see: two heads can copy a word, but our GPTs copied names in another way.
-#
-# Have we named all that is inside? Then the weights of all parts must add up to the 8 billion of Llama 3 8B.
-
-# %% tags=["nbval-check-output"]
-V = 128_256  # pieces, exactly
-D = 4096
-F = 14_336
-attention = 2 * D * D + 2 * D * 8 * 128  # W_Q and W_O, then W_K and W_V of 8 groups
-layer = attention + 3 * D * F + 2 * D  # with SwiGLU and two norms
-total = 2 * V * D + 32 * layer + D  # with embedding, readout and the last norm
-print(f"{total:,} parameters, {total // 58_704:,} times as many as in our GPT")
-
-# %% [markdown]
-# They do. So no part with many weights is missing from our table.
-#
-# Other models differ more. DeepSeek-V3 has experts in place of most feed-forward networks (lesson 18). Qwen3-Next and Kimi Linear have a delta rule in place of three of four attentions (lesson 20). Many companies do not say what is inside their models. But you can now read each row of the table at the beginning.
+# It can copy in two steps. A head of one layer tells each word what precedes it, and an induction head of a later layer finds the word that followed the same word before. Where a task has a simpler way, as our tales do with their fixed positions, a model may learn that way instead.
 #
 # ## Questions
 #
@@ -483,14 +392,13 @@ check("21.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What is inside the models that we use every day? In Llama 3 it is the decoder of 2017 without a source. It has RMSNorm in front of each sub-layer, rotary positions, SwiGLU, grouped queries, and no biases.
+# - How does a model write, and how can it copy? It appends one character after the other, drawn from its prediction, and it copies with two heads in two layers, or by position where that is enough.
 # - Where the rules of a text are known, a model's bits per character can be compared with a limit.
-# - An induction head copies what came after the same word last time. A head in an earlier layer has to tell each word what it follows. Our GPTs copied names in another way.
 # - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
-# - A cache takes 2·N·G·d·T·b bytes. A softmax can be computed block by block, if the sums shrink when the largest score grows.
+# - In a decoder, earlier vectors never change. Their keys and values are kept in a cache, and each step reads one character.
 #
-# **To read on**: the course ships [a larger GPT](../course_utils/models/pretrained/gpt-shakespeare/README.md), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines. Raschka's *Build a Large Language Model (From Scratch)* also trains on instructions.
+# **To read on**: the course ships [a larger GPT](../course_utils/models/pretrained/gpt-shakespeare/README.md), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines.
 #
 # **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #
-# **Next**: this was the last lesson. What will you build with attention?
+# **Next**: [lesson 22](22_real_language_model.ipynb): what is inside the models that we use every day?

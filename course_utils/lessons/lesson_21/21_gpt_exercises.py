@@ -1,7 +1,7 @@
 # %% [markdown]
-# The first three tasks are short: the loss of a language model, the feed-forward network of today, and the choice of the next id. Keep the other four for a second day: heads that share keys and values, attention in one pass, a whole GPT, and a test that finds wrong caches. At the end, your GPT is trained and writes.
+# The first two tasks are short: the loss of a language model and the choice of the next id. Then you put a whole GPT together, and write a test that finds wrong caches. At the end, your GPT is trained and writes.
 #
-# The letters: B sentences, T positions, S keys, V vocabulary, D width of the model, F width between the layers of a network, H heads, d the width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
+# The letters: B sentences, T positions, V vocabulary, D width of the model, H heads.
 
 # %%
 import torch
@@ -47,44 +47,6 @@ def next_token_loss(logits, ids):
 check("21.next_token_loss", next_token_loss)
 
 # %% [markdown]
-# ## 21.swiglu
-#
-# Most models of today have a **gated** feed-forward network (Shazeer, 2020). Two layers read x side by side. The first one makes gates. A gate says how much of a number of the second layer goes on to the third layer:
-#
-# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{\text{gate}}^\top) \odot x W_{\text{up}}^\top\big)\, W_{\text{down}}^\top \qquad \text{SiLU}(z) = z \cdot \sigma(z)$$
-#
-# $\odot$ multiplies number by number, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as `nn.Linear` keeps them, and there are no biases. The residual connection is not part of it.
-
-
-# %%
-def swiglu(x, weight_gate, weight_up, weight_down):
-    """Send each vector through a gated feed-forward network.
-
-    Args:
-        x: …×D.
-        weight_gate: F×D.
-        weight_up: F×D.
-        weight_down: D×F.
-
-    Returns:
-        The result, …×D.
-
-    Example:
-        >>> x = torch.tensor([[1.0, 2.0]])
-        >>> swiglu(x, torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0], [10.0]]))
-        tensor([[ 1.4621, 14.6212]])
-    """
-    ### BEGIN SOLUTION
-    gate = x @ weight_gate.T  # … F
-    gated = gate * gate.sigmoid() * (x @ weight_up.T)  # … F
-    return gated @ weight_down.T
-    ### END SOLUTION
-
-
-# %%
-check("21.swiglu", swiglu)
-
-# %% [markdown]
 # ## 21.nucleus
 #
 # Before the next id is drawn, improbable ids are often removed. A **nucleus** is the smallest set of the most probable ids whose probabilities sum to `p` or more (Holtzman et al., 2020). Take the most probable id, then the next one, until the sum reaches `p`. The id that reaches it still belongs to the set. If two ids are equally probable, the smaller one comes first.
@@ -120,84 +82,6 @@ def nucleus(logits, p):
 
 # %%
 check("21.nucleus", nucleus)
-
-# %% [markdown]
-# ## 21.grouped_query_attention
-#
-# A decoder that writes keeps the keys and values of all positions, for each head. To keep less, heads share them in **groups** (Ainslie et al., 2023). There are H heads, each with its own queries, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**. So the first H/G heads share group 0. With G = H this is the attention of lesson 10. With G = 1 all heads share the same keys and values.
-#
-# The scores of each head are divided by $\sqrt d$. Each row of the mask has at least one True.
-
-
-# %%
-def grouped_query_attention(query, key, value, mask):
-    """Attend with heads that share keys and values in groups.
-
-    Args:
-        query: B×H×T×d.
-        key: B×G×S×d.
-        value: B×G×S×d.
-        mask: B×T×S, True where a position may be attended to; the same for all heads.
-
-    Returns:
-        The contexts, B×H×T×d.
-
-    Example:
-        >>> value = torch.tensor([[[[1.0]], [[2.0]]]])  # two groups, a single position
-        >>> mask = torch.ones(1, 1, 1, dtype=torch.bool)
-        >>> grouped_query_attention(torch.ones(1, 4, 1, 1), torch.ones(1, 2, 1, 1), value, mask).flatten()
-        tensor([1., 1., 2., 2.])
-    """
-    ### BEGIN SOLUTION
-    times = query.shape[1] // key.shape[1]
-    keys, values = (shared.repeat_interleave(times, 1) for shared in (key, value))  # B H S d
-    scores = query @ keys.mT / query.shape[-1] ** 0.5  # B H T S
-    weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
-    return weights @ values
-    ### END SOLUTION
-
-
-# %%
-check("21.grouped_query_attention", grouped_query_attention)
-
-# %% [markdown]
-# ## 21.one_pass_attention
-#
-# One query attends to many keys. Its scores and values come **in blocks**. Each call of `next_block()` returns the next block, a tuple of scores (b) and values (b×D). After the last block it returns `None`. A block is only lent to you: **the next call overwrites it with NaN**, because fast memory is used again.
-#
-# Return the context, D: the sum of the values, weighted by the softmax over all scores. Go through the blocks once. Keep the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). Scores near ±10,000 must not spoil the result. No block is empty.
-
-
-# %%
-def one_pass_attention(next_block):
-    """Return the context of a softmax over scores that come in blocks.
-
-    Args:
-        next_block: a function without arguments, which gives (scores b, values b×D), and None after the last block.
-
-    Returns:
-        The context, D.
-
-    Example:
-        >>> blocks = iter([(torch.tensor([0.0, 0.0]), torch.tensor([[1.0], [2.0]])), (torch.zeros(1), torch.tensor([[6.0]]))])
-        >>> one_pass_attention(lambda: next(blocks, None))
-        tensor([3.])
-    """
-    ### BEGIN SOLUTION
-    largest, total, context = torch.tensor(-torch.inf), 0.0, 0.0
-    while (block := next_block()) is not None:
-        scores, values = block  # b, b D
-        new = torch.maximum(largest, scores.max())
-        factor, e = torch.exp(largest - new), torch.exp(scores - new)
-        total = total * factor + e.sum()
-        context = context * factor + e @ values  # D
-        largest = new
-    return context / total
-    ### END SOLUTION
-
-
-# %%
-check("21.one_pass_attention", one_pass_attention)
 
 # %% [markdown]
 # ## 21.gpt

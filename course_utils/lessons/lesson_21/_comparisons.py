@@ -1,4 +1,4 @@
-"""What lesson 21 compares: counts beside a GPT, interventions on an induction head, GPTs that read changed tales, a softmax in one pass.
+"""What lesson 21 compares: counts beside a GPT, interventions on an induction head, GPTs that read changed tales.
 
 No task is declared here. Shape letters: N rows of tales, T characters of a row, B texts, V characters or words there are.
 """
@@ -71,20 +71,6 @@ def copying_in_retold_tales():
     )
     rows = {change: [by_seed("retold", "to_copy", change=change)] for change in changes}
     return table(rows, ["bits per letter to copy, five GPTs"], corner="what is changed", digits=2)
-
-
-def in_one_pass(blocks):
-    """Return the context of one query, d, from blocks of scores b and values b×d; print the largest score and the sum after each."""
-    m, total, context = torch.tensor(-torch.inf), 0.0, 0.0
-    for scores, values in blocks:
-        new_m = torch.maximum(m, scores.max())
-        factor = (m - new_m).exp()  # 0 for the first block, where m is -∞
-        exponentials = (scores - new_m).exp()  # b
-        total = factor * total + exponentials.sum()
-        context = factor * context + exponentials @ values  # d
-        m = new_m
-        print(f"m = {m:.0f}, sum = {total:.3f}")
-    return context / total
 
 
 def _first_place(words):

@@ -35,49 +35,40 @@ questions = (
     ),
     Question(
         "21.q3",
-        "what grouped queries save",
-        "A model with 16 heads goes from 16 groups of keys and values to 4. What becomes four times smaller?",
+        "who can keep a cache",
+        "Why can a GPT keep the keys and values of earlier words, and BERT cannot?",
         right=(
-            "The cache of keys and values.",
-            "It has one key and one value for each group, layer and position. The queries, and with them the scores, are as many as before.",
+            "In a GPT, the vectors of earlier words do not depend on later ones.",
+            "The causal mask hides later words, so what was computed for earlier ones stays right when the text grows.",
         ),
         wrong=(
             (
-                "The number of scores.",
-                "Each head still has its own query, which is compared with each key: there are as many scores as before.",
+                "A GPT has fewer layers.",
+                "The number of layers does not matter: each layer keeps its own keys and values.",
             ),
             (
-                "The matrix W_Q.",
-                "There are as many queries as before. W_K and W_V become smaller.",
+                "BERT has no keys and values.",
+                "Its attention has both. They change when a word is appended, because every word sees all others.",
             ),
             (
-                "The number of positions that can be read.",
-                "All positions are still there. Each takes less memory.",
+                "A GPT adds positions, and BERT does not.",
+                "Both know positions. What differs is the mask.",
             ),
         ),
     ),
-    Question(
+    NumberQuestion(
         "21.q4",
-        "softmax in one pass",
-        "In a softmax in one pass, a block brings a score that is larger than the maximum so far. What happens to the two sums so far, of the exponentials and of the values multiplied by them?",
-        right=(
-            "Both are multiplied by e^(old maximum − new maximum).",
-            "They were computed with the old maximum taken off. The factor turns that into the new one.",
-        ),
-        wrong=(
-            (
-                "Nothing: the new block alone uses the new maximum.",
-                "Then the earlier weights would be too large beside the new ones.",
-            ),
-            (
-                "They are computed anew from the earlier scores.",
-                "That would be a second pass over what has gone by.",
-            ),
-            (
-                "Both are divided by the number of blocks.",
-                "A softmax is no mean over blocks: a block with small scores counts for less.",
-            ),
-        ),
+        "the size of a cache",
+        "A model has 2 layers and the width 48. How many numbers are in its cache after 64 characters of one text?",
+        answer=12288.0,
+        tolerance=0.5,
+        why="Each layer keeps a key and a value of width 48 for each of the 64 characters: 2 · 2 · 48 · 64 = 12,288.",
+        wrong={
+            6144.0: "Keys and values are both kept, in each of the 2 layers.",
+            3072.0: "That is one vector for each character. Each layer keeps two, a key and a value.",
+            24576.0: "The heads share the width 48: together, their keys have 48 numbers.",
+        },
+        otherwise="Multiply: key and value, layers, width, characters.",
     ),
     Question(
         "21.q5",

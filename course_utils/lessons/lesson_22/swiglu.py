@@ -1,4 +1,4 @@
-"""Task 21.swiglu: a gated feed-forward network (Shazeer 2020, equation 6), with weights as nn.Linear keeps them."""
+"""Task 22.swiglu: a gated feed-forward network (Shazeer 2020, equation 6), with weights as nn.Linear keeps them."""
 
 from operator import add, matmul, mul
 
@@ -11,7 +11,7 @@ from course_utils.checks.way import left_out
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
-    "21.swiglu",
+    "22.swiglu",
     "a gated feed-forward network",
     arguments=("x …×D", "weight_gate F×D", "weight_up F×D", "weight_down D×F"),
     result="y …×D",

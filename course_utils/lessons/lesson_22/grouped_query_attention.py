@@ -1,4 +1,4 @@
-"""Task 21.grouped_query_attention: heads that share keys and values in groups (Ainslie et al. 2023)."""
+"""Task 22.grouped_query_attention: heads that share keys and values in groups (Ainslie et al. 2023)."""
 
 from itertools import product
 from operator import matmul, truediv
@@ -16,7 +16,7 @@ from course_utils.lessons.shared.shares import USUAL
 from course_utils.models.attention import causal_mask
 
 task = Task(
-    "21.grouped_query_attention",
+    "22.grouped_query_attention",
     "heads that share keys and values",
     arguments=("query B×H×T×d", "key B×G×S×d", "value B×G×S×d", "mask B×T×S"),
     result="contexts B×H×T×d",

@@ -1,4 +1,4 @@
-"""Task 21.one_pass_attention: the context of a softmax over scores that come in blocks, each of which is seen once.
+"""Task 22.one_pass_attention: the context of a softmax over scores that come in blocks, each of which is seen once.
 
 Milakov and Gimelshein (2018), algorithm 3, and Dao et al. (2022), algorithm 1, for one query.
 """
@@ -12,7 +12,7 @@ from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
 
 task = Task(
-    "21.one_pass_attention",
+    "22.one_pass_attention",
     "attention in one pass over blocks",
     arguments=("next_block",),
     result="context D",

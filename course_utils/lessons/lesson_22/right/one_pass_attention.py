@@ -1,4 +1,4 @@
-"""Right answers to 21.one_pass_attention in other styles than the solution's."""
+"""Right answers to 22.one_pass_attention in other styles than the solution's."""
 
 import torch
 

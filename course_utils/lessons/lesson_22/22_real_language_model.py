@@ -1,0 +1,618 @@
+# %%
+import math
+import time
+from collections import Counter
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention, silu
+
+from course_utils import check, predict, reveal
+from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
+from course_utils.lessons.lesson_22._stored import shares_of_reviews
+from course_utils.models import llama
+from course_utils.models.gpt import nucleus
+from course_utils.models.plain import turn
+
+torch.set_printoptions(precision=3, sci_mode=False)
+torch.manual_seed(0)
+# %% [markdown]
+# Our models so far have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages, books and code: **SmolLM2-135M-Instruct** (Allal et al. 2025), one of the smallest models one can chat with. It is a small Llama, built like the models with a thousand times as many parameters.
+#
+# The cell below downloads the model once, 98 MB, and asks it a question. We use the course's code for now. By the end of the lesson, the code will be yours: you write the model's class, load its weights, let it write, and look inside.
+
+# %%
+model, tokenizer, facts = llama.load_or_stand_in()
+question = "What is the capital of France?"
+prompt = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+ids = tokenizer.encode(prompt).ids
+with torch.no_grad():
+    for _ in range(10):
+        logits = model(torch.tensor([ids]))[0, -1]  # V
+        ids.append(logits.argmax().item())
+print(tokenizer.decode(ids, skip_special_tokens=False))
+
+# %% [markdown]
+# The loop is the one from lesson 21: read everything, take the most probable next id, append it. What is new is in `model`, in `tokenizer` and in the strange prompt. We take them one by one, beginning with the text.
+#
+# ## Tokens
+#
+# The GPT of lesson 21 read characters. A vocabulary of characters is small, but it makes texts long, and attention pays for length twice. A vocabulary of whole words makes texts short, but it can never hold all names and misspellings. **Byte-pair encoding** (Sennrich et al. 2016) is the compromise in use: frequent words become one token, and rare words several.
+#
+# It begins with single characters and repeats one step: find the pair of neighbouring tokens that is most frequent, and merge it into one. A word keeps the blank in front of it, so no blank is lost.
+
+
+# %%
+def most_frequent_pair(words):  # {tokens of a word: how often it occurs}
+    pairs = Counter()
+    for tokens, count in words.items():
+        for pair in zip(tokens, tokens[1:], strict=False):
+            pairs[pair] += count
+    return max(pairs, key=pairs.get)  # the first of several
+
+
+def merge(tokens, pair):
+    merged = []
+    for token in tokens:
+        if merged and (merged[-1], token) == pair:
+            merged[-1] += token
+        else:
+            merged.append(token)
+    return tuple(merged)
+
+
+# %% [markdown]
+# We learn ten merges from one line. Before you run the cell, guess which pair is merged first.
+
+# %% tags=["nbval-check-output"]
+text = "not great not good not bad nothing a greater note a great noise"
+words = Counter(tuple(" " + word) for word in text.split())
+merges = []
+for _ in range(10):
+    pair = most_frequent_pair(words)
+    merges.append(pair)
+    words = Counter({merge(tokens, pair): count for tokens, count in words.items()})
+print("merges:", ["".join(pair) for pair in merges])
+print("tokens:", [list(tokens) for tokens in words])
+
+# %% [markdown]
+# The first merge joins a blank and "n", because six words begin with "n". After ten merges, " not" and " great" are tokens, and "noise", which occurs once, is still in pieces.
+#
+# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2 has learned 48,900 of them, from much more text. It starts from bytes instead of characters, so that it can read any script. How many tokens will it need for " not", for " Zorblat", and for the German sentence?
+
+# %%
+print(f"{tokenizer.get_vocab_size():,} tokens")
+english = "A man is standing on a ladder."
+german = "Ein Mann steht auf einer Leiter."
+for text in (" not", " nothing", " Zorblat", english, german):
+    tokens = [tokenizer.decode([i]) for i in tokenizer.encode(text).ids]
+    print(len(tokens), tokens)
+
+# %% [markdown]
+# A frequent word is one token and an invented name several. The German sentence takes more tokens than the English one, because the merges were learned mostly from English.
+#
+# ## The four changes since 2017
+#
+# The class `GPT` from lesson 21 is the decoder of 2017 with its norms in front. Llama (Touvron et al. 2023) changes four parts of it. We write each one as we need it.
+#
+# **1. RMSNorm** (Zhang and Sennrich 2019) replaces the layer norm. It subtracts no mean and has no bias, so it has less to compute:
+#
+# $$\text{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
+#
+# With g = 1, what does RMSNorm make of [1, 2, 2]?
+
+
+# %% tags=["nbval-check-output"]
+class RMSNorm(nn.Module):
+    def __init__(self, D, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(D))  # g
+        self.eps = eps
+
+    def forward(self, x):  # … D
+        mean_square = x.square().mean(-1, keepdim=True)  # … 1
+        return self.weight * x * (mean_square + self.eps).rsqrt()  # … D
+
+
+x = torch.tensor([1.0, 2.0, 2.0])  # D
+print("RMSNorm  ", RMSNorm(3)(x).detach())
+print("LayerNorm", nn.LayerNorm(3)(x).detach())
+
+# %% [markdown]
+# The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
+#
+# **2. SwiGLU** (Shazeer 2020) replaces the feed-forward network. Two matrices read x side by side. What the first one gives passes through SiLU(z) = z σ(z) and becomes a gate, which multiplies what the second one gives, entry by entry. A third matrix brings the product back to the width D:
+#
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
+#
+# Suppose that $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed.
+
+
+# %%
+class SwiGLU(nn.Module):
+    def __init__(self, D, F):  # width, hidden units
+        super().__init__()
+        self.gate = nn.Linear(D, F, bias=False)
+        self.up = nn.Linear(D, F, bias=False)
+        self.down = nn.Linear(F, D, bias=False)
+
+    def forward(self, x):  # B T D
+        return self.down(silu(self.gate(x)) * self.up(x))  # B T D
+
+
+# %% [markdown]
+# **3. Rotary positions** (Su et al. 2021) are those of lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. We use lesson 11's function `turn`, which rotates neighbouring entries as a pair.
+#
+# **4. Grouped queries** (Ainslie et al. 2023) make the cache smaller. A model that writes keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share one key and one value, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+#
+# In code, the queries of a group's heads are placed one below the other. Then one matrix product compares all of them with the shared keys.
+
+
+# %%
+def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
+    B, H, T, d = q.shape
+    G, S = k.shape[1:3]
+    q = q.reshape(B, G, -1, d)  # B G H/G·T d
+    scores = (q @ k.mT).view(B, H, T, S) / d**0.5  # B H T S
+    causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: the last T of S
+    weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
+    context = weights.view(B, G, -1, S) @ v  # B G H/G·T d
+    return context.view(B, H, T, d), weights
+
+
+# %% [markdown]
+# Is this the attention that PyTorch computes? Its function takes one key and value for each head, so we repeat each group's H / G times. We also compare the size of the cache of SmolLM2, for 2,048 positions in float32, with what it would be without groups.
+
+# %% tags=["nbval-check-output"]
+q = torch.randn(2, 9, 5, 64)  # B H T d
+k = torch.randn(2, 3, 5, 64)  # B G S d
+v = torch.randn(2, 3, 5, 64)  # B G S d
+ours, _ = grouped_attention(q, k, v)
+for_each_head = [part.repeat_interleave(3, dim=1) for part in (k, v)]  # B H S d
+library = scaled_dot_product_attention(q, *for_each_head, is_causal=True)
+print("same as PyTorch's:", torch.allclose(ours, library, atol=1e-5))
+for groups in (9, 3):
+    numbers = 2 * 30 * groups * 64 * 2048  # key and value, layers, groups, d, positions
+    print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
+
+# %% [markdown]
+# Three groups for nine heads cut the cache to a third. The rest of the attention is lesson 21's, without biases and with the rotation. The cache of a layer is a list, which is empty at first and later holds the keys and values of everything read.
+
+
+# %%
+class Attention(nn.Module):
+    def __init__(self, D, H, G):
+        super().__init__()
+        self.H = H
+        self.G = G
+        d = D // H  # width of a head
+        self.W_Q = nn.Linear(D, H * d, bias=False)
+        self.W_K = nn.Linear(D, G * d, bias=False)
+        self.W_V = nn.Linear(D, G * d, bias=False)
+        self.W_O = nn.Linear(H * d, D, bias=False)
+
+    def forward(self, x, angles, cache=None):  # B T D, two T d/2
+        q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+        k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
+        v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
+        q = turn(q, *angles)
+        k = turn(k, *angles)
+        if cache:
+            k = torch.cat([cache[0], k], dim=2)  # B G S d
+            v = torch.cat([cache[1], v], dim=2)  # B G S d
+        if cache is not None:
+            cache[:] = k, v
+        context, self.weights = grouped_attention(q, k, v)
+        return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
+
+
+# %% [markdown]
+# A layer has two sub-layers, each with a norm in front and a residual connection around it, as in lesson 21.
+
+
+# %%
+class SubLayer(nn.Module):
+    def __init__(self, D, f):
+        super().__init__()
+        self.norm = RMSNorm(D)
+        self.f = f
+
+    def forward(self, x, *others):  # B T D
+        return x + self.f(self.norm(x), *others)  # B T D
+
+
+class Layer(nn.Module):
+    def __init__(self, D, H, G, F):
+        super().__init__()
+        self.attention = SubLayer(D, Attention(D, H, G))
+        self.feed_forward = SubLayer(D, SwiGLU(D, F))
+
+    def forward(self, x, angles, cache=None):  # B T D
+        return self.feed_forward(self.attention(x, angles, cache))  # B T D
+
+
+# %% [markdown]
+# The whole model counts its positions on from what is in the cache. The base θ of the angles is 100,000 here, where lesson 11 had 10,000: the slowest pairs turn more slowly, so that positions can be told apart over a longer text. The readout uses the matrix of the embedding. We build it without memory, on the device "meta", and only count its parameters.
+
+
+# %% tags=["nbval-check-output"]
+class Llama(nn.Module):
+    def __init__(self, V, D, H, G, F, N, theta=1e5):
+        super().__init__()
+        self.theta = theta
+        self.d = D // H
+        self.embedding = nn.Embedding(V, D)
+        self.layers = nn.ModuleList(Layer(D, H, G, F) for _ in range(N))
+        self.norm = RMSNorm(D)
+
+    def angles(self, start, T):
+        position = torch.arange(start, start + T)  # T
+        speed = self.theta ** (-torch.arange(0, self.d, 2) / self.d)  # d/2
+        angle = position[:, None] * speed  # T d/2
+        return angle.sin(), angle.cos()
+
+    def forward(self, ids, cache=None):  # B T
+        start = cache[0][0].shape[2] if cache and cache[0] else 0
+        angles = self.angles(start, ids.shape[1])  # T d/2 each
+        x = self.embedding(ids)  # B T D
+        for i, layer in enumerate(self.layers):
+            x = layer(x, angles, cache[i] if cache else None)  # B T D
+        return self.norm(x) @ self.embedding.weight.T  # B T V
+
+
+SIZES = {"V": 49_152, "D": 576, "H": 9, "G": 3, "F": 1536, "N": 30}
+with torch.device("meta"):
+    mine = Llama(**SIZES)
+print(f"{sum(weight.numel() for weight in mine.parameters()):,} parameters")
+
+# %% [markdown]
+# ## Loading the weights
+#
+# The authors give 134,515,008 parameters for their model, and so does our class. Now it needs their values. They are in a file of the format GGUF, under names such as `blk.16.attn_q.weight`. Our class calls this matrix `layers.16.attention.f.W_Q.weight`, and a dictionary of twelve entries, `llama.NAMES`, translates one into the other.
+#
+# The file is smaller than it should be: 134.5 million numbers in float32 take 538 MB, and the file has 98 MB. Its matrices hold **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number is a whole number q from 0 to 15:
+#
+# $$w = \text{scale} \cdot q + \text{minimum}$$
+#
+# So a block takes 2 + 2 bytes and 32 half bytes, 20 in all. The first 16 numbers are in the low halves of the 16 bytes, the others in the high halves. Take a scale of 0.5 and a minimum of -4: which numbers are in the first byte, 0x2F?
+
+
+# %% tags=["nbval-check-output"]
+def unpack(blocks):  # R 20, each row a block of 20 bytes
+    scale = blocks[:, :2].contiguous().view(torch.float16).float()  # R 1
+    minimum = blocks[:, 2:4].contiguous().view(torch.float16).float()  # R 1
+    low = blocks[:, 4:] & 15  # R 16
+    high = blocks[:, 4:] >> 4  # R 16
+    return torch.cat([low, high], dim=1) * scale + minimum  # R 32
+
+
+pair = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
+block = torch.cat([pair, torch.tensor([0x2F] + 15 * [0], dtype=torch.uint8)])  # 20
+numbers = unpack(block[None])[0]
+print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
+
+# %% [markdown]
+# The low half of 0x2F is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3. The package's `load_or_stand_in` has read the file in this way, with the library `gguf`. We hand its unpacked weights to our class. `load_state_dict` demands that every name and every shape fits.
+
+# %%
+if facts.get("general.architecture") != "llama":  # the stand-in is smaller
+    SIZES |= {"D": 36, "F": 48}
+with torch.device("meta"):
+    mine = Llama(**SIZES)
+mine.load_state_dict(model.state_dict(), assign=True)
+mine.requires_grad_(False)
+ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
+difference = (mine(ids) - model(ids)).abs().max().item()
+print("largest difference of the logits:", difference)
+
+# %% [markdown]
+# Our class computes the same logits as the course's. Those were compared with the logits of the library `transformers`: with the same weights, the largest difference is 0.0001, of logits up to 40 ([our measurements](../docs/measurements.md#a-real-language-model)).
+#
+# One thing cannot be seen from names and shapes. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files expect pairs of entry 0 and 32, 1 and 33. What would the model write if we paired the entries in the wrong way?
+
+# %%
+predict("22.paired", ...)
+
+
+# %% tags=["reveals"]
+def turn_halves(x, sin, cos):  # pairs entry 0 with entry d/2
+    a, b = x.chunk(2, dim=-1)  # B H T d/2 each
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+ids = tokenizer.encode(prompt.replace(question, "Why is the sky blue?")).ids
+turn_neighbours = turn
+turn = turn_halves  # from here on, Attention uses this one
+for _ in range(24):
+    ids.append(mine(torch.tensor([ids]))[0, -1].argmax().item())
+turn = turn_neighbours
+print(tokenizer.decode(ids))
+reveal("22.paired", "b")
+
+# %% [markdown]
+# There is no error message and no rubbish. The model still writes English words, but it has lost the thread. Mistakes of this kind are the reason why one compares logits with a reference before one trusts a loaded model: reading the output alone finds about half of them.
+#
+# ## It writes
+#
+# Now our class writes. With the cache, each step reads only the newest token, because the keys and values of all earlier ones are kept. How much faster will this be?
+
+
+# %%
+def most_probable(logits):  # V
+    return logits.argmax().item()
+
+
+@torch.no_grad()
+def write(prompt, choose=most_probable, steps=60, cached=True):
+    ids = tokenizer.encode(prompt).ids
+    cache = [[] for _ in mine.layers] if cached else None
+    new = ids  # what has not been read yet
+    for _ in range(steps):
+        logits = mine(torch.tensor([new]), cache)[0, -1]  # V
+        next_id = choose(logits)
+        if next_id == tokenizer.token_to_id("<|im_end|>"):
+            break
+        ids = [*ids, next_id]
+        new = [next_id] if cached else ids
+    read = tokenizer.encode(prompt).ids
+    return tokenizer.decode(ids[len(read) :])
+
+
+# %%
+for cached in (True, False):
+    began = time.perf_counter()
+    text = write("Once upon a time, there was a", steps=20, cached=cached)
+    speed = 20 / (time.perf_counter() - began)
+    print(f"cache: {cached!s:5}  {speed:.1f} tokens a second")
+print(text)
+
+# %% [markdown]
+# The text is the same, and with the cache it comes several times as fast. The gap grows with the length of the text, because without a cache the whole text is read anew for every token.
+#
+# Why does the model answer questions instead of going on with them? The reason is in its training, which had three stages:
+#
+# 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
+# 2. **Instruction tuning**: the same loss on dialogues, which are written in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are tokens of their own, so that the model knows who is speaking and when to stop.
+# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which needs no reward model.
+#
+# A chat is therefore a text like any other, and the "assistant" is the model going on with it. We ask in the template, once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
+
+
+# %%
+def chat(question, choose=most_probable, steps=40):
+    turns = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+    return write(turns, choose, steps)
+
+
+def from_nucleus(logits):  # V
+    p = nucleus((logits / 0.7).softmax(-1), 0.9)  # temperature 0.7
+    return torch.multinomial(p, 1).item()
+
+
+torch.manual_seed(1)
+for choose in (most_probable, from_nucleus, from_nucleus):
+    print("-", chat("Why is the sky blue?", choose).strip())
+print("-", chat("Who was Goethe?").strip())
+
+# %% [markdown]
+# The answers are fluent, and partly wrong. With 135 million parameters, the model knows how an answer sounds better than it knows the facts. Larger models make fewer such mistakes.
+#
+# ## How does it copy?
+#
+# Lesson 21 found in a small model how copying works. One head looks at the previous token, and a later head, an **induction head**, uses this to find what followed the same token before. Is it the same in a real model?
+#
+# We take 40 random tokens and repeat them. Nothing in the first half can be predicted, and everything in the second half can be copied.
+
+# %%
+random = torch.Generator().manual_seed(0)
+once = torch.randint(1000, 20_000, (4, 40), generator=random)  # B 40
+start = torch.full((4, 1), tokenizer.token_to_id("<|im_start|>"))  # B 1
+rows = torch.cat([start, once, once], dim=1)  # B 81
+
+
+@torch.no_grad()
+def nats_of_each(ids):  # B T+1
+    logits = mine(ids[:, :-1])  # B T V
+    return cross_entropy(logits.mT, ids[:, 1:], reduction="none")  # B T
+
+
+nats = nats_of_each(rows)  # B 80
+print(f"first time:  {nats[:, :40].mean():.2f} nats a token")
+print(f"second time: {nats[:, 41:].mean():.2f}")
+print(f"equally probable tokens: {math.log(49_152):.2f}")
+
+# %% [markdown]
+# The model copies: the second time costs a small part of the first. The first time costs even more than if all 49,152 tokens were equally probable. SmolLM2 expects sentences and is sure that such tokens do not come next.
+#
+# Which heads look back to the right token? At a token of the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half, for all 270 heads.
+
+
+# %%
+def mean_weight(back):  # on the position so many places back
+    found = []
+    for layer in mine.layers:
+        weights = layer.attention.f.weights  # B H T S
+        there = weights.diagonal(-back, dim1=-2, dim2=-1)  # B H T-back
+        found.append(there[..., -39:].mean(dim=(0, 2)))  # H
+    return torch.stack(found)  # N H
+
+
+nats_of_each(rows)
+for name, back in {"previous token": 1, "induction": 39}.items():
+    weight = mean_weight(back)  # N H
+    best = weight.flatten().topk(4).indices
+    heads = [f"{i // 9}.{i % 9}: {weight.flatten()[i]:.2f}" for i in best.tolist()]
+    print(f"{name:15}", "  ".join(heads))
+
+# %% [markdown]
+# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The induction heads are in layers 17 and 18, and head 16.0, right below them, looks at the previous token.
+#
+# If lesson 21's account holds here, then the induction heads need head 16.0. We switch it off: its 64 columns of $W_O$ become 0, and nothing else changes. What happens to the second copy, and what to ordinary prose?
+
+# %%
+predict("22.one_head", ...)
+
+
+# %% tags=["reveals"]
+@contextmanager
+def without(layer, head):
+    W_O = mine.layers[layer].attention.f.W_O.weight  # D D
+    d = W_O.shape[1] // 9
+    columns = slice(d * head, d * head + d)
+    kept = W_O[:, columns].clone()
+    W_O[:, columns] = 0
+    yield
+    W_O[:, columns] = kept
+
+
+prose = torch.tensor([tokenizer.encode(llama.PROSE).ids])  # 1 T+1
+results = {}
+for layer, head in [(0, 9), (16, 0), (16, 1), (16, 4), (18, 6)]:
+    name = f"{layer}.{head}" if head < 9 else "none"  # there is no head 9
+    with without(layer, head):
+        second = nats_of_each(rows)[:, 41:].mean()
+        looks = mean_weight(39)[18, 6]
+        results[name] = [second, looks, nats_of_each(prose).mean()]
+columns = ["second copy, nats", "weight of 18.6", "prose, nats"]
+print(table(results, columns, corner="switched off", digits=2))
+reveal("22.one_head", "a")
+
+# %% [markdown]
+# Without head 16.0, most of the copying is gone, while prose is predicted as well as before. Head 18.6 is still there, but it no longer finds the token to copy. Two other heads of layer 16 make no such difference. So the two steps of lesson 21 are at work in a model that nobody trained to copy: it learned them from text. The second copy does not become as bad as the first time, so other heads can copy a little too.
+#
+# ## What do heads do that have nothing to find?
+#
+# Each row of weights sums to 1, even where a head has found nothing that it looks for. Where does it put its weight then? For an English sentence we average the weight on the very first token over all heads of a layer. Next to it we draw the length of the first token's vector and the median length of the others, after each layer.
+
+# %%
+ids = torch.tensor([tokenizer.encode("<|im_start|>" + llama.PROSE).ids])  # 1 T
+x = mine.embedding(ids)  # 1 T D
+angles = mine.angles(0, ids.shape[1])
+on_first = []
+lengths = []
+for layer in mine.layers:
+    x = layer(x, angles)  # 1 T D
+    on_first.append(layer.attention.f.weights[0, :, 1:, 0].mean())  # over heads, T
+    norms = x[0].norm(dim=-1)  # T
+    lengths.append([norms[0], norms[1:].median()])
+lengths = torch.tensor(lengths).log10()  # N 2
+left, right = plots.axes(2)
+runs = {"all heads": torch.stack(on_first)[None]}
+plots.curves(range(30), runs, "layer", "weight on the first token", ax=left)
+runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None, :, 1]}
+plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
+
+# %% [markdown]
+# From layer 11 on, the first token's vector is more than a hundred times as long as the others. In most layers it gets more weight than all other tokens together. Xiao et al. (2023) call such a token an **attention sink**: a place for weight that has nowhere else to go. It carries no meaning, as every text begins with the same token. Keep this in mind when you look at a picture of attention weights: much of the weight may be parked.
+#
+# ## Back to "not"
+#
+# Lesson 01 began with four cases. A sum of word vectors cannot get all of "great", "awful", "not great" and "not awful" right with a linear score. Lessons 02 and 03 trained attention for it. What does a model do that was never trained to classify reviews?
+#
+# We show it four reviews with their labels and let it predict the fifth label. The score is the difference of two log probabilities, of " positive" and of " negative".
+
+# %%
+EXAMPLES = """Review: a moving story, full of warmth
+Sentiment: positive
+
+Review: dull from the first minute to the last
+Sentiment: negative
+
+Review: never boring
+Sentiment: positive
+
+Review: not worth your time
+Sentiment: negative"""
+POSITIVE = tokenizer.encode(" positive").ids[0]
+NEGATIVE = tokenizer.encode(" negative").ids[0]
+
+
+@torch.no_grad()
+def score(review):
+    ids = tokenizer.encode(f"{EXAMPLES}\n\nReview: {review}\nSentiment:").ids
+    log_p = mine(torch.tensor([ids]))[0, -1].log_softmax(-1)  # V
+    return (log_p[POSITIVE] - log_p[NEGATIVE]).item()
+
+
+# %% [markdown]
+# For which of the four will the sign be right?
+
+# %%
+predict("22.four_cases", ...)
+
+# %% tags=["reveals"]
+right = 0
+cases = {"great": True, "awful": False, "not great": False, "not awful": True}
+for words, positive in cases.items():
+    difference = score(f"the film was {words}")
+    right += (difference > 0) == positive
+    print(f"{words:10} {difference:+.2f}")
+reveal("22.four_cases", right)
+
+# %% [markdown]
+# All four signs are right. The model has learned what "not" does to the word after it, although it was never trained on these labels.
+#
+# Four short cases are easy. Does it hold for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. The table was computed with four sets of examples ([the program](../benchmarks/llama.py)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels nobody needs to know. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews, with three seeds.
+
+# %%
+shares_of_reviews()
+
+# %% [markdown]
+# With a threshold of 0, SmolLM2 is not reliable, because its scores lean towards one label, depending on the examples. With the median as the threshold, it gets more of the reviews with a negation right than the two models that were trained on thousands of labels. On all reviews the three are close.
+#
+# What did attention and scale buy? This comparison cannot tell them apart. SmolLM2 has attention in 30 layers, a thousand times as many parameters, and has read a large part of the web, where it may have met these very reviews. One threshold does not serve everything either: for the four short cases 0 is right, and for reviews the median.
+#
+# ## So: what is inside the models that we use every day?
+#
+# You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, with four parts exchanged: RMSNorm for the layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
+#
+# Larger models have more of the same. The drawing shows Llama 3 8B (Grattafiori et al. 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; marked parts differ from the GPT of lesson 21. Some models have experts (lesson 18), or linear attention in most layers (lesson 20).
+
+# %%
+diagrams.decoder_only(new=["causal", "feed-forward", "norm", "embedding"], llama=True)
+
+# %% [markdown]
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- | --- |
+# | `RMSNorm` | RMSNorm | `nn.RMSNorm`, ε by default that of the number format | `LlamaRMSNorm` |
+# | `SwiGLU` | SwiGLU | none | `LlamaMLP`: `gate_proj`, `up_proj`, `down_proj` |
+# | `grouped_attention` | GQA | `scaled_dot_product_attention(…, enable_gqa=True)` | `LlamaAttention`, `num_key_value_heads` |
+# | `turn`, neighbours | RoPE | none | `apply_rotary_pos_emb`, halves |
+# | a list for each layer | KV cache | none | `DynamicCache`, `past_key_values` |
+# | the prompt as text | chat template | none | `tokenizer.apply_chat_template` |
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("22.q1", ...)
+
+# %%
+check("22.q2", ...)
+
+# %%
+check("22.q3", ...)
+
+# %%
+check("22.q4", ...)
+
+# %%
+check("22.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - What is inside the models that we use every day? In this one, a decoder with RMSNorm, SwiGLU, rotary positions and grouped queries, 134.5 million weights of four to eight bits, a tokenizer and a chat template.
+# - Byte-pair encoding joins frequent pairs, so frequent words are one token and rare words several.
+# - A loaded model whose names and shapes fit may still be wrong. Compare its logits with a reference.
+# - Copying takes two steps in this model as well: without one previous-token head, the induction heads lose their token.
+# - Four examples in the prompt make a classifier. What it owes to attention, to size and to its reading cannot be told from one comparison.
+#
+# **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
+#
+# **Next**: this was the last lesson. What will you build with attention?

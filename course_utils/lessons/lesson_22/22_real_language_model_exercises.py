@@ -1,0 +1,268 @@
+# %% [markdown]
+# These tasks need no download: they run on small tensors. The first two take you from a word to tokens and from bytes to weights. Then come three parts of a Llama: its feed-forward network, its attention, and its rotary pairs in the order in which others store them. Keep the last two for a second day: the score that finds induction heads, and attention in one pass, as fast implementations compute it.
+#
+# The letters: B sentences, T positions, S keys, D width of the model, F width between the layers of a network, H heads, d the width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
+
+# %%
+from functools import reduce
+
+import torch
+
+from course_utils import check, hint, progress, solution
+
+# %% [markdown]
+# ## 22.encode
+#
+# Cut a word into tokens by byte-pair encoding. Begin with its characters. Then apply the merges in the order in which they were learned: each merge is a pair of tokens, and wherever the two are neighbours, going from the left, they become one. `word` is a text, and `merges` a list of pairs of texts. Return a list of texts.
+
+
+# %%
+def encode(word, merges):
+    """Return the tokens of a word.
+
+    Args:
+        word: a text, such as "not".
+        merges: pairs of tokens, in the order in which they were learned.
+
+    Returns:
+        A list of texts.
+
+    Example:
+        >>> encode("noon", [("n", "o"), ("o", "n")])
+        ['no', 'on']
+    """
+
+    ### BEGIN SOLUTION
+    def merge(tokens, pair):
+        merged = []
+        for token in tokens:
+            if merged and (merged[-1], token) == pair:
+                merged[-1] += token
+            else:
+                merged.append(token)
+        return merged
+
+    return reduce(merge, merges, list(word))
+    ### END SOLUTION
+
+
+# %%
+check("22.encode", encode)
+
+# %% [markdown]
+# ## 22.unpack
+#
+# A GGUF file keeps a matrix in blocks of 32 weights. A block has a scale, a minimum and 16 bytes. Each byte holds two whole numbers from 0 to 15, byte = 16 · high + low. The low halves of the 16 bytes are the first 16 numbers of the block, the high halves the other 16. A weight is scale · number + minimum. Return the weights of N blocks, a row for each.
+
+
+# %%
+def unpack(scale, minimum, packed):
+    """Return the weights of blocks of four-bit numbers.
+
+    Args:
+        scale: N.
+        minimum: N.
+        packed: N×16, whole numbers from 0 to 255.
+
+    Returns:
+        The weights, N×32.
+
+    Example:
+        >>> weights = unpack(torch.tensor([0.5]), torch.tensor([-4.0]), torch.full((1, 16), 47))
+        >>> weights[0, [0, 16]]
+        tensor([ 3.5000, -3.0000])
+    """
+    ### BEGIN SOLUTION
+    low = packed % 16  # N 16
+    high = packed // 16  # N 16
+    numbers = torch.cat([low, high], dim=1)  # N 32
+    return scale[:, None] * numbers + minimum[:, None]
+    ### END SOLUTION
+
+
+# %%
+check("22.unpack", unpack)
+
+# %% [markdown]
+# ## 22.swiglu
+#
+# Most models of today have a **gated** feed-forward network (Shazeer, 2020). Two layers read x side by side. The first one makes gates. A gate says how much of a number of the second layer goes on to the third layer:
+#
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{\text{gate}}^\top) \odot x W_{\text{up}}^\top\big)\, W_{\text{down}}^\top \qquad \text{SiLU}(z) = z \cdot \sigma(z)$$
+#
+# $\odot$ multiplies number by number, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as `nn.Linear` keeps them, and there are no biases. The residual connection is not part of it.
+
+
+# %%
+def swiglu(x, weight_gate, weight_up, weight_down):
+    """Send each vector through a gated feed-forward network.
+
+    Args:
+        x: …×D.
+        weight_gate: F×D.
+        weight_up: F×D.
+        weight_down: D×F.
+
+    Returns:
+        The result, …×D.
+
+    Example:
+        >>> x = torch.tensor([[1.0, 2.0]])
+        >>> swiglu(x, torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0], [10.0]]))
+        tensor([[ 1.4621, 14.6212]])
+    """
+    ### BEGIN SOLUTION
+    gate = x @ weight_gate.T  # … F
+    gated = gate * gate.sigmoid() * (x @ weight_up.T)  # … F
+    return gated @ weight_down.T
+    ### END SOLUTION
+
+
+# %%
+check("22.swiglu", swiglu)
+
+# %% [markdown]
+# ## 22.grouped_query_attention
+#
+# A decoder that writes keeps the keys and values of all positions, for each head. To keep less, heads share them in **groups** (Ainslie et al., 2023). There are H heads, each with its own queries, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**. So the first H/G heads share group 0. With G = H this is the attention of lesson 10. With G = 1 all heads share the same keys and values.
+#
+# The scores of each head are divided by $\sqrt d$. Each row of the mask has at least one True.
+
+
+# %%
+def grouped_query_attention(query, key, value, mask):
+    """Attend with heads that share keys and values in groups.
+
+    Args:
+        query: B×H×T×d.
+        key: B×G×S×d.
+        value: B×G×S×d.
+        mask: B×T×S, True where a position may be attended to; the same for all heads.
+
+    Returns:
+        The contexts, B×H×T×d.
+
+    Example:
+        >>> value = torch.tensor([[[[1.0]], [[2.0]]]])  # two groups, a single position
+        >>> mask = torch.ones(1, 1, 1, dtype=torch.bool)
+        >>> grouped_query_attention(torch.ones(1, 4, 1, 1), torch.ones(1, 2, 1, 1), value, mask).flatten()
+        tensor([1., 1., 2., 2.])
+    """
+    ### BEGIN SOLUTION
+    times = query.shape[1] // key.shape[1]
+    keys, values = (shared.repeat_interleave(times, 1) for shared in (key, value))  # B H S d
+    scores = query @ keys.mT / query.shape[-1] ** 0.5  # B H T S
+    weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
+    return weights @ values
+    ### END SOLUTION
+
+
+# %%
+check("22.grouped_query_attention", grouped_query_attention)
+
+# %% [markdown]
+# ## 22.to_neighbours
+#
+# Rotary positions rotate pairs of entries. Hugging Face's files pair entry i of a head with entry i + d/2, our class pairs neighbours. So the rows of their query and key matrices have to be put in another order before we can use them: within each head, row 0 of the first half, row 0 of the second half, row 1 of the first half, row 1 of the second half, and so on. The d rows of a head are next to each other, and d is even. Return the matrix with its rows in this order.
+
+
+# %%
+def to_neighbours(weight, heads):
+    """Put the rows of each head in the order in which rotary pairs are neighbours.
+
+    Args:
+        weight: HD×D, where each of the H heads has the same number of rows, an even one.
+        heads: H.
+
+    Returns:
+        The same rows in another order, HD×D.
+
+    Example:
+        >>> to_neighbours(torch.tensor([[0.0], [1.0], [2.0], [3.0]]), 1).flatten()
+        tensor([0., 2., 1., 3.])
+    """
+    ### BEGIN SOLUTION
+    halves = weight.unflatten(0, (heads, 2, -1))  # H 2 d/2 D
+    return halves.transpose(1, 2).flatten(0, 2)
+    ### END SOLUTION
+
+
+# %%
+check("22.to_neighbours", to_neighbours)
+
+# %% [markdown]
+# ## 22.induction_score
+#
+# A text of T tokens repeats itself after `period` tokens: the token at t is that at t - period. For each head, return the mean weight that a token with an earlier copy puts on the token **after** this copy. The mean is over all queries t ≥ period.
+
+
+# %%
+def induction_score(weights, period):
+    """Return how much each head looks at what followed last time.
+
+    Args:
+        weights: H×T×T, causal, a row for each query.
+        period: after how many tokens the text repeats itself, from 1 to T - 1.
+
+    Returns:
+        The score of each head, H.
+
+    Example:
+        >>> weights = torch.eye(4)[[0, 0, 1, 2]][None]  # each token looks at the one before it
+        >>> induction_score(weights, 2)
+        tensor([1.])
+    """
+    ### BEGIN SOLUTION
+    queries = torch.arange(period, weights.shape[-1])
+    keys = queries - period + 1
+    return weights[:, queries, keys].mean(-1)
+    ### END SOLUTION
+
+
+# %%
+check("22.induction_score", induction_score)
+
+# %% [markdown]
+# ## 22.one_pass_attention
+#
+# One query attends to many keys. Its scores and values come **in blocks**. Each call of `next_block()` returns the next block, a tuple of scores (b) and values (b×D). After the last block it returns `None`. A block is only lent to you: **the next call overwrites it with NaN**, because fast memory is used again.
+#
+# Return the context, D: the sum of the values, weighted by the softmax over all scores. Go through the blocks once. Keep the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). Scores near ±10,000 must not spoil the result. No block is empty.
+
+
+# %%
+def one_pass_attention(next_block):
+    """Return the context of a softmax over scores that come in blocks.
+
+    Args:
+        next_block: a function without arguments, which gives (scores b, values b×D), and None after the last block.
+
+    Returns:
+        The context, D.
+
+    Example:
+        >>> blocks = iter([(torch.tensor([0.0, 0.0]), torch.tensor([[1.0], [2.0]])), (torch.zeros(1), torch.tensor([[6.0]]))])
+        >>> one_pass_attention(lambda: next(blocks, None))
+        tensor([3.])
+    """
+    ### BEGIN SOLUTION
+    largest, total, context = torch.tensor(-torch.inf), 0.0, 0.0
+    while (block := next_block()) is not None:
+        scores, values = block  # b, b D
+        new = torch.maximum(largest, scores.max())
+        factor, e = torch.exp(largest - new), torch.exp(scores - new)
+        total = total * factor + e.sum()
+        context = context * factor + e @ values  # D
+        largest = new
+    return context / total
+    ### END SOLUTION
+
+
+# %%
+check("22.one_pass_attention", one_pass_attention)
+
+# %% [markdown]
+# How far are you?
+
+# %% tags=["own-machine"]
+progress()

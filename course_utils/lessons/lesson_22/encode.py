@@ -1,0 +1,157 @@
+"""Task 22.encode: the tokens of a word by byte-pair encoding, from the merges in the order in which they were learned."""
+
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+task = Task(
+    "22.encode",
+    "a word into tokens",
+    arguments=("word", "merges"),
+    result="tokens",
+    difficulty=2,
+    importance=4,
+    minutes=20,
+    hints=(
+        "A text is encoded by the same steps by which the merges were learned: start from single characters, and apply one merge after the other, everywhere in the word.",
+        "Take the word aab and 2 merges, first (a, b), then (a, ab). The 3 characters are a, a, b. The first merge joins the last 2, which gives a, ab. The second joins these, and 1 token is left, aab. With the merges in the other order, (a, ab) would find nothing to join, and a, ab would remain.",
+        "tokens = the characters of the word; for each pair of merges: a new list; go through the tokens from the left; where two neighbours are the pair, append both joined and skip the second, else append the token; the new list takes the place of the old one.",
+    ),
+)
+
+MERGES = [
+    ("n", "o"),
+    ("no", "t"),
+    ("a", "t"),
+    ("g", "r"),
+    ("gr", "e"),
+    ("gre", "at"),
+    ("o", "o"),
+    ("not", "h"),
+    ("l", "l"),
+]
+WORDS = ("not", "great", "nothing", "goat", "noon", "ooooo", "llama", "g", "greatest", "onto")
+LETTERS = "abno"
+
+
+def _drawn(draw):
+    """Return merges of two or more levels and a word, all drawn."""
+    tokens, merges = list(LETTERS), []
+    for _ in range(5):
+        i, j = (int(draw.whole(0, len(tokens))) for _ in range(2))
+        if tokens[i] + tokens[j] not in tokens:  # no token is made in two ways
+            merges.append((tokens[i], tokens[j]))
+            tokens.append(tokens[i] + tokens[j])
+    length = int(draw.whole(6, 13))
+    return "".join(LETTERS[int(i)] for i in draw.whole(0, len(LETTERS), length)), merges
+
+
+@task.cases
+def _(draw):
+    yield Case("the word not, two merges", ("not", MERGES[:2]))
+    for word in WORDS:
+        yield Case(f"the word {word}", (word, [*MERGES]))
+    for number in range(12):
+        yield Case(f"a drawn word, number {number + 1}", _drawn(draw))
+    yield Case("the same letter many times", ("aaaaaaa", [("a", "a"), ("aa", "a"), ("aa", "aa")]))
+    yield Case("a pair that others have taken apart", ("abcab", [("b", "c"), ("a", "b"), ("ab", "c")]))
+    yield Case("no merges", ("not", []), edge=True)
+    yield Case("an empty word", ("", MERGES[:2]), edge=True)
+
+
+def _joined(tokens, pair, from_the_right=False, once=False):
+    if from_the_right:
+        return [token[::-1] for token in _joined([t[::-1] for t in tokens[::-1]], (pair[1][::-1], pair[0][::-1]))][::-1]
+    made, i = [], 0
+    while i < len(tokens):
+        both = (*tokens[i : i + 2],) == tuple(pair) and not (once and len(made) < i)
+        made.append("".join(tokens[i : i + 2]) if both else tokens[i])
+        i += 2 if both else 1
+    return made
+
+
+def _merged(word, merges, **how):
+    tokens = list(word)
+    for pair in merges:
+        tokens = _joined(tokens, pair, **how)
+    return tokens
+
+
+@task.oracle
+def _(word, merges):
+    return _merged(word, merges)
+
+
+@task.mistake(
+    "You apply the merges from the last one to the first. They were learned in order, and later ones build on earlier ones: begin with the first."
+)
+def last_first(word, merges):
+    return _merged(word, merges[::-1])
+
+
+@task.mistake("Each merge is applied once in the word. Apply it everywhere where its two tokens are neighbours.")
+def once_each(word, merges):
+    return _merged(word, merges, once=True)
+
+
+@task.mistake(
+    "You go through the tokens from the right. Where the same token comes three times in a row, the first two are joined: go from the left."
+)
+def from_the_right(word, merges):
+    return _merged(word, merges, from_the_right=True)
+
+
+@task.mistake(
+    "You cut the longest known token from the beginning of the word, again and again. That is another algorithm: byte-pair encoding applies the merges in the order in which they were learned, and may end with other tokens."
+)
+def longest_first(word, merges):
+    known, tokens = {*word, *("".join(pair) for pair in merges)}, []
+    while word:
+        size = max(size for size in range(1, len(word) + 1) if word[:size] in known)
+        tokens.append(word[:size])
+        word = word[size:]
+    return tokens
+
+
+@task.mistake(
+    "You return the characters: no merge has been applied. Keep what a merge returns, for the next one to work on."
+)
+def characters(word, merges):
+    return list(word)
+
+
+@task.mistake(
+    "Every merge is applied to the characters of the word, and the last one is returned. Each merge works on what the one before has left."
+)
+def on_characters_each_time(word, merges):
+    tokens = list(word)
+    for pair in merges:
+        tokens = _joined(list(word), pair)
+    return tokens
+
+
+@task.mistake("You compare the joined text alone, so tokens are merged that are not the pair: (a, ab) is not (aa, b).")
+def by_joined_text(word, merges):
+    tokens = list(word)
+    for pair in merges:
+        made, i = [], 0
+        while i < len(tokens):
+            both = "".join(tokens[i : i + 2]) == "".join(pair) and i + 1 < len(tokens)
+            made.append("".join(tokens[i : i + 2]) if both else tokens[i])
+            i += 2 if both else 1
+        tokens = made
+    return tokens
+
+
+@task.mistake("The last token is missing. After the loop over pairs of neighbours, one token is left over.")
+def last_lost(word, merges):
+    return _merged(word, merges)[:-1]
+
+
+@task.mistake("You return the tokens as one text. Return a list of texts.")
+def as_text(word, merges):
+    return "".join(_merged(word, merges))
+
+
+@task.mistake("You return how many tokens there are. Return the tokens themselves, as a list of texts.")
+def counted(word, merges):
+    return len(_merged(word, merges))

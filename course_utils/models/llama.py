@@ -1,0 +1,288 @@
+"""A Llama: the decoder of 2017 with RMSNorm, SwiGLU, rotary positions and grouped queries, and the weights of a real one.
+
+Here: the model as lesson 22 writes it, and SmolLM2-135M-Instruct (Allal et al. 2025) read from its file, with its tokenizer. Not
+here: the GPT that is trained in lesson 21 (`gpt.py`).
+
+Shape letters: B texts, T positions read now, S positions seen (cached and read now), H heads, G groups of heads that share a key
+and a value, D model width, d = D / H head width, F hidden units, V vocabulary, N layers.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from torch import Tensor, nn
+from torch.nn.functional import silu
+
+from course_utils.base.errors import CourseError
+from course_utils.data.download import DataError, fetch
+from course_utils.models.plain import turn
+from course_utils.models.tokens import check_tokens
+
+FILE = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+# What the file calls the parts of the model -> what the class calls them
+NAMES = {
+    "token_embd": "embedding",
+    "output_norm": "norm",
+    "blk": "layers",
+    "attn_norm": "attention.norm",
+    "attn_q": "attention.f.W_Q",
+    "attn_k": "attention.f.W_K",
+    "attn_v": "attention.f.W_V",
+    "attn_output": "attention.f.W_O",
+    "ffn_norm": "feed_forward.norm",
+    "ffn_gate": "feed_forward.f.gate",
+    "ffn_up": "feed_forward.f.up",
+    "ffn_down": "feed_forward.f.down",
+}
+PROSE = (
+    "The old harbour was quiet in the morning. Two fishermen mended their nets while a dog slept between the baskets, and the smell of "
+    "bread came from the bakery on the corner. At eight the ferry arrived with the post and a handful of visitors, who walked up the hill "
+    "to see the church. By noon the square was full of people, and nobody could remember that it had ever been so warm in April."
+)
+# What the file calls the sizes, in the order of the class's arguments after V
+SIZES = (
+    "embedding_length",
+    "attention.head_count",
+    "attention.head_count_kv",
+    "feed_forward_length",
+    "block_count",
+    "rope.freq_base",
+    "attention.layer_norm_rms_epsilon",
+)
+
+
+class RMSNorm(nn.Module):
+    """g · x / √(mean of x² + ε) (Zhang & Sennrich 2019, equation 4)."""
+
+    def __init__(self, D: int, eps: float = 1e-5):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(D)), eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """…×D → …×D."""
+        mean_square = x.square().mean(-1, keepdim=True)  # … 1
+        return self.weight * x * (mean_square + self.eps).rsqrt()  # … D
+
+
+class SwiGLU(nn.Module):
+    """(SiLU(x W_gate) ⊙ x W_up) W_down (Shazeer 2020, equation 6)."""
+
+    def __init__(self, D: int, F: int):
+        super().__init__()
+        self.gate = nn.Linear(D, F, bias=False)
+        self.up = nn.Linear(D, F, bias=False)
+        self.down = nn.Linear(F, D, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """B×T×D → B×T×D."""
+        return self.down(silu(self.gate(x)) * self.up(x))
+
+
+def grouped_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Causal attention in which groups of heads share a key and a value (Ainslie et al. 2023).
+
+    Args:
+        q: B×H×T×d, of the last T of S positions.
+        k, v: B×G×S×d.
+
+    Returns:
+        The contexts B×H×T×d and the weights B×H×T×S.
+    """
+    (B, H, T, d), (_, G, S, _) = q.shape, k.shape
+    q = q.reshape(B, G, -1, d)  # B G H/G·T d: the heads of a group, one below the other
+    scores = (q @ k.mT).view(B, H, T, S) / d**0.5  # B H T S
+    causal = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T)  # T S
+    weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
+    context = weights.view(B, G, -1, S) @ v  # B G H/G·T d
+    return context.view(B, H, T, d), weights
+
+
+class Attention(nn.Module):
+    """Self-attention with rotary positions (Su et al. 2021) and grouped queries; `weights` B×H×T×S are those of the last call."""
+
+    def __init__(self, D: int, H: int, G: int):
+        super().__init__()
+        if D % H or H % G:
+            raise CourseError(f"the width {D} must be a multiple of the heads {H}, and these of the groups {G}")
+        d = D // H
+        self.H, self.G = H, G
+        self.W_Q = nn.Linear(D, H * d, bias=False)
+        self.W_K = nn.Linear(D, G * d, bias=False)
+        self.W_V = nn.Linear(D, G * d, bias=False)
+        self.W_O = nn.Linear(H * d, D, bias=False)
+
+    def forward(self, x: Tensor, angles: tuple[Tensor, Tensor], cache: list | None = None) -> Tensor:
+        """Let x B×T×D attend to itself and to the cached keys and values; a cache, empty at first, takes in the new ones."""
+        q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+        k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
+        v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
+        q, k = turn(q, *angles), turn(k, *angles)
+        if cache:
+            k = torch.cat([cache[0], k], dim=2)  # B G S d
+            v = torch.cat([cache[1], v], dim=2)  # B G S d
+        if cache is not None:
+            cache[:] = k, v
+        context, self.weights = grouped_attention(q, k, v)
+        return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
+
+
+class SubLayer(nn.Module):
+    """x + f(norm(x))."""
+
+    def __init__(self, D: int, f: nn.Module, eps: float):
+        super().__init__()
+        self.norm, self.f = RMSNorm(D, eps), f
+
+    def forward(self, x: Tensor, *others) -> Tensor:
+        """B×T×D → B×T×D; f takes the rest."""
+        return x + self.f(self.norm(x), *others)
+
+
+class Layer(nn.Module):
+    """Attention, then feed-forward."""
+
+    def __init__(self, D: int, H: int, G: int, F: int, eps: float):
+        super().__init__()
+        self.attention = SubLayer(D, Attention(D, H, G), eps)
+        self.feed_forward = SubLayer(D, SwiGLU(D, F), eps)
+
+    def forward(self, x: Tensor, angles: tuple[Tensor, Tensor], cache: list | None = None) -> Tensor:
+        """B×T×D → B×T×D."""
+        return self.feed_forward(self.attention(x, angles, cache))
+
+
+class Llama(nn.Module):
+    """A decoder as Llama is one (Touvron et al. 2023), with one matrix for embedding and readout.
+
+    Args:
+        V: vocabulary. D, H, G, F, N: width, heads, groups, hidden units, layers.
+        theta: the base of the rotary angles. eps: what RMSNorm adds to the mean square.
+
+    Raises:
+        CourseError: for widths, heads and groups that don't divide.
+    """
+
+    def __init__(self, V: int, D: int, H: int, G: int, F: int, N: int, theta: float = 1e5, eps: float = 1e-5):
+        super().__init__()
+        self.V, self.theta, self.d = V, theta, D // H
+        self.embedding = nn.Embedding(V, D)
+        self.layers = nn.ModuleList(Layer(D, H, G, F, eps) for _ in range(N))
+        self.norm = RMSNorm(D, eps)
+
+    def new_cache(self) -> list:
+        """Return an empty cache: a list for each layer."""
+        return [[] for _ in self.layers]
+
+    def angles(self, start: int, T: int) -> tuple[Tensor, Tensor]:
+        """Return sine and cosine of the angles of T positions from start, T×d/2 each."""
+        position = torch.arange(start, start + T)  # T
+        speed = self.theta ** (-torch.arange(0, self.d, 2) / self.d)  # d/2
+        angle = position[:, None] * speed  # T d/2
+        return angle.sin(), angle.cos()
+
+    def forward(self, ids: Tensor, cache: list | None = None) -> Tensor:
+        """Read ids B×T, after those in the cache; return the logits B×T×V for the id after each. Raises `CourseError` for ids outside of V."""
+        check_tokens(ids, self.V)
+        start = cache[0][0].shape[2] if cache and cache[0] else 0
+        angles = self.angles(start, ids.shape[1])  # T d/2 each
+        x = self.embedding(ids)  # B T D
+        for i, layer in enumerate(self.layers):
+            x = layer(x, angles, cache[i] if cache else None)  # B T D
+        return self.norm(x) @ self.embedding.weight.T  # B T V
+
+
+def unpack(data: Tensor, kind: str) -> Tensor:
+    """Return the float32 numbers of rows of bytes, R×bytes: R×C.
+
+    Args:
+        data: uint8. "Q4_1" holds blocks of 32 numbers in 20 bytes: a scale and a minimum in float16, then 32 numbers of 4 bits, the first 16
+            of them in the low halves of the bytes. "Q8_0" holds 32 in 34: a scale in float16, then 32 int8. "F32" is float32 already.
+        kind: one of the three.
+
+    Raises:
+        CourseError: for another kind.
+    """
+    if kind == "F32":
+        return data.view(torch.float32)
+    if kind not in ("Q4_1", "Q8_0"):
+        raise CourseError(f"weights of the kind {kind} cannot be read: expected F32, Q4_1 or Q8_0")
+    blocks = data.reshape(-1, 20 if kind == "Q4_1" else 34)  # one row a block
+    scale = blocks[:, :2].contiguous().view(torch.float16).float()  # blocks 1
+    if kind == "Q8_0":
+        numbers = blocks[:, 2:].contiguous().view(torch.int8) * scale
+    else:
+        minimum = blocks[:, 2:4].contiguous().view(torch.float16).float()  # blocks 1
+        low, high = blocks[:, 4:] & 15, blocks[:, 4:] >> 4  # blocks 16
+        numbers = torch.cat([low, high], dim=1) * scale + minimum  # blocks 32
+    return numbers.reshape(len(data), -1)
+
+
+class Loaded(NamedTuple):
+    """A model, its tokenizer, and the facts in its file, by name."""
+
+    model: Llama
+    tokenizer: Tokenizer
+    facts: dict
+
+
+def load_or_stand_in() -> Loaded:
+    """Return SmolLM2-135M-Instruct, or, where its file can't be had, a small random model of the same class and say so in a line.
+
+    Where the environment variable COURSE_REAL_DATA is set, as it is while lessons are built, nothing stands in (`DataError`).
+    """
+    try:
+        return load_smollm2()
+    except DataError as error:
+        if os.environ.get("COURSE_REAL_DATA"):
+            raise
+        print(f"STAND-IN: a small model with random weights takes the place of SmolLM2, so that the cells run. {error}")
+    letters = [*pre_tokenizers.ByteLevel.alphabet()]
+    control = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    tokens = [*control, *sorted(letters)]
+    tokens += [f"<|unused {i}|>" for i in range(len(tokens), 49_152)]
+    facts = {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": []}
+    facts["tokenizer.ggml.token_type"] = [3] * len(control) + [1] * (len(tokens) - len(control))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = Llama(V=len(tokens), D=36, H=9, G=3, F=48, N=30)
+    return Loaded(model.requires_grad_(False).eval(), tokenizer_of(facts), facts)
+
+
+def load_smollm2(path: Path | None = None) -> Loaded:
+    """Return SmolLM2-135M-Instruct, in float32 and ready to be read with, from its GGUF file. Raises `DataError` where the file can't be had.
+
+    Args:
+        path: another file of that form; by default the registered one, downloaded if need be.
+    """
+    from gguf import GGUFReader
+
+    file = GGUFReader(path or fetch(FILE))
+    facts = {name: field.contents() for name, field in file.fields.items()}
+    with torch.device("meta"):  # shapes, and no memory yet
+        model = Llama(facts["llama.vocab_size"], *(facts[f"llama.{name}"] for name in SIZES))
+    weights = {}
+    for tensor in file.tensors:  # such as blk.7.attn_q.weight
+        name = ".".join(NAMES.get(part, part) for part in tensor.name.split("."))
+        data = torch.tensor(tensor.data)  # a copy: rows of bytes, or numbers
+        kind = tensor.tensor_type.name
+        weights[name] = data if kind == "F32" else unpack(data, kind)
+    model.load_state_dict(weights, assign=True)  # every name and shape must fit
+    return Loaded(model.requires_grad_(False).eval(), tokenizer_of(facts), facts)
+
+
+def tokenizer_of(facts: dict) -> Tokenizer:
+    """Return the byte-level BPE tokenizer that a GGUF file describes by its tokens and merges (pre-tokenizer "smollm": each digit by itself)."""
+    tokens, kinds = facts["tokenizer.ggml.tokens"], facts["tokenizer.ggml.token_type"]
+    merges = [tuple(merge.split(" ")) for merge in facts["tokenizer.ggml.merges"]]
+    tokenizer = Tokenizer(models.BPE({token: i for i, token in enumerate(tokens)}, merges))
+    digits, letters = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, letters])
+    tokenizer.decoder = decoders.ByteLevel()
+    control = 3  # such as <|im_start|>: text that is never cut
+    tokenizer.add_special_tokens(
+        [AddedToken(token, special=True) for token, kind in zip(tokens, kinds, strict=True) if kind == control]
+    )
+    return tokenizer

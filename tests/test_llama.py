@@ -1,0 +1,245 @@
+"""The Llama of lesson 22: its parts against PyTorch's, its file, its tokenizer, its cache, and the page's classes against the package's."""
+
+import csv
+import re
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+import torch
+from programs import program
+from torch import nn
+from torch.nn import functional as F
+
+from course_utils.base.errors import CourseError
+from course_utils.models import llama
+
+REFERENCE = Path(__file__).with_name("llama_logits.csv")  # of `transformers` 5.24.0, with the weights of the file
+TEXTS = (
+    "The capital of France is",
+    "<|im_start|>user\nWhy is the sky blue?<|im_end|>\n<|im_start|>assistant\n",
+    "def fibonacci(n):\n    if n < 2:\n        return n\n",
+    "Ein Mann in Zimmer 1234 liest am 5. Mai eine Zeitung.",
+    llama.PROSE,
+)
+
+
+def small(seed=0):
+    torch.manual_seed(seed)
+    return llama.Llama(V=11, D=24, H=6, G=2, F=10, N=3).eval()
+
+
+@pytest.fixture
+def loaded(real_data):
+    return _loaded()
+
+
+def _loaded(kept=[]):  # noqa: B006
+    """The model, loaded once for all tests of this file."""
+    if not kept:
+        kept.append(llama.load_smollm2())
+    return kept[0]
+
+
+def test_norm_and_attention_are_pytorchs():
+    torch.manual_seed(0)
+    x, norm, theirs = torch.randn(2, 3, 7), llama.RMSNorm(7), nn.RMSNorm(7, eps=1e-5)
+    norm.weight.data = theirs.weight.data = torch.rand(7)
+    assert torch.allclose(norm(x), theirs(x), atol=1e-6)
+    q, k, v = torch.randn(2, 6, 5, 4), torch.randn(2, 2, 5, 4), torch.randn(2, 2, 5, 4)
+    context, weights = llama.grouped_attention(q, k, v)
+    each = [part.repeat_interleave(3, 1) for part in (k, v)]
+    assert torch.allclose(context, F.scaled_dot_product_attention(q, *each, is_causal=True), atol=1e-6)
+    assert torch.allclose(weights.sum(-1), torch.ones(2, 6, 5)) and weights.triu(1).count_nonzero() == 0
+
+
+@pytest.mark.parametrize("pieces", [(7,), (1,) * 7, (3, 1, 3)])
+@torch.no_grad()
+def test_with_a_cache_the_logits_are_the_same_however_the_text_is_cut(pieces):
+    model, ids = small(), torch.randint(11, (2, 7), generator=torch.Generator().manual_seed(0))
+    cache = model.new_cache()
+    parts = [model(part, cache) for part in ids.split(pieces, 1)]
+    assert torch.allclose(torch.cat(parts, 1), model(ids), atol=1e-5)
+    assert cache[0][0].shape == (2, 2, 7, 4)
+
+
+def test_no_logits_depend_on_later_ids():
+    model, ids = small(), torch.arange(8)[None]
+    changed = torch.where(torch.arange(8) < 5, ids, 10 - ids)
+    same = model(ids)[:, :5] - model(changed)[:, :5]
+    assert same.abs().max() < 1e-6
+
+
+def test_sizes_and_ids_that_do_not_fit_are_said():
+    with pytest.raises(CourseError, match="the width 10 must be a multiple of the heads 4"):
+        llama.Llama(V=5, D=10, H=4, G=2, F=3, N=1)
+    with pytest.raises(CourseError, match="the ids must lie between 0 and 10"):
+        small()(torch.tensor([[11]]))
+    with pytest.raises(CourseError, match="weights of the kind Q2_K cannot be read"):
+        llama.unpack(torch.zeros(1, 20, dtype=torch.uint8), "Q2_K")
+
+
+def test_blocks_are_unpacked_as_by_the_library_gguf():
+    import gguf
+
+    draw = torch.Generator().manual_seed(0)
+    numbers = torch.randn(6, 64, generator=draw).numpy()
+    for kind in ("Q4_1", "Q8_0"):
+        type_ = gguf.GGMLQuantizationType[kind]
+        packed = gguf.quantize(numbers, type_)
+        assert torch.equal(llama.unpack(torch.tensor(packed), kind), torch.tensor(gguf.dequantize(packed, type_)))
+
+
+def test_the_page_defines_the_same_model():
+    sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+    page = program("measuring").page("22_real_language_model", SIZES={})
+    torch.manual_seed(0)
+    theirs = page.Llama(V=11, D=24, H=6, G=2, F=10, N=3)
+    ours, ids = small(), torch.arange(9)[None]
+    assert theirs.state_dict().keys() == ours.state_dict().keys()
+    theirs.load_state_dict(ours.state_dict())
+    caches = [[] for _ in range(3)], ours.new_cache()
+    for part in (ids[:, :6], ids[:, 6:]):
+        assert torch.equal(theirs(part, caches[0]), ours(part, caches[1]))
+    assert torch.equal(theirs(ids), ours(ids))
+    theirs(ids).sum().backward()
+    ours(ids).sum().backward()
+    for one, other in zip(theirs.parameters(), ours.parameters(), strict=True):
+        assert torch.equal(one.grad, other.grad)
+    blocks = torch.randint(256, (5, 20), dtype=torch.uint8)
+    blocks[:, :4] = torch.tensor([0.5, -1.0], dtype=torch.float16).view(torch.uint8)
+    assert torch.equal(page.unpack(blocks), llama.unpack(blocks, "Q4_1"))
+
+
+def test_without_the_file_a_random_model_of_the_same_class_stands_in_and_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
+    monkeypatch.delenv("COURSE_REAL_DATA", raising=False)
+    model, tokenizer, facts = llama.load_or_stand_in()
+    assert capsys.readouterr().out.startswith("STAND-IN: a small model with random weights")
+    ids = tokenizer.encode("<|im_start|>user\nWhy? 12 €").ids
+    assert ids[0] == 1 and tokenizer.decode(ids, skip_special_tokens=False) == "<|im_start|>user\nWhy? 12 €"
+    assert model(torch.tensor([ids])).isfinite().all() and len(model.layers) == 30
+    monkeypatch.setenv("COURSE_REAL_DATA", "1")
+    with pytest.raises(CourseError, match="it is not there"):
+        llama.load_or_stand_in()
+
+
+# With the file
+
+
+@torch.no_grad()
+def test_the_logits_are_those_of_transformers(loaded):
+    assert sum(weights.numel() for weights in loaded.model.parameters()) == 134_515_008
+    with REFERENCE.open(encoding="utf-8", newline="") as file:
+        rows = [(int(row["text"]), int(row["token"]), float(row["logit"])) for row in csv.DictReader(file)]
+    for number, text in enumerate(TEXTS):
+        logits = loaded.model(torch.tensor([loaded.tokenizer.encode(text).ids]))[0, -1]
+        wanted = {token: logit for place, token, logit in rows if place == number}
+        assert len(wanted) == 20
+        assert max(abs(logits[token].item() - logit) for token, logit in wanted.items()) < 1e-3
+        assert logits.argmax().item() == max(wanted, key=wanted.get)
+
+
+PLAIN = [*range(33, 127), *range(161, 173), *range(174, 256)]
+BYTES = {b: chr(b) for b in PLAIN} | {b: chr(256 + i) for i, b in enumerate(b for b in range(256) if b not in PLAIN)}
+WORD = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[^\W\d_]+| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+")
+
+
+def pieces_of(text):
+    """GPT-2's pattern, with each digit by itself, in the standard library alone."""
+    run = ""
+    for letter in text:
+        if unicodedata.category(letter)[0] == "N":
+            yield from WORD.findall(run)
+            yield letter
+            run = ""
+        else:
+            run += letter
+    yield from WORD.findall(run)
+
+
+def tokens_of(text, rank):
+    """Byte-pair encoding in the standard library alone."""
+    for piece in pieces_of(text):
+        parts = [BYTES[byte] for byte in piece.encode()]
+        while pairs := [pair for pair in zip(parts, parts[1:], strict=False) if pair in rank]:
+            best, joined = min(pairs, key=rank.get), []
+            for part in parts:
+                if joined and (joined[-1], part) == best:
+                    joined[-1] += part
+                else:
+                    joined.append(part)
+            parts = joined
+        yield from parts
+
+
+def test_tokens_are_those_of_another_implementation(loaded):
+    from course_utils.data.multi30k import load_multi30k
+
+    rank = {tuple(merge.split(" ")): i for i, merge in enumerate(loaded.facts["tokenizer.ggml.merges"])}
+    ids = {token: i for i, token in enumerate(loaded.facts["tokenizer.ggml.tokens"])}
+    code = (Path(llama.__file__).read_text(encoding="utf-8") + Path(__file__).read_text(encoding="utf-8")).splitlines()
+    odd = [
+        "",
+        " ",
+        "  two  blanks ",
+        "\t tab",
+        "12345 67",
+        "٣ Ⅳ ① ²",
+        "emoji 🙂👩‍👩‍👧 and 汉字",
+        "can't we'll I'd",
+        "a\n\n\nb",
+        "x_y-z",
+        "naïve café",
+        "€5.99",
+    ]
+    pairs = [load_multi30k("val", pair) for pair in ("en-de", "fr-de")]
+    captions = [text for pair in pairs for texts in (pair.sources, pair.targets) for text in texts[:150]]
+    lines = [*captions, *code, *odd][:1000]
+    assert len(lines) > 900
+    for line in lines:
+        line = line.replace("<|", "< |")  # marks are tokens of their own
+        found = loaded.tokenizer.encode(line)
+        assert found.ids == [ids[token] for token in tokens_of(line, rank)], line
+        assert loaded.tokenizer.decode(found.ids) == line
+
+
+@pytest.mark.thorough
+@torch.no_grad()
+def test_transformers_computes_the_same_and_writes_the_same(loaded):
+    transformers = pytest.importorskip("transformers", reason="pip install 'attention-course[reference]'")
+    config = transformers.LlamaConfig(
+        vocab_size=49_152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3,
+        rms_norm_eps=1e-5, rope_parameters={"rope_type": "default", "rope_theta": 100_000.0}, tie_word_embeddings=True,
+        max_position_embeddings=8192, attn_implementation="eager",
+    )  # fmt: skip
+    theirs = transformers.LlamaForCausalLM(config).eval()
+    theirs.load_state_dict({**dict(_for_transformers(loaded.model)), "lm_head.weight": loaded.model.embedding.weight})
+    for text in TEXTS:
+        ids = torch.tensor([loaded.tokenizer.encode(text).ids])
+        reference = theirs(ids, attention_mask=torch.ones_like(ids)).logits
+        cache = loaded.model.new_cache()
+        cached = torch.cat([loaded.model(each, cache) for each in ids.split(1, 1)], 1)
+        assert (reference - loaded.model(ids)).abs().max() < 1e-3 and (reference - cached).abs().max() < 1e-3
+        made = theirs.generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=50, do_sample=False, eos_token_id=None, pad_token_id=0
+        )  # fmt: skip
+        logits = loaded.model(made)[0, ids.shape[1] - 1 : -1]  # 50 V
+        best = logits.topk(2).values
+        clear = best[:, 0] - best[:, 1] > 1e-3  # a near tie may be decided otherwise
+        assert (logits.argmax(-1) == made[0, ids.shape[1] :])[clear].all()
+
+
+def _for_transformers(model):
+    """Our weights under the names of `transformers`, with rotary pairs in halves."""
+    renamed = {
+        "attention.norm": "input_layernorm", "feed_forward.norm": "post_attention_layernorm", "attention.f.W_Q": "self_attn.q_proj",
+        "attention.f.W_K": "self_attn.k_proj", "attention.f.W_V": "self_attn.v_proj", "attention.f.W_O": "self_attn.o_proj",
+        "feed_forward.f": "mlp", ".gate": ".gate_proj", ".up": ".up_proj", ".down": ".down_proj", "embedding": "embed_tokens",
+    }  # fmt: skip
+    for name, weight in model.state_dict().items():
+        heads = {"W_Q": 9, "W_K": 3}.get(name.split(".")[-2])
+        for ours, theirs in renamed.items():
+            name = name.replace(ours, theirs)
+        yield f"model.{name}", weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2) if heads else weight
