@@ -30,6 +30,8 @@ characters.csv                          benchmarks/snail.py           learning f
 variants.csv                            benchmarks/variants.py        five attentions in two worlds, whole and in part
 gpt.csv, longer.csv, induction.csv      benchmarks/gpt.py             four changes since 2017, each put in and taken out; and copying, with one layer and two
 retold.csv                              benchmarks/gpt.py             how GPTs copy in tales that are changed
+sst2_llama.csv, sst2_trained.csv        benchmarks/llama.py           reviews of films, by a real language model and by models of lessons 01 and 03
+one_head.csv                            benchmarks/llama.py           the same model's copying and prose, with each head switched off
 shakespeare.csv                         benchmarks/shakespeare.py     a GPT, a GRU and counts on plays, and the GPT that ships
 """
 
