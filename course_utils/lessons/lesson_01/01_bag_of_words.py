@@ -195,12 +195,12 @@ reveal("01.accuracy", accuracy.mean())
 #
 # | model | right |
 # | --- | --- |
-# | counts of words (naive Bayes) | 81.8 % |
-# | averaged word vectors | 80.1 % |
-# | naive Bayes with pairs of words | 83.1 % |
-# | a network that follows the grammar | 85.4 % |
+# | counts of words (naive Bayes) | 81.8% |
+# | averaged word vectors | 80.1% |
+# | naive Bayes with pairs of words | 83.1% |
+# | a network that follows the grammar | 85.4% |
 #
-# Pairs and the grammar hold something of the order, and bring only a few points more. BERT, which has first read a great deal of other text, gets 94.9 % (Devlin et al. 2019). Unlike our model, the network and BERT also learned from single phrases with labels, so the order of words is not the only difference. What has the last of our five models learned about each word?
+# Pairs and the grammar hold something of the order, and bring only a few points more. BERT, which has first read a great deal of other text, gets 94.9% (Devlin et al. 2019). Unlike our model, the network and BERT also learned from single phrases with labels, so the order of words is not the only difference. What has the last of our five models learned about each word?
 #
 # Each word has a vector of 16 numbers, but $w$ turns them into one. So the model *amounts to* one number for each word:
 #

@@ -4,7 +4,9 @@ from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
+from course_utils.data.measured import measured_at
 from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
 from course_utils.models.sentiment import (
     FOR_FOUR_CASES,
     SelfAttention,
@@ -199,11 +201,9 @@ learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
 test_ids, test_mask = encode(test.sentences, vocabulary)
 
 
-def trained(seed, projections="", shared=False):  # none yet: they come below
+def trained(seed, projections=""):  # none yet: they come below
     torch.manual_seed(seed)
     model = SelfAttention(len(vocabulary), projections=projections)
-    if shared:
-        model.key = model.query  # one matrix for both
     train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
     return model
 
