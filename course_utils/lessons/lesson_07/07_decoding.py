@@ -304,9 +304,9 @@ print("Lines are means of three seeds, bands go from the lowest to the highest:"
 reveal("07.width", shown.by_width())
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows why: the translations become too short. At a width of 50 their length ratio is 0.72, so the brevity penalty of BLEU is about $e^{1 - 1/0.72} = 0.68$. Without this factor, BLEU would be about $44.5 / 0.68 = 65$, so the fall comes from the length.
+# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows why: the translations become too short. At a width of 50, they have only 0.72 times as many tokens as the references, and BLEU lowers the score of translations with too few words.
 #
-# With the penalty, a wide beam does hardly any harm. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
+# With $\alpha = 1$, the same beams choose longer translations, and then a wide beam does hardly any harm. So the fall comes from the length. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
 
 # %%
 shown.table_by_width([1, 5, 50])
@@ -320,7 +320,7 @@ shown.table_by_width([1, 5, 50])
 #
 # It need not be what greedy search finds, and it need not be the most probable one. But we know what helps to come closer to the one that people prefer:
 #
-# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: from a width of 1 to 5, the mean log probability rises from -10.4 to -8.2, and BLEU from 49.6 to 51.6.
+# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: from a width of 1 to 5, the mean log probability rises from -10.4 to -8.2. BLEU rises with it, from 49.6 to 51.6.
 # - A more probable translation is not always better: for the caption with the rope, the more probable one had lost most of its words. A length penalty makes up for most of this model error.
 # - BLEU tells us on a test set which search is better. What it does not see has to be judged by people, or by models that were trained on people's judgements, such as COMET (Rei et al. 2020).
 #
