@@ -417,7 +417,7 @@ check("03.q5", ...)
 #
 # <details><summary>Other names in other texts</summary>
 #
-# We follow Vaswani et al. 2017: a query asks, and keys are compared with it. In the slides of Ylipää 2020, θ is a *key*, and the words are the *query set*. The slides of MAIL-ECNU 2019 write the three in the order $V, K, Q$.
+# We follow Vaswani et al. 2017: a query asks, and keys are compared with it. In the slides of Ylipää 2020, θ is a *key*, and the words are the *query set*. The slides of MAIL-ECNU 2019 also write the three in the order $V, K, Q$, as in $\mathrm{MultiHead}(V, K, Q)$.
 #
 # </details>
 #
