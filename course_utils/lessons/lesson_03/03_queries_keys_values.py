@@ -381,7 +381,7 @@ with torch.no_grad():
 # %% [markdown]
 # No: in this model "awful" adds a large positive number, and so does "great". It all depends on who finds them:
 #
-# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key, which draws the others away from "great". And "not" and "great" find "was", which adds -2.9 twice.
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key, which draws the others away from "great". And "not" and "great" find "was", which takes away about 3 each time.
 # - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
 #
 # ## So: what if the sentence asks the question itself?
