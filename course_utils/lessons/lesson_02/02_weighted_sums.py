@@ -374,7 +374,7 @@ for model in models[3]:
 #
 # Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. With a linear layer after it, one such attention still gets no more cases right than a sum can, three of four, but training finds these three. Two attentions can get all four.
 #
-# So two attentions are enough for "not" if a review has a single opinion. If it has two, no number of such attentions can tell which one "not" belongs to, because they do not see the order of the words. In all of them, θ asks every review the same question. In lesson 03 the words themselves ask, and we see whether one attention is then enough for the four cases.
+# So they are enough for "not" if a review has a single opinion. If it has two, no number of fixed attentions can tell which one "not" belongs to, because they do not see the order of the words. In lesson 03, the words ask instead of θ. Is one attention then enough for the four cases?
 #
 # ## Questions
 #

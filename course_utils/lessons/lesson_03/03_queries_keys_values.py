@@ -245,7 +245,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 #
 # </details>
 #
-# A single vector has a limit. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. So a word can find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". And each vector has three jobs: it asks, it is found, and it is handed over. Does training succeed if each job has a vector of its own?
+# A single vector has a limit. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. So a word can find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found, and it is handed over. Does training succeed with a vector for each job?
 #
 # ## Three vectors for each word
 #
@@ -342,7 +342,7 @@ reveal("03.projections", three_vectors.count(1.0))
 shown.share_right_by_matrices()
 
 # %% [markdown]
-# Each of the three matrices alone is enough, or nearly so, if training is long enough. They differ in how soon they get there. After 15 epochs, a query or a key alone gets more than nine in ten reviews right in every run, while a value alone needs 40. One matrix for query and key is the slowest: after 75 epochs, one of its runs still gets only 0.78 right. Without any matrix, 14 of 15 runs are still no better than a guess after 75 epochs, at three rates. One run, at the rate 0.1, gets nearly all reviews right, so training can find vectors that serve for everything, but it rarely does.
+# Each of the three matrices alone is enough, or nearly so, if training is long enough. After 15 epochs, a query or a key alone gets more than nine in ten reviews right in every run, while a value alone needs 40. One matrix for query and key is the slowest: after 75 epochs, one of its runs still gets only 0.78 right. Without any matrix, 14 of 15 runs are still no better than a guess after 75 epochs, at three rates. One run, at the rate 0.1, gets nearly all reviews right.
 #
 # Has training found the matrices that we chose? We look into the last of the five models with all three. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
 
@@ -386,7 +386,7 @@ with torch.no_grad():
 #
 # ## So: what if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs, within 15 epochs. One of the three matrices alone led there as well, or nearly so, but often later. With one vector for everything, training found none in 15 epochs, and in 75 it did so in one run of 15.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs, within 15 epochs. A single one of the three matrices was nearly enough, but often took longer. With one vector for everything, only one run of 15 found such a self-attention in 75 epochs.
 #
 # ## Questions
 #
