@@ -136,8 +136,15 @@ def two_blocks_of_scores():
     return iter([(tensor(0, LN3), tensor([4], [8])), (tensor(2 * LN3), torch.ones(1, 1)), None])
 
 
+def plus_the_one_before(x):
+    return x + torch.nn.functional.pad(x[:, :-1], (0, 0, 1, 0))
+
+
 EXAMPLES = [  # what comes of a solution, and where the hint says so
     ("01.build_vocabulary", lambda of: [*of([["b", "a", "b"], ["c", "a"]]).values()], 'After "<pad>": 0 and "<unk>": 1 the numbers are "a": 2, "b": 3, "c": 4.'),
+    ("01.must_fail", lambda of: len({*"good not bad".split(), *"bad not good".split()}), "have 3 words together"),
+    ("03.influence", lambda of: [plus_the_one_before(tensor([[first], [second]])) for first, second in ((1, 5), (3, 5), (1, 9))], "it gives (1, 6)", "it gives (3, 8)", "it gives (1, 10)"),
+    ("03.influence", lambda of: of(plus_the_one_before, torch.ones(1, 2, 1)).T, "the first column is True, True", "the second column is False, True"),
     ("03.padding_mask", lambda of: of(torch.tensor([2, 0]), 3), "the first row is True, True, False", "the second row is False, False, False"),
     ("03.causal_mask", lambda of: of(2), "so its row is True, False", "so its row is True, True"),
     ("05.shift_right", lambda of: of(torch.tensor([[7, 4, 9, 2]]), 1), "its inputs are 1, 7, 4, 9"),

@@ -515,3 +515,12 @@ def test_the_tests_above_are_right_where_they_compare_all():
         ("11.relative_only", moves_of(lambda draw: normal(4, draw))),
     ):
         assert judge_answer(TASKS[task_id], answer).state == "passed"
+
+
+def test_a_case_has_as_many_sentences_of_each_label_as_its_name_says():
+    numbers, tried = {"one": 1, "two": 2, "three": 3}, 0
+    for case in TASKS["01.must_fail"].make_cases():
+        for number, label in re.findall("(one|two|three) (positive|negative)", case.name):
+            assert case.args[1].count(label == "positive") == numbers[number], case.name
+            tried += 1
+    assert tried >= 6

@@ -4,6 +4,7 @@ How they are written: `benchmarks/measuring.py`.
 
 length.csv                              benchmarks/length.py          what gets through one vector
 attention.csv, scores.csv, projected.csv benchmarks/looking_back.py   what attention adds, and where it lies
+projections.csv                         benchmarks/projections.py     self-attention with and without each projection, by epochs
 beams.csv                               benchmarks/beams.py           width against BLEU
 local.csv                               benchmarks/local.py           attention in a window
 recall.csv                              benchmarks/recall.py          attention of a network to its own past

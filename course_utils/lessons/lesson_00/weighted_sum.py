@@ -60,7 +60,7 @@ for name, sentence, total in (
     ("not_added", "You multiply each vector by its weight, but you do not add them up yet. The result should be one vector of width D.", left_out),
     ("only_the_last", "Your result is the last vector times its weight: each turn of the loop forgets what came before. Write `total = total + …`, or `total += …`.", lambda weighted: weighted[-1]),
     ("added_over_features", "You add along the wrong axis: over the features of each vector. Add over the vectors instead.", lambda weighted: weighted.sum(1)),
-    ("zeros_as_many_as_weights", "Your sum starts with one zero for each weight. It needs one for each feature: `torch.zeros(values.shape[1])`. With S zeros it runs only where S and D are equal, or where one of them is 1.", lambda weighted: sum(weighted, weighted.new_zeros(len(weighted)))),
+    ("zeros_as_many_as_weights", "Your sum starts with one zero for each weight. It needs one for each feature: `torch.zeros(values.shape[1])`. With S zeros most inputs give an error.", lambda weighted: sum(weighted, weighted.new_zeros(len(weighted)))),
 ):  # fmt: skip
     task.changed(name, sentence, {"the sum over the vectors": total})
 

@@ -195,12 +195,12 @@ reveal("01.accuracy", accuracy.mean())
 #
 # | model | right |
 # | --- | --- |
-# | counts of words (naive Bayes) | 81.8 % |
-# | averaged word vectors | 80.1 % |
-# | naive Bayes with pairs of words | 83.1 % |
-# | a network that follows the grammar | 85.4 % |
+# | counts of words (naive Bayes) | 81.8% |
+# | averaged word vectors | 80.1% |
+# | naive Bayes with pairs of words | 83.1% |
+# | a network that follows the grammar | 85.4% |
 #
-# Pairs and the grammar hold something of the order, and bring only a few points more. BERT, which has first read a great deal of other text, gets 94.9 % (Devlin et al. 2019). The network and BERT also learned from single phrases with labels, so the order is not the only difference. So the sum goes far, but not to the end. What has the last of our five models learned about each word?
+# Pairs and the grammar hold something of the order, and bring only a few points more. BERT, which has first read a great deal of other text, gets 94.9% (Devlin et al. 2019). Unlike our model, the network and BERT also learned from single phrases with labels, so the order of words is not the only difference. What has the last of our five models learned about each word?
 #
 # Each word has a vector of 16 numbers, but $w$ turns them into one. So the model *amounts to* one number for each word:
 #
@@ -362,10 +362,10 @@ case_explorer
 #
 # All four can never be right. The other words and $b$ add the same number $k$ to each score. So all four would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. The first and the last add up to $2k + g + h + n > 0$, and the other two to $2k + g + h + n < 0$. Both cannot hold.
 #
-# So one of the four cases must be lost. It costs least to lose one of the two negated cases, because plain reviews are more frequent. What share can be right at most?
+# So one of the four cases must be lost. It costs least to lose one of the two negated cases, because plain reviews are more frequent. In the long run, each negated case is an eighth of the reviews. What share can be right at most?
 
 # %% tags=["nbval-check-output"]
-print(f"at most {1 - negated / 2:.2f} with a linear score")
+print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
 
 # %% [markdown]
 # ## What training finds there
@@ -456,7 +456,7 @@ check("01.q5", ...)
 #
 # - A sentence becomes a sum of word vectors, a bag of words; a mask keeps padding out of it.
 # - A logistic regression on the sum learns a direction: the further a word's vector goes along it, the more the word adds to the score.
-# - All words of a sentence receive the same error.
+# - Every word of a sentence receives the same error, once for each time it occurs.
 # - In a linear score, "not" adds one fixed number, so it cannot turn "good" and "bad" round. In a sum, the order of the words is lost.
 #
 # **Exercises**: [open them](../exercises/01_bag_of_words_exercises.ipynb)

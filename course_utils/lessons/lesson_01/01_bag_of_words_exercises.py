@@ -176,8 +176,8 @@ check("01.build_vocabulary", build_vocabulary)
 # %% [markdown]
 # ## 01.must_fail
 #
-# Any sum of word vectors gives "good" and "not bad" together the same score as "bad" and "not good": the two pairs hold the same words. If the first pair is positive and the second negative, no vectors, weights and bias can
-# get all four right. Say why, then write a function that looks for such a proof.
+# A linear score adds up one number for each word, plus a bias. So "good" and "not bad" together get the same score as "bad" and "not good": the two pairs hold the same words. If the first pair is positive and the second negative, no
+# vectors, weights and bias can get all four right. Say why, then write a function that looks for such a proof.
 #
 # Return `True` if there are two positive and two negative sentences such that the first two together hold exactly the words of the other two, each word equally often. A sentence may be taken twice. Else return `False`.
 

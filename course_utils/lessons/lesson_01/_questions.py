@@ -44,7 +44,7 @@ questions = (
     Question(
         "01.q3",
         "the same error",
-        "A sentence of three words is classified wrongly. Which of its word vectors gets the largest gradient?",
+        "A sentence of three different words is classified wrongly. Which of its word vectors gets the largest gradient?",
         right=(
             "None: all three get the same.",
             "Each receives the same gradient, (p - y) w: the sum treats its words alike, and so does its gradient. Words come to differ only over many sentences.",

@@ -1,4 +1,4 @@
-"""Task 01.must_fail: is there a proof among these sentences that no sum can get them all right?"""
+"""Task 01.must_fail: is there a proof among these sentences that no linear score can get them all right?"""
 
 from collections import Counter
 from itertools import combinations, product
@@ -12,18 +12,17 @@ OTHERS = ("film", "plot", "cast", "the", "this", "dogs", "people", "ending")
 
 task = Task(
     "01.must_fail",
-    "where any sum must fail",
+    "where a linear score must fail",
     arguments=("sentences", "labels"),
     result="verdict",
     difficulty=3,
     importance=5,
     minutes=20,
     hints=(
-        "A score is a sum over words, plus the bias. Add the scores of two positive sentences: what is the sum of, and which sign does it have? Do the same with two "
+        "A score is a sum over words, plus the bias. Add the scores of two positive sentences: which words does the result count, and which sign does it have? Do the same with two "
         "negative ones. When do the two results contradict each other?",
-        'Take "good" and "not bad", both positive, and "bad" and "not good", both negative. The first two have four words together: good, not, bad, not twice or once? Count '
-        "them: good 1, not 1, bad 1. The other two: bad 1, not 1, good 1. The counts are equal, so both pairs have the same sum of scores. "
-        "It cannot be above 0 and below 0.",
+        'Take "good" and "not bad", both positive, and "bad" and "not good", both negative. The first two have 3 words together: good 1, not 1, '
+        "bad 1. The other two: bad 1, not 1, good 1. The counts are equal, so both pairs have the same sum of scores. It cannot be above 0 and below 0.",
         "For every two positive sentences, the same one twice included, count the words of both together. Do the same for the negative ones. Return whether "
         "one of the first counts is equal to one of the second.",
     ),
@@ -78,7 +77,7 @@ def _(draw):
         "as many words, but other ones", ([[good, a], [fair, b], [bad, a], [odd, b]], [True, True, False, False])
     )
     yield Case(
-        "three positive and three negative sentences, but no pairs",
+        "one positive and three negative sentences, but no pairs",
         ([[a, b], [c], [a, c], [b]], [True, False, False, False]),
     )
     split = (("at", "one", "a", "tone"), ("as", "cent", "a", "scent"), ("an", "ice", "a", "nice"))

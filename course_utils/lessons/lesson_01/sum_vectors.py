@@ -76,7 +76,7 @@ task.changed(
 )
 task.changed(
     "new_axis_in_the_middle",
-    "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, `mask[..., None]`, which is B×S×1. With the axis in the middle this runs only where S = D, and gives a wrong result there.",
+    "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, `mask[..., None]`, which is B×S×1. With the axis in the middle this runs only where the sizes happen to fit, and may give a wrong result there.",
     {"the words without padding": lambda words, _, *, mask: words * mask[:, None]},
 )
 

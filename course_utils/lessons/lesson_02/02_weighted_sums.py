@@ -46,7 +46,7 @@ print("by product", weights @ x)
 # %% [markdown]
 # The context is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The product `weights @ x` is the same sum in one step.
 #
-# Suppose that every word had one weight, the same in every sentence. If "great" always has the weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$. A plain sum can do this, too, with the vector $(6, 0)$ for "great". So a weight gives us something new only if it depends on the other words.
+# Suppose that every word had one weight, the same in every sentence. If "great" always has the weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$. A plain sum can do this, too, with the vector $(6, 0)$ for "great". So one weight for each word gives us nothing new, and we look for a weight that depends on the other words.
 #
 # ## Weights that are positive and sum to one
 #
@@ -368,13 +368,13 @@ for model in models[3]:
     print(f"{both / 2:.3f}", end=" ")
 
 # %% [markdown]
-# Half of them, in every run. Both reviews have the same words, so each word has the same score and the same weight in both, and the contexts are equal. No training and no further fixed attention can change that. Two things are missing. Nothing says in which order the words stand. And only θ asks, so "not" cannot look for a word of its own.
+# Half of them, in every run. Both reviews have the same words, so each word has the same score and the same weight in both, and the contexts are equal. No training and no further fixed attention can change that, as long as a word has the same vector wherever it stands. What is missing is the order of the words, which lesson 11 adds.
 #
 # ## So: can a word's weight depend on the other words, and is that enough for "not"?
 #
 # Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. With a linear layer after it, one such attention still gets no more cases right than a sum can, three of four, but training finds these three. Two attentions can get all four.
 #
-# But this is not enough for "not". If a review has two opinions, no fixed attention can tell which of them "not" belongs to. In lesson 03, "not" asks a question of its own. The order of the words comes in lesson 11.
+# So they are enough for "not" if a review has a single opinion. If it has two, no number of fixed attentions can tell which one "not" belongs to, because they do not see the order of the words. In lesson 03, the words ask instead of θ. Is one attention then enough for the four cases?
 #
 # ## Questions
 #
@@ -400,7 +400,7 @@ check("02.q5", ...)
 #
 # - A softmax turns scores into positive weights that sum to 1. A temperature sets how unequal they are, and a mask gives padding the score $-\infty$.
 # - In a fixed attention, "not" changes no score of another word, but it lowers all their weights.
-# - With a linear layer after it, one attention gets at most three of the four cases right, as does a sum. Two, whose contexts are concatenated, can get all four. None can tell which of two opinions "not" belongs to.
+# - With a linear layer after it, one attention gets at most three of the four cases right, as does a sum. Two, whose contexts are concatenated, can get all four. Without the order of the words, no number of them can tell which of two opinions "not" belongs to.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
 #

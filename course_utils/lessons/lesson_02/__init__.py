@@ -10,7 +10,7 @@ lesson = Lesson(
         "turn scores into weights with softmax, temperature and a mask",
         "compute the scores, weights and context of a fixed attention",
         "say whether a word's score or its weight depends on the other words",
-        "show what one attention cannot do, what two can, and what no fixed attention can do",
+        "show what one attention cannot do, what two can, and what none can without the order of the words",
     ),
     needs="lesson 01: word vectors, the sum, logistic regression",
     reading=50,

@@ -120,7 +120,7 @@ predictions = (
     Prediction(
         "02.cold",
         'The scores of "not", "really" and "great" are 1, 2 and 4. How much weight does "great" get at temperature 0.4?',
-        why="Divided by 0.4, its lead over the next score grows from 2 to 5, and e^5 is about 148: the others share less than 1 %.",
+        why="Divided by 0.4, its lead over the next score grows from 2 to 5, and e^5 is about 148: the others share less than 1%.",
     ),
     Prediction(
         "02.great_after_not",

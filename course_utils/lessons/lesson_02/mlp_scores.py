@@ -88,7 +88,7 @@ task.changed(
 )
 task.changed(
     "formula_word_for_word",
-    "The formula is for one word, a column. In `words` (B×S×D) each word is a row, so both products turn round: words come first, and theta comes last. As it is written, the formula runs only where S, D and H are equal, and gives a wrong result there.",
+    "The formula is for one word, a column. In `words` (B×S×D) each word is a row, so both products turn round: words come first, and theta comes last. As it is written, the formula runs only where the sizes happen to fit, and gives a wrong result there.",
     words_last | theta_first,
 )
 task.changed(

@@ -5,6 +5,7 @@ from torch.nn import functional as F
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots
+from course_utils.lessons.lesson_03 import _shown as shown
 from course_utils.models.sentiment import (
     FOR_FOUR_CASES,
     SelfAttention,
@@ -199,11 +200,9 @@ learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
 test_ids, test_mask = encode(test.sentences, vocabulary)
 
 
-def trained(seed, projections="", shared=False):  # none yet: they come below
+def trained(seed, projections=""):  # none yet: they come below
     torch.manual_seed(seed)
     model = SelfAttention(len(vocabulary), projections=projections)
-    if shared:
-        model.key = model.query  # one matrix for both
     train(model, learn_ids, learn_mask, learn.labels, seed, **FOR_FOUR_CASES)
     return model
 
@@ -246,7 +245,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 #
 # </details>
 #
-# A single vector has a limit. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. So a word can find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". Perhaps training finds its way more easily without this limit.
+# A single vector has a limit. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. So a word can find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found, and it is handed over. Does training succeed with a vector for each job?
 #
 # ## Three vectors for each word
 #
@@ -337,18 +336,13 @@ print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. Which of the matrices makes the difference? We train three models with each of them alone, and let the word itself be the rest. In the last row, query and key share one matrix, so "not" and "great" still give each other the same score.
+# With the three matrices, every run gets every review right. Which of the matrices makes the difference, and would more training help without them? The course has trained six kinds of models on the same reviews, for up to five times as many epochs, and stored the results. Where a matrix is missing, the word itself takes its part. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
 
 # %%
-print("Share of new reviews right, three runs with one matrix alone:")
-kinds = {"query": "q", "key": "k", "value": "v", "shared": "q"}
-for name, letter in kinds.items():
-    shared = name == "shared"
-    shares = [share_right(trained(seed, letter, shared)) for seed in range(3)]
-    print(f"{name:6}", " ".join(f"{share:.3f}" for share in shares))
+shown.share_right_by_matrices()
 
 # %% [markdown]
-# A query or a key of its own is nearly enough: each of these runs gets more than nine in ten reviews right. A value alone is not enough: no run gets more than 0.81 right. A shared matrix has as many numbers as a query alone, but each of its runs gets less than two thirds right. So a matrix that query and key share does not help. What helps most is that query and key can differ.
+# Each of the three matrices alone is enough, or nearly so, if training is long enough. After 15 epochs, a query or a key alone gets more than nine in ten reviews right in every run, while a value alone needs 40. One matrix for query and key is the slowest: after 75 epochs, one of its runs still gets only 0.78 right. Without any matrix, 14 of 15 runs are still no better than a guess after 75 epochs, at three rates. One run, at the rate 0.1, gets nearly all reviews right.
 #
 # Has training found the matrices that we chose? We look into the last of the five models with all three. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
 
@@ -387,12 +381,12 @@ with torch.no_grad():
 # %% [markdown]
 # No: in this model "awful" adds a large positive number, and so does "great". It all depends on who finds them:
 #
-# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key, which draws the others away from "great". And "not" and "great" find "was", which adds -2.9 twice.
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key, which draws the others away from "great". And "not" and "great" find "was", which takes away about 3 each time.
 # - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
 #
 # ## So: what if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs. With one vector for everything, it found none. A query alone, or a key alone, was nearly enough: then what a word looks for can differ from what it is found by.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs, within 15 epochs. A single one of the three matrices was nearly enough, but often took longer. With one vector for everything, only one run of 15 found such a self-attention in 75 epochs.
 #
 # ## Questions
 #
@@ -418,12 +412,12 @@ check("03.q5", ...)
 #
 # - Attention is a function of queries, keys and values: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With them, "not" can have opposite effects in two sentences, and all four cases come out right. With one vector for everything, our training failed.
+# - With them, "not" can have opposite effects in two sentences, and all four cases come out right. With one vector for everything, training rarely gets there, even in five times as many epochs.
 # - Masks are True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # <details><summary>Other names in other texts</summary>
 #
-# We follow Vaswani et al. 2017: a query asks, and keys are compared with it. In the slides of Ylipää 2020, θ is a *key*, and the words are the *query set*. The slides of MAIL-ECNU 2019 write the three in the order $V, K, Q$.
+# We follow Vaswani et al. 2017: a query asks, and keys are compared with it. In the slides of Ylipää 2020, θ is a *key*, and the words are the *query set*. The slides of MAIL-ECNU 2019 also write the three in the order $V, K, Q$, as in $\mathrm{MultiHead}(V, K, Q)$.
 #
 # </details>
 #

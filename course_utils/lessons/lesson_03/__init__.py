@@ -14,5 +14,5 @@ lesson = Lesson(
     ),
     needs="lesson 02: weighted sums, softmax, fixed attention",
     reading=55,
-    runs="a minute",
+    runs="half a minute",
 )

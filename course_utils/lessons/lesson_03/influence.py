@@ -85,7 +85,7 @@ task = Task(
         "Ask the function itself. Call it once with x as it is, and once for each word with that word alone changed. Whatever comes out "
         "different depends on that word.",
         "Let a function return each of two numbers plus the one before it. For (1, 5) it gives (1, 6). Change the first number to 3: it gives (3, 8), "
-        "so both outputs depend on it, and the first column is True, True. Start again from (1, 5) and change the second number to 9: it gives (1, 14), so "
+        "so both outputs depend on it, and the first column is True, True. Start again from (1, 5) and change the second number to 9: it gives (1, 10), so "
         "only the second output depends on it, and the second column is False, True.",
         "before = function(x); for each s: changed = a copy of x; add random numbers to all features of word s in it; after = function(changed); "
         "column s of the result is, for each t, whether any number of after at t differs from before by more than 1e-5.",

@@ -83,7 +83,7 @@ def _(x, weight_q, weight_k, weight_v, mask=None):
 # Projections
 
 task.changed_each(
-    ("query_not_projected", "The queries are not projected: each word asks with its own vector. A word then mostly finds words like itself; weight_q lets it ask for something else.", {"the queries": left_out}),
+    ("query_not_projected", "The queries are not projected: each word asks with its own vector. Multiply it by weight_q first.", {"the queries": left_out}),
     ("key_not_projected", "The keys are not projected: they are the words' own vectors. Multiply them by weight_k.", {"the keys": left_out}),
     ("value_not_projected", "The values are not projected: you sum the words' own vectors. What a word gives is its vector times weight_v.", {"the values": left_out}),
     ("nothing_projected", "No projection is used: this is attention of the plain words to one another.", dict.fromkeys(("the queries", "the keys", "the values"), left_out)),

@@ -207,11 +207,11 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 #
 # The search with 20 is not to blame: it found the more probable of the two. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 did make a search error, and by luck this saved it from the model error. Stahlberg & Byrne 2019 used an exact search, which misses nothing. For more than half of their sentences, the most probable translation was the empty one.
 #
-# Short translations have an advantage, because each token adds a negative number to the sum. A perfect model would give the full stop after "Une fille sautant" hardly any probability. Ours gives it 0.009. All that follows in the long translation has together only $e^{-5.797 + 5.654} = 0.87$ times as much, because many other good ways to go on share the probability. To correct this, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, which helps long translations. This is done only at the end, among the hypotheses that have ended. We count EOS as a token:
+# How can so short a translation win? A perfect model would give the full stop after "Une fille sautant" hardly any probability. Ours gives it 0.009. That is little, but all that follows in the long translation has together only $e^{-5.797 + 5.654} = 0.87$ times as much, and the other ways to go on share the rest. To correct for early ends, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, which helps long translations. This is done only at the end, among the hypotheses that have ended. We count EOS as a token:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# The authors call $lp$ a **length penalty**, and its 5 and 6 are their choice. With $\alpha = 0$ it is 1 and changes nothing. Calculate the two scores for $\alpha = 1$: the short translation has 5 tokens and the logarithm -5.654, and the long one has 16 tokens and -5.797. Which of the two wins? In the code, `ended` still holds what the beam of 20 has found.
+# The authors call this length normalization, and its 5 and 6 are their choice. Vaswani et al. 2017 call $lp$ a **length penalty**, as we do. We leave out the other term of the score, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Calculate the two scores for $\alpha = 1$: the short translation has 5 tokens and the logarithm -5.654, and the long one has 16 tokens and -5.797. Which of the two wins? In the code, `ended` still holds what the beam of 20 has found.
 
 
 # %%
@@ -304,9 +304,9 @@ print("Lines are means of three seeds, bands go from the lowest to the highest:"
 reveal("07.width", shown.by_width())
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows why: the translations become too short. At a width of 50 their length ratio is 0.72, so the brevity penalty of BLEU is about $e^{1 - 1/0.72} = 0.68$. Without this factor, BLEU would be about $44.5 / 0.68 = 65$, so the fall comes from the length.
+# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows why: the translations become too short. At a width of 50, they have only 0.72 times as many tokens as the references, and BLEU lowers the score of translations with too few words.
 #
-# With the penalty, a wide beam does hardly any harm. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
+# With $\alpha = 1$, the same beams choose longer translations, and then a wide beam does hardly any harm. So the fall comes from the length, because the model gives a higher probability to translations that are too short. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
 
 # %%
 shown.table_by_width([1, 5, 50])
@@ -314,13 +314,11 @@ shown.table_by_width([1, 5, 50])
 # %% [markdown]
 # At a width of 5, the penalty gains BLEU with each of the three seeds, 0.4 to 0.5. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about forty times as long as a width of 1. So here a width of 5 with the penalty is enough. For a translator of your own, choose the width on other captions than those of the test: we have looked at these only to see the curves.
 #
-# Without the penalty, BLEU falls because of model errors: the model gives a higher probability to translations that are too short.
-#
 # ## So which translation is best?
 #
 # It need not be what greedy search finds, and it need not be the most probable one. But we know what helps to come closer to the one that people prefer:
 #
-# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: from a width of 1 to 5, BLEU rises from 49.6 to 51.6.
+# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: from a width of 1 to 5, the mean log probability rises from -10.4 to -8.2. BLEU rises with it, from 49.6 to 51.6.
 # - A more probable translation is not always better: for the caption with the rope, the more probable one had lost most of its words. A length penalty makes up for most of this model error.
 # - BLEU tells us on a test set which search is better. What it does not see has to be judged by people, or by models that were trained on people's judgements, such as COMET (Rei et al. 2020).
 #
@@ -348,7 +346,7 @@ check("07.q5", ...)
 #
 # - Greedy search may miss the most probable translation. That is a search error.
 # - Beam search keeps the `width` most probable hypotheses in each round, and sets aside those that end with EOS.
-# - Which translation is best? Not always the most probable one. Log probabilities favour short translations, and a length penalty corrects that.
+# - Which translation is best? Not always the most probable one. A model may give early ends too much probability, and a length penalty makes up for most of that.
 # - BLEU is the geometric mean of the shares of shared n-grams, for n from 1 to 4, times a brevity penalty. It counts words and does not see the meaning.
 #
 # **Exercises**: [open them](../exercises/07_decoding_exercises.ipynb)

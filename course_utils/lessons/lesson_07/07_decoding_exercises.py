@@ -158,12 +158,12 @@ check("07.beam_search", beam_search)
 # %% [markdown]
 # ## Which of them is best?
 #
-# Log probabilities alone favour short translations, since every further token makes a translation less probable.
+# Our model gives early ends too much probability, so its most probable translations are often too short. A length penalty favours longer ones.
 
 # %% [markdown]
 # ## 07.tipping_alpha
 #
-# A search has set aside two translations. Wu et al. (2016) give a translation of $n$ tokens the score
+# A search has set aside two translations. With the length normalization of Wu et al. (2016), and without their coverage penalty, a translation of $n$ tokens gets the score
 #
 # $$\text{score} = \frac{\text{log probability}}{\left((5 + n) / 6\right)^{\alpha}}$$
 #
@@ -258,7 +258,7 @@ check("07.bleu", bleu)
 # %% [markdown]
 # ## Which searches are right?
 #
-# A wrong search still returns translations that are only a little worse, so it is easy to overlook and worth a test.
+# A wrong search may return translations that are only a little worse, so it is easy to overlook and worth a test.
 
 # %% [markdown]
 # ## 07.catch_wrong_beam

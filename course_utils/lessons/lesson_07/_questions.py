@@ -49,7 +49,7 @@ questions = (
         "Without a length penalty, a beam of 50 gives a lower BLEU than a beam of 5. Why?",
         right=(
             "It finds translations that are more probable, and these are too short.",
-            "Every token lowers the log probability, so the most probable translations are short ones, and a wide beam finds them.",
+            "The model gives an early end too much probability. A narrow beam often loses such a translation on the way, and a wide one finds it.",
         ),
         wrong=(
             (
@@ -110,7 +110,7 @@ predictions = (
     Prediction(
         "07.wider",
         "Is the more probable translation that a beam of 20 finds shorter or longer than that of a beam of 5?",
-        why="Each token adds a negative number to the log probability, so short translations have an advantage.",
+        why="The model gives an early end of this sentence too much probability, and the wider beam finds it.",
         choices=("shorter", "longer"),
     ),
     Prediction(

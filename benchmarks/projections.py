@@ -1,0 +1,39 @@
+"""Self-attention with and without learned projections, on the reviews of lesson 03: how soon each model learns "not".
+
+    python benchmarks/projections.py [--seeds 5]
+
+Trains the model of lesson 03's page as the page does, for more epochs and at more learning rates. Fills projections.csv, which lesson 03
+shows: the share of the four cases that a model gets right, by the matrices that are learned.
+"""
+
+import torch
+from measuring import fill, read_options
+
+from course_utils.data.generated_reviews import four_cases, generate_reviews
+from course_utils.models.sentiment import FOR_FOUR_CASES, SelfAttention, build_vocabulary, correct, encode, train
+
+COLUMNS = "matrices rate epochs seed right"
+# The learned matrices by the letters of `SelfAttention`; "shared" is one matrix for queries and keys.
+MATRICES = {"none": "", "value": "v", "shared": "q", "query": "q", "key": "k", "all three": "qkv"}
+EPOCHS, RATE, OTHER_RATES = (15, 40, 75), FOR_FOUR_CASES["rate"], (0.02, 0.1)
+
+
+def measure(matrices, rate, epochs, seed):
+    """Return the share of the test reviews that one model gets right."""
+    learn, test = generate_reviews(2000, seed=0), four_cases(250, seed=1)
+    vocabulary = build_vocabulary(learn.sentences)
+    torch.manual_seed(seed)
+    model = SelfAttention(len(vocabulary), projections=MATRICES[matrices])
+    if matrices == "shared":
+        model.key = model.query
+    settings = FOR_FOUR_CASES | {"epochs": epochs, "rate": rate}
+    train(model, *encode(learn.sentences, vocabulary), learn.labels, seed, **settings)
+    right = correct(model, *encode(test.sentences, vocabulary), test.labels)
+    return [(right.float().mean().item(),)]
+
+
+if __name__ == "__main__":
+    seeds = read_options(__doc__, seeds=5).seeds
+    setups = [(matrices, RATE, epochs) for matrices in MATRICES for epochs in EPOCHS]
+    setups += [("none", rate, EPOCHS[-1]) for rate in OTHER_RATES]
+    fill("projections", COLUMNS, [(*setup, seed) for setup in setups for seed in seeds], measure)
