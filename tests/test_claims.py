@@ -358,7 +358,7 @@ def _(numbers):
     )
 
 
-@claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest.")
+@claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest")
 def _(numbers):
     soft, hard, without = (
         dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean", "hard, without baseline")
@@ -455,7 +455,7 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "With one number, most answers in texts of 12 words are wrong.")
+@claim("11", "With one number, most answers in texts of 12 words are wrong")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 
@@ -888,7 +888,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "Neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times.",
+    "After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times.",
 )
 def _(numbers):
     return max(numbers("one attention  ") + numbers("convolutions alone  ")) < 0.5

@@ -318,7 +318,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# So this plain layer always needs fewer than self-attention. With 10 and 100 words it was slower all the same, because its steps wait for each other. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all of the work is $3nd^2$. Restricted self-attention needs the same three matrices, so for 50 words it saves little, and for 2,000 words a lot.
+# So this plain layer always needs fewer than self-attention. With 10 and 100 words it was slower all the same: its steps wait for each other. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all of the work is $3nd^2$. Restricted self-attention needs the same three matrices, so for 50 words it saves little, and for 2,000 words a lot.
 #
 # A GRU has six matrices, and needs $6nd^2$. Self-attention needs fewer than a GRU if 2n < 3d. With width 512, this holds for all texts of fewer than 768 words.
 #

@@ -425,7 +425,7 @@ print("as usual: ", scores.softmax(-1) @ values)
 print(write(model, "\nwhere is Vom. ", most_probable))
 
 # %% [markdown]
-# It does not answer, because it has read nothing but tales. How does such a model learn to answer? It is trained further, first on **instructions**, such as questions, to which people have written the right answers. Often the loss counts only the answers:
+# It does not answer: it has read nothing but tales. How does such a model learn to answer? It is trained further, first on **instructions**, such as questions, to which people have written the right answers. Often the loss counts only the answers:
 #
 # ```text
 # question: Vom is a mouse. Vom went to the bridge. Where is Vom?
