@@ -539,9 +539,8 @@ def _(numbers):
 
 @claim("13", "Most of these lines were in the loop of lesson 05, **clipping** among them:")
 def _(_):
-    return "clip_grad_norm_(model.parameters(), 1.0)" in (ROOT / "notebooks/05_seq2seq.ipynb").read_text(
-        encoding="utf-8"
-    )
+    lesson_05 = (ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8")
+    return "clip_grad_norm_(model.parameters(), 1.0)" in lesson_05
 
 
 @claim("13", "those of the encoder's query matrix are less than a hundredth of the readout's.")

@@ -437,7 +437,7 @@ shown.whole_sentences_right(lengths=(3, 6, 8, 12))
 # %% [markdown]
 # More than half of the sentences of eight words are right if the training is four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. So at eight words, room was not what stopped us: the network had not learned to use it. Even 32 numbers have 1,024 bits, and three words need only 16, but in 600 steps fewer than half of these sentences come through on average. A wider vector also makes the network larger, which seems to help.
 #
-# Plain cells fail even at three words, also at a lower learning rate: in 3,000 steps, they get at most 0.14. At twelve words, even the best of all kinds fails for most sentences.
+# Plain cells fail even at three words: 3,000 steps, at three rates, get at most 0.14 of these sentences right. At twelve words, even the best of all kinds fails for most sentences.
 #
 # ## So: can one vector hold a sentence?
 #

@@ -257,7 +257,7 @@ reveal("16.top", round(by_top_fact, 2))
 table(rows, ["right answers of three networks"], corner="what each hop reads", digits=2)
 
 # %% [markdown]
-# The top fact is enough: nearly all answers are right with it alone. Without it, only about a quarter are right. So the answers do depend on the facts that the hops look at.
+# The top fact is enough: nearly all answers are right with it alone. Without it, about a quarter are right. So the answers depend on the facts that the hops look at.
 #
 # ## Take a hop out
 #
@@ -279,7 +279,7 @@ reveal("16.one_hop", round(right, 2))
 shown.compare_with_votes(one_hop, new_texts, new)
 
 # %% [markdown]
-# The network and the rule agree in most stories, and they are right about equally often. So the second hop is needed: one hop adds up what each fact says by itself, and whose moves count is in another fact.
+# The network and the rule agree in most stories, and they are right about equally often. So the second hop is needed: one hop adds up what each fact says by itself, and a move does not say who has the thing.
 #
 # ## Does it follow the milk?
 #

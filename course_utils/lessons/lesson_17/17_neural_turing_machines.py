@@ -369,7 +369,7 @@ pictures.five_seeds()
 # %% [markdown]
 # After 450 steps, the whole machine has learned to copy with four of the five seeds. Without the shift, no seed has learned to copy ten vectors. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two. But this is not the only reason: in the third row the positions differ from the beginning, and still about a third of the bits are wrong. After 1,200 steps, too, about a third are wrong.
 #
-# Without the content, no seed has learned it either, although our machine does not use the content afterwards. We do not know why. With 2,250 steps at three rates, one run of each kind still gets 0.25 to 0.38 of the bits wrong. So of all these trainings, only those of the whole machine have learned to copy ten vectors, with four of five seeds.
+# Without the content, no seed has learned it either, although our machine does not use the content afterwards. We do not know why. With 2,250 steps at three rates, one run of each of these kinds still gets 0.25 to 0.38 of the bits wrong. So of these trainings, only those of the whole machine learned to copy ten vectors, with four of five seeds.
 #
 # ## How far does it go?
 #
