@@ -222,7 +222,7 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 # %% [markdown]
 # At distance 16, self-attention and the LSTM answer more than nine in ten questions. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, even the last pair is more than 4 positions away, and it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach.
 #
-# But what is within reach still has to be learned: at distance 4, all pairs are within the reach of two layers, and they answer about six of ten questions, and seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
+# But what is within reach still has to be learned. At distance 4, all pairs are within the reach of two layers, and they answer about six of ten questions, and seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
 #
 # ## The first price: the order is lost
 #
