@@ -391,7 +391,7 @@ def _(numbers):
     )
 
 
-@claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest.")
+@claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest")
 def _(numbers):
     soft, hard, without = (
         dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean", "hard, without baseline")
@@ -488,7 +488,7 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "With one number, most answers in texts of 12 words are wrong.")
+@claim("11", "With one number, most answers in texts of 12 words are wrong")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 
@@ -568,6 +568,12 @@ def _(numbers):
 def _(numbers):
     sizes = numbers("large weights, without norms")
     return max(sizes) > 100 * min(sizes)
+
+
+@claim("13", "Most of these lines were in the loop of lesson 05, **clipping** among them:")
+def _(_):
+    lesson_05 = (ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8")
+    return "clip_grad_norm_(model.parameters(), 1.0)" in lesson_05
 
 
 @claim("13", "those of the encoder's query matrix are less than a hundredth of the readout's.")
@@ -921,7 +927,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "Neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times.",
+    "After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times.",
 )
 def _(numbers):
     return max(numbers("one attention  ") + numbers("convolutions alone  ")) < 0.5

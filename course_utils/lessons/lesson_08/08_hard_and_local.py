@@ -287,7 +287,7 @@ label = "share right, if drawn"
 plots.curves(steps, if_drawn, "steps of 8 questions", label, ax=ax, legend="above")
 
 # %% [markdown]
-# Soft attention learns fastest, and hard attention without a baseline is slowest. All become better than chance, which is 0.1, although nobody has told them where to look. Each band goes from the lowest to the highest of five models.
+# Soft attention learns fastest, and hard attention without a baseline is slowest, at rates of 0.005 and 0.08, too. All become better than chance, which is 0.1, although nobody has told them where to look. Each band goes from the lowest to the highest of five models.
 #
 # But for each question, soft attention reads ten rewards, and hard attention reads one. What if they read the same number? We give hard attention 80 questions in each step, so that it reads 80 rewards, as soft attention does with 8 questions. Where is it after 25 steps, behind soft attention or ahead of it?
 
@@ -303,7 +303,7 @@ for i in (1, 2, 4, 10):  # of the 11 times
 reveal("08.values_read", "ahead" if ahead[:, 1].mean() > 0 else "behind")
 
 # %% [markdown]
-# If they read the same number of rewards, hard attention is ahead after 25 steps, with every seed. Later, the two are about equal. But hard attention has needed ten times as many questions for this, and ten times as many scores: 800 in each step, and soft attention 80. So in our world, it saves nothing in training. It is worthwhile where a model cannot read all values of a question, as in lesson 14, where it looks at parts of a picture.
+# If they read the same number of rewards, hard attention is ahead after 25 steps, with every seed. Later, the two are about equal. But hard attention has needed ten times as many questions for this, and ten times as many scores: 800 in each step, and soft attention 80. So in our world, it saves nothing in training. It is worthwhile where a model cannot read all values, as in lesson 14.
 #
 # ## Hard attention in use
 #

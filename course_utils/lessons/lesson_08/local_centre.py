@@ -75,7 +75,7 @@ def _(state, weight, v, length):
 
 
 SIGMOID = "The sigmoid makes a share between 0 and 1 of the score."
-ROUNDED = "A whole number passes no gradient to the weights, so where to look could not be learned. Keep the centre as it is, between two places if need be."
+ROUNDED = "A whole number passes no gradient to the weights, so none could teach them where to look. Keep the centre as it is, between two places if need be."
 task.changed_each(
     ("no_tanh", "tanh is missing: it belongs between the two products, around the product of state and weight.", {"the hidden layer": left_out}),
     ("tanh_outside", "tanh is applied to the whole score. It belongs around the product of state and weight, before v.", {"the hidden layer": left_out, "the score": lambda hidden, v: (hidden @ v).tanh()}),

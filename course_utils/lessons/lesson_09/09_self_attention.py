@@ -161,7 +161,7 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention. How many times depends on your computer. It computes its words in small steps, one after the other, and our layer computes them in a few large products. For 1,000 words our layer has lost much of its lead, because it compares each word with each word. On some computers it is slower then.
+# For 100 words, the recurrent layer takes several times as long as self-attention. It computes its words in small steps, one after the other, and our layer computes them in a few large products. For 1,000 words our layer has lost much of its lead, because it compares each word with each word. On some computers it is slower then.
 #
 # ## The second gain: a short path
 #
@@ -196,7 +196,7 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption)
 
 # %% [markdown]
-# Self-attention learns faster, and the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, and the LSTM only guesses. After 500 steps, the LSTM answers nearly all questions at distance 0, but at distance 32 fewer than half on average. Self-attention is ahead even at distance 0, so its path is not the only reason. But after 500 steps, the distance costs the LSTM 0.51, and self-attention 0.02. In the end, the LSTM answers about nine in ten questions, too.
+# Self-attention learns faster, and the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, and the LSTM only guesses. After 500 steps, the LSTM answers nearly all questions at distance 0, but at distance 32 fewer than half on average. Self-attention is ahead even at distance 0, so its path is not the only reason. But after 500 steps, the distance costs the LSTM 0.51, and self-attention 0.02 (at rates of 0.003 and 0.03 it also costs the LSTM more). In the end, the LSTM answers about nine in ten questions.
 #
 # And layers that look at their neighbourhood alone? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers of radius 4 in the same task. All were trained five times, on distances from 0 to 32, for 2,500 steps. Single layers had the better of two rates.
 
@@ -222,7 +222,7 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 # %% [markdown]
 # At distance 16, self-attention and the LSTM answer more than nine in ten questions. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, even the last pair is more than 4 positions away, and it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach.
 #
-# But reach is not enough: at distance 4, all pairs are within the reach of two layers, and they answer only about six out of ten questions. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
+# But what is within reach still has to be learned. At distance 4, all pairs are within the reach of two layers, and they answer about six of ten questions, and seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
 #
 # ## The first price: the order is lost
 #
@@ -318,11 +318,11 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# So this plain layer always needs fewer than self-attention. With 10 and 100 words it was slower all the same, because its steps wait for each other. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all of the work is $3nd^2$. Restricted self-attention needs the same three matrices, so for 50 words it saves little, and for 2,000 words a lot.
+# So this plain layer always needs fewer than self-attention. With 10 and 100 words it was slower all the same: its steps wait for each other. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all of the work is $3nd^2$. Restricted self-attention needs the same three matrices, so for 50 words it saves little, and for 2,000 words a lot.
 #
 # A GRU has six matrices, and needs $6nd^2$. Self-attention needs fewer than a GRU if 2n < 3d. With width 512, this holds for all texts of fewer than 768 words.
 #
-# The n² weights also need memory, because training keeps them for the gradients. With 4 bytes for each number, 2,000 words take 16 megabytes in one layer. 100,000 words, about as many as in a novel, take 40,000. Restricted self-attention needs fewer weights, but it fails beyond its reach. Lesson 21 shows a way to compute attention without keeping all weights.
+# The n² weights also need memory, because training keeps them for the gradients. With 4 bytes for each number, 2,000 words take 16 megabytes in one layer. 100,000 words, about as many as in a novel, take 40,000. Lesson 21 shows a way to compute attention without keeping all weights.
 #
 # ## So: what if every word looks at every word at once?
 #

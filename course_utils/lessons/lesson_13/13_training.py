@@ -76,7 +76,7 @@ def train(model, optimizer, rates, seed):
 
 
 # %% [markdown]
-# The line with `"lr"` sets the **learning rate** of this step, and `step` moves the weights. How far they move depends on the gradient and the optimizer, too. The lines of a step in their order:
+# The line with `"lr"` sets the **learning rate** of this step, and `step` moves the weights. The lines of a step in their order:
 #
 # | line | what it does |
 # | --- | --- |
@@ -88,7 +88,7 @@ def train(model, optimizer, rates, seed):
 # | `clip_grad_norm_` | makes the gradient shorter if it is too long |
 # | `"lr"` and `step` | set the rate, and let the optimizer move every weight |
 #
-# Most of these lines stood in the loop of lesson 05. **Clipping** is new. All gradients together are one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to the limit. So one unusual batch cannot move the weights far.
+# Most of these lines were in the loop of lesson 05, **clipping** among them: all gradients together are one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to the limit. So one unusual batch cannot move the weights far.
 #
 # Calculate by hand, with a limit of 1: what becomes of the gradient [3, 4], and of [0.3, 0.4]?
 
@@ -296,7 +296,7 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps")
 
 # %% [markdown]
-# Post-norm without a warm-up fails, with every seed. The other three ways learn the task. So with these first weights, post-norm cannot bear such a rate in its first steps, and a warm-up avoids this. Our translator has pre-norm: does it need its warm-up? We see below.
+# Post-norm without a warm-up fails in these 600 steps, with every seed. The other three ways learn the task. At a rate of 0.001, post-norm learns without one, too, with each of five seeds. So with these first weights, it fails at a high rate in the first steps, and a warm-up avoids this. Our translator has pre-norm: does it need its warm-up? We see below.
 #
 # ## What keeps a model from learning by heart?
 #
@@ -396,11 +396,11 @@ rows = about.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Four of the six help the translator: dropout, Muon, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. So it does not seem to need its warm-up. Batches of similar length do not change its BLEU clearly, either. They are there because they have less padding.
+# Four of the six help the translator: dropout, Muon, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. So it does not seem to need its warm-up. Batches of similar length do not change its BLEU clearly, either, but they have less padding.
 #
 # ## What does the translator know?
 #
-# That is how it was trained. It is better at captions that it has read than at new ones: what is hard for it in new ones? Perhaps it is rare words. We sort the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of captions *read in training* that have this word?
+# It is better at captions that it has read than at new ones: what is hard for it in new ones? Perhaps it is rare words. We sort the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of captions *read in training* that have this word?
 
 # %% tags=["nbval-check-output"]
 columns = ["captions in the test set", "BLEU", "words in a caption"]

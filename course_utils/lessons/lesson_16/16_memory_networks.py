@@ -257,7 +257,7 @@ reveal("16.top", round(by_top_fact, 2))
 table(rows, ["right answers of three networks"], corner="what each hop reads", digits=2)
 
 # %% [markdown]
-# The top fact is enough: nearly all answers are right with it alone. Without it, only about a quarter of the answers are right. So the answers do depend on the facts that the hops look at.
+# The top fact is enough: nearly all answers are right with it alone. Without it, about a quarter are right. So the answers depend on the facts that the hops look at.
 #
 # ## Take a hop out
 #
@@ -273,13 +273,13 @@ right = score(one_hop, new).right
 reveal("16.one_hop", round(right, 2))
 
 # %% [markdown]
-# With one hop, fewer than half of the answers are right. But there are six places, and the network is right far more often than one time in six. Perhaps it follows a simple rule: the place to which most moves lead wins. Do the network and the rule agree?
+# With one hop, fewer than half of the answers are right. But with six places, a guess would be right one time in six. Perhaps it follows a simple rule: the place to which most moves lead wins. Do the network and the rule agree?
 
 # %%
 shown.compare_with_votes(one_hop, new_texts, new)
 
 # %% [markdown]
-# The network and the rule agree in most stories, and they are right about equally often. So the second hop is needed: without it, the network does not find whose moves count.
+# The network and the rule agree in most stories, and they are right about equally often. So the second hop is needed: one hop adds up what each fact says by itself, and a move does not say who has the thing.
 #
 # ## Does it follow the milk?
 #

@@ -243,7 +243,7 @@ def train(answer):
 train_own(train, {"16.answer": answer})
 
 # %% [markdown]
-# Side by side, the network gets far fewer answers right. The question does not name the person, so neither hop knows whose moves to look for. The number of hops does not help by itself: one hop has to ask with what the other has found.
+# Side by side, the network gets far fewer answers right. The question does not name the person, so neither hop knows whose moves to look for. What helps is not the number of hops, but that the second asks with what the first has found.
 
 # %% tags=["own-machine"]
 progress()

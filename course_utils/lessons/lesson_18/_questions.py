@@ -98,7 +98,7 @@ questions = (
             ),
             (
                 "A network 8 times as wide does no better than the 8 experts.",
-                "It does better still, but each token then costs seven times the experts' work.",
+                "It learns faster still, but each token then costs seven times the experts' work.",
             ),
         ),
     ),
@@ -112,7 +112,7 @@ predictions = (
     ),
     Prediction(
         "18.translators",
-        "Which layer gets more words right?",
+        "Which layer gets more words right after 1,200 steps?",
         why="One likely reason: in the wide network, each token uses all hidden units. With 8 experts, it uses an eighth of them.",
         choices=("8 experts", "one wide network"),
     ),

@@ -76,7 +76,7 @@ for labels in ([1.0], [-1.0], [1.0, -1.0]):
     print(f"labels {labels}: gradients {gradients(labels, w=0.0, c=0.0)}")
 
 # %% [markdown]
-# By hand: at $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$. This is also the gradient of $w$, the first number. It changes its sign with the label, so its mean is 0. The gradient of $c$ is $-y/2 \cdot y = -1/2$ for both labels. In words: reading helps in every episode, but remembering a label helps only in the episodes that have this label.
+# By hand: at $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$. This is also the gradient of $w$, the first number. It changes its sign with the label, so its mean is 0. The gradient of $c$ is $-y/2 \cdot y = -1/2$ for both labels. In words: reading helps in every episode, but remembering a label only in those that have it.
 #
 # Now we train the two weights for 100 steps, once on the label 1 only, and once on both labels. Which of the two networks says -1 after it has read -1?
 
@@ -347,9 +347,9 @@ rows["SNAIL, one dense block"] = train(Snail(dilations=[1]))
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# Neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four: the attention looks back by itself.
+# After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four: the attention looks back by itself.
 #
-# Each network was trained once, for 400 steps. Do the halves learn it in 4,000? And most large language models have no convolutions. Can two attentions do it, one after the other, with positions? The course has trained these with three seeds each.
+# Each network was trained once. Do the halves learn it in 4,000 steps? And most large language models have no convolutions. Can two attentions do it, one after the other, with positions? The course has trained these with three seeds each.
 
 # %%
 rows = {}
@@ -367,7 +367,7 @@ for name in stored:  # on classes of the training, a number for each seed
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned much sooner.
+# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned sooner.
 #
 # Two attentions with positions can do it, too. After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL of as many steps. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
 #
@@ -489,13 +489,13 @@ table(rows, columns, corner="class shown once", digits=2)
 # %% [markdown]
 # More classes help: of the new digits, SNAIL has about a quarter right with five classes, hardly more than by a guess, and more than half with forty or many.
 #
-# Of its own kind, SNAIL has more right than the rule with five classes and with forty. These are the classes that it has learned. With many, each class of the test is new, and there the rule has more after 1,500 steps. After 6,000 steps, SNAIL has nearly as many right as the rule, and of the digits 5 to 9, too. So it has learned to compare pictures of classes that it has never seen. But it is not better than the rule, which needs no training.
+# Of its own kind, SNAIL has more right than the rule with five classes and with forty. These are the classes that it has learned. With many, each class of the test is new, and there the rule has more after 1,500 steps. After 6,000 steps, SNAIL has nearly as many right as the rule, and of the digits 5 to 9, too. So it has learned to compare pictures of classes that it has never seen. But even then it is no better than the rule, which needs no training.
 #
 # ## So: can it learn from five examples?
 #
 # Yes, if the network knows the classes. Our SNAIL reads one example of each of five digits that it knows, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which digit.
 #
-# For classes that it has never seen, it depends on the training. Our SNAIL, which has met five classes, is hardly better than a guess at new ones. A SNAIL that has learned from many classes, and for long, has nearly as many labels right as a simple rule where each class was shown once. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attentions with two rows of dense blocks, and a convolutional network reads each picture. So the number of classes need not be the only reason for this.
+# For classes that it has never seen, it depends on the training. Our SNAIL, which has met five classes, is hardly better than a guess at new ones. A SNAIL that has learned from many classes, and for long, has nearly as many labels right as a simple rule where each class was shown once. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attentions with two rows of dense blocks, and a convolutional network reads each picture. So there may be other reasons than the number of classes.
 #
 # In the prompt at the beginning, you could compare new words, because you have read many others. What a network can compare, it has learned from its tasks.
 #
@@ -524,7 +524,7 @@ check("19.q5", ...)
 # - A network can learn the labels of five known classes from five examples, if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
 # - A causal convolution joins each step with an earlier one. With the dilations 1, 2, 4 and so on, each further one doubles the number of steps that are seen.
 # - In SNAIL, a convolution brings each picture to the step where its label is read, and attention finds this step. One attention alone cannot do it: each label stands one step after its picture.
-# - With new digits, SNAIL is the better, the more classes it was trained on, and the longer. Copying the label of the nearest picture is a little better still, so compare a network with a simple rule.
+# - With new digits, SNAIL is the better, the more classes it was trained on, and the longer. After 6,000 steps, copying the label of the nearest picture was still a little better, so compare a network with a simple rule.
 # - To find a leak, change one label and see which answers change.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)
