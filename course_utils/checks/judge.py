@@ -13,7 +13,7 @@ from course_utils.checks.named import named_at, named_mistake
 from course_utils.checks.readable import is_readable
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Foreign, Outcome, float_paths, holds_float64
-from course_utils.checks.wrong import first_wrong
+from course_utils.checks.wrong import alters_first, first_wrong
 
 GO_ON = ("value", "error")  # what a run goes on after: one that ends for another reason tells that by its last outcome
 LEAVES_MORE = 10  # times the right number of a value's parts, up to which its properties are looked at
@@ -55,8 +55,10 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     if not is_readable(cases, outcomes):
         unreadable = Finding("error", "What came back from running your function cannot be read as an answer.")
         return Report(task, "error", finding=unreadable)
-    if not outcomes or outcomes[0].status == "not implemented":
+    if not outcomes:
         return Report(task, "not attempted")
+    if outcomes[0].status == "not implemented":
+        return Report(task, "not attempted", failure=outcomes[0].failure)
     expected = expected or Expected(task, cases)
     raw, outcomes = outcomes, [as_read(task, *each) for each in zip(cases, outcomes, strict=False)]
     if len(outcomes) < len(cases) and outcomes[-1].status in GO_ON:  # nobody has looked at the cases after that
@@ -127,7 +129,8 @@ def explain_further(report, expected, outcomes, pairs=True):
     read = [as_read(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
     pairs = pairs and not (report.properties and report.kind == "finite")
     if relation := explain.explain(expected, read, pairs):
-        report.tell(relation)
+        outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
+        report.tell(alters_first(task, report.case, outcome) + relation)
 
 
 def _urgency(case, finding):

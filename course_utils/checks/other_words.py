@@ -54,7 +54,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "index tensor of type LongTensor": WHOLE,
     "Expected target size": CLASSES,
     "to match target batch_size": CLASSES,
-    "view size is not compatible": "after `.mT` or `transpose` the numbers no longer lie in a row, as `view` needs them. `reshape` copies them where it has to.",
+    "view size is not compatible": "`view` needs numbers that lie one after another in memory, and they no longer do after a slice such as `[:, :-1]` or `[:, ::2]`, or after `.mT`, `transpose`, `permute`, `narrow` or `expand`. `reshape` copies them where it has to.",
     "is invalid for input of size": "the new shape must hold as many numbers as there are: print the old shape before this line.",
     "must match the existing size": "a tensor does not fit into the shape that it should fill, since only axes of length 1 can grow: print both shapes.",
     "Sizes of tensors must match except": "`torch.cat` puts tensors one behind the other along one axis, and all other axes must be equally long. Is `dim` the axis that you mean?",

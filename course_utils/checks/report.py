@@ -23,6 +23,11 @@ NAN_AT_MOST = 3  # places told in text
 TEXT_AT_MOST = 64  # numbers of a tensor written out as text
 SMALL = 32  # numbers and words of an input that is not folded
 LEFT_IN_TEXT = 16  # numbers of a tensor that is written out where the input is larger
+NOTHING_YET = "There is nothing to check yet. Replace `raise NotImplementedError` with your answer, run that cell, then run this one again."
+PLACEHOLDER_LEFT = (
+    "Your code is there, but so is the exercise's placeholder `raise NotImplementedError`, and your function reaches it. "
+    "Delete that line, make sure that your function returns its result, run the cell, then run this one again."
+)
 
 
 class Report:
@@ -62,10 +67,7 @@ class Report:
         self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None
         self._names = task.names
         if state == "not attempted":
-            self.message = (
-                "There is nothing to check yet. Put your answer in place of `raise NotImplementedError`, "
-                "run that cell, then run this one again."
-            )
+            self.message = PLACEHOLDER_LEFT if failure else NOTHING_YET
         elif state == "passed":
             self.message = remark or "Right, on every input it was tried on."
 
@@ -145,7 +147,7 @@ class Report:
             inputs = "".join(_shown(name, arg) for name, arg in self._inputs())
             small = self._input_size() <= SMALL
             begin, large = ("<details open>", "") if small else ("<details>", " (open to see it)")
-            summary = f"The smallest input that shows it: {escape(self.case.name)}{large}"
+            summary = f"An input that shows it: {escape(self.case.name)}{large}"
             yield f"{begin}<summary style='cursor:pointer'>{summary}</summary>{_row(inputs)}</details>"
         if self.printed:
             yield f"<div>Your function printed:</div>{_pre(escape(self.printed))}"
