@@ -494,7 +494,7 @@ def _told(guess, known, everywhere):
     else:
         returned, right = "you return", f"the right {listed}"
     if base.kind == "stopped":
-        return f"{where}, {returned} {base.text}: the steps after that are missing."
+        return f"{where}, {returned} {base.text}: the later steps are missing."
     if base.kind == "changed":
         return f"{where}, you return what the right computation gives {base.text}. Everything else is right."
     if base.kind == "two":

@@ -3,6 +3,8 @@
 What is wrong with one outcome is found in `wrong`, a named mistake in `named`, a relation to the right value in `explain`.
 """
 
+from dataclasses import replace
+
 import torch
 
 from course_utils.base import trees
@@ -10,6 +12,7 @@ from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, describe
 from course_utils.checks.expected import Expected, as_read
 from course_utils.checks.named import named_at, named_mistake
+from course_utils.checks.other_words import without_slip
 from course_utils.checks.readable import is_readable
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Foreign, Outcome, float_paths, holds_float64
@@ -82,6 +85,10 @@ def _wrong(task, cases, outcomes, expected, found):
     first, finding = min(unsteady or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
     mistake = named_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
+    if (
+        mistake and not mistake.function
+    ):  # a line shows it, and what stops the answer may have said so already: once is enough
+        finding = replace(finding, sentence=without_slip(finding.sentence, mistake.sentence))
     return Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -130,7 +137,7 @@ def explain_further(report, expected, outcomes, pairs=True):
     pairs = pairs and not (report.properties and report.kind == "finite")
     if relation := explain.explain(expected, read, pairs):
         outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
-        report.tell(alters_first(task, report.case, outcome) + relation)
+        report.tell(relation, alters_first(task, report.case, outcome))
 
 
 def _urgency(case, finding):

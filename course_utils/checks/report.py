@@ -5,6 +5,7 @@ HTML uses inline styles only (JupyterLab drops others from outputs it does not t
 and says in words whatever a colour or a symbol says.
 """
 
+from dataclasses import replace
 from html import escape
 
 import torch
@@ -76,9 +77,10 @@ class Report:
         """Whether the value itself is wrong: it is shown beside the expected one."""
         return self._finding is not None and self._finding.expected is not None
 
-    def tell(self, relation):
-        """Say how the value hangs together with the right one, in place of what is wrong with it first."""
-        self.relation = self.message = relation
+    def tell(self, relation, before=""):
+        """Say how the value hangs together with the right one, instead of what is wrong with it first; `before` comes before either."""
+        self.relation, self.message = relation, before + relation
+        self._finding = replace(self._finding, sentence=self._finding.sentence.removeprefix(before))  # said once
         self._diagnosed = True
 
     def __str__(self):

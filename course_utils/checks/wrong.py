@@ -106,7 +106,7 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
             return Finding(
                 "gradient",
                 f"{RIGHT}you write into a tensor whose old numbers PyTorch still needs for the gradient. "
-                "Make a new tensor instead: masked_fill, torch.where, `a = a + b` in place of `a += b`.",
+                "Make a new tensor instead: masked_fill, torch.where, `a = a + b` instead of `a += b`.",
             )
         sentence = f"{RIGHT}your function fails when gradients are wanted: {told(task, case, outcome.gradient_failure)}"
         return Finding("gradient", sentence)

@@ -20,7 +20,7 @@ class Change(NamedTuple):
     instead: bool = False
 
 
-WORDS_AT_MOST = 16  # so that the sentence around it, "In every case, you return what …", has at most 25
+WORDS_AT_MOST = 15  # so that the sentence around it, "In every case, you return what …", has at most 25
 
 
 def can_be_said(text: str) -> bool:

@@ -134,7 +134,7 @@ def _of_a_step_result(task, sizes, step, value, discrete):
     if discrete and is_float(value):
         return
     for change in of_tensors(_letters(value, sizes), value):
-        if change.instead and is_float(value):
+        if change.instead and value.dtype != torch.bool:
             continue  # is among those above
         yield StepChange(
             _in_its_place(change, step, step), step, lambda o, x, f=change.function: f(o(*x)), of_result=True
