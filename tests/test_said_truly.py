@@ -595,7 +595,7 @@ def test_what_stops_an_answer_is_told_once_and_not_with_the_smallest_input():
     ("task_id", "changes", "says"),
     [
         ("15.first_look", [("torch.tanh(", "(")], "without the tanh that gives the state."),
-        ("04.perceptron", [("(state @ weight_s.T)[:, :, None] + (hidden", "(hidden")], "with the product of hidden and weight_h instead of"),
+        ("04.perceptron", [("(state @ weight_s.T)[:, :, None] + (hidden", "(hidden")], "without adding the product of state and weight_s to the product of hidden and weight_h."),
         ("12.feed_forward", [("weight_1.T", "weight_1")], "axis F and axis D of weight_1 swapped."),
     ],
 )  # fmt: skip
@@ -604,7 +604,9 @@ def test_a_step_that_is_left_out_is_named_by_what_it_does(task_id, changes, says
     assert says in message, message
 
 
-OF_NUMBERS = re.compile("sigmoid|softmax|tanh|normalised|square|rounded|doubled|halved|signs|absolute|exponential")
+OF_NUMBERS = re.compile(
+    "sigmoid|softmax|tanh|normalised|square of|square root|squared|rounded|doubled|halved|signs|absolute|exponential"
+)
 OF_NOBODY = re.compile(r"in place of|\balone\b|comes out|exchanged|which is spread|before anything else|as it came in")
 
 

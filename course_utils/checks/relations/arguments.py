@@ -110,7 +110,7 @@ def of_one(name: str, letters: str, arg, discrete: bool = False) -> Iterator[Cha
         for text, function in OF_A_NUMBER.items():
             yield Change(text.format(name), function, isinstance(arg, float) and text in OFTEN_OF_A_FRACTION)
     elif isinstance(arg, list):
-        yield from (Change(text.format(name), function) for text, function in OF_A_LIST.items())
+        yield from (Change(text.format(name), function, "repeats" in text) for text, function in OF_A_LIST.items())
 
 
 def _of_a_tensor(name, letters, arg, discrete):

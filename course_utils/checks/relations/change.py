@@ -30,16 +30,18 @@ def can_be_said(text: str) -> bool:
 
 # Kinds of numbers: nobody takes the sigmoid of a mask, or the signs of a count.
 TRUTH, WHOLE, POSITIVE, REAL = "truth values", "whole numbers", "numbers from 0 on", "numbers of either sign"
+INFINITE = "scores, -inf where they are masked"
 NUMBERS = {WHOLE, POSITIVE, REAL}
 FRACTIONS = {POSITIVE, REAL}
-ANY = {TRUTH, *NUMBERS}
+ANY = {TRUTH, INFINITE, *NUMBERS}
 
 
 def kind_of(tensor: torch.Tensor) -> str:
     """Return which kind of numbers a tensor holds, as far as its own entries show it."""
     if tensor.dtype == torch.bool:
         return TRUTH
-    finite = tensor[tensor.isfinite()]
-    if not tensor.is_floating_point() or bool((finite == finite.round()).all()):
+    if not tensor.isfinite().all():
+        return INFINITE
+    if not tensor.is_floating_point() or bool((tensor == tensor.round()).all()):
         return WHOLE
-    return POSITIVE if bool((finite >= 0).all()) else REAL
+    return POSITIVE if bool((tensor >= 0).all()) else REAL

@@ -5,7 +5,18 @@ from itertools import combinations
 
 import torch
 
-from course_utils.checks.relations.change import ANY, FRACTIONS, NUMBERS, POSITIVE, REAL, TRUTH, WHOLE, Change, kind_of
+from course_utils.checks.relations.change import (
+    ANY,
+    FRACTIONS,
+    INFINITE,
+    NUMBERS,
+    POSITIVE,
+    REAL,
+    TRUTH,
+    WHOLE,
+    Change,
+    kind_of,
+)
 
 ELEMENTWISE = {  # text: function, the kinds of numbers for which it makes sense
     "zeros instead of {}": (torch.zeros_like, NUMBERS),
@@ -29,8 +40,8 @@ ELEMENTWISE = {  # text: function, the kinds of numbers for which it makes sense
     "{} rounded to two decimal places": (lambda t: t.round(decimals=2), FRACTIONS),
     "{} rounded to three decimal places": (lambda t: t.round(decimals=3), FRACTIONS),
     "the arc cosine of {}": (torch.acos, FRACTIONS),
-    "True where {} is above 0, and False elsewhere": (lambda t: t > 0, {REAL, WHOLE}),
-    "True where {} is above ½, and False elsewhere": (lambda t: t > 0.5, FRACTIONS),
+    "True where {} is above 0": (lambda t: t > 0, {REAL, WHOLE}),
+    "True where {} is above ½": (lambda t: t > 0.5, FRACTIONS),
 }
 OF_A_RESULT = {  # what a last step that is missing leaves
     "{} before the sigmoid": (torch.logit, {POSITIVE}),
@@ -39,8 +50,8 @@ OF_A_RESULT = {  # what a last step that is missing leaves
 
 
 ALONG = {  # an axis
-    "the softmax of {} along {}": (lambda t, a: t.softmax(a), FRACTIONS),
-    "the log-softmax of {} along {}": (lambda t, a: t.log_softmax(a), FRACTIONS),
+    "the softmax of {} along {}": (lambda t, a: t.softmax(a), FRACTIONS | {INFINITE}),
+    "the log-softmax of {} along {}": (lambda t, a: t.log_softmax(a), FRACTIONS | {INFINITE}),
     "a one-hot version of {}, with 1 at the largest entry along {}": (lambda t, a: _at_the_largest(t, a), NUMBERS),
     "{} normalised to sum to 1 along {}": (lambda t, a: t / t.sum(a, keepdim=True), NUMBERS),
     "{} normalised to length 1 along {}": (lambda t, a: t / t.norm(dim=a, keepdim=True), FRACTIONS),
@@ -152,8 +163,8 @@ def of_tensors(letters: str, tensor: torch.Tensor) -> Iterator[Change]:
                 often=True,
             )
     if axes == 3:
-        yield Change("{} with its axes in the order 1, 2, 0", lambda t: t.permute(1, 2, 0))
-        yield Change("{} with its axes in the order 2, 0, 1", lambda t: t.permute(2, 0, 1))
+        yield Change("{} with the axes in the order 1, 2, 0", lambda t: t.permute(1, 2, 0))
+        yield Change("{} with the axes in the order 2, 0, 1", lambda t: t.permute(2, 0, 1))
     for a in range(axes + 1):
         where = "at the end" if a == axes else f"in front of {names[a]}"
         yield Change(f"{{}} with an extra axis of size 1 {where}", lambda t, a=a: t.unsqueeze(a), often=True)

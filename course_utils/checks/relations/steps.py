@@ -143,6 +143,8 @@ def _of_a_step_result(task, sizes, step, value, discrete):
 
 def _in_its_place(change, name, step):
     """Return the words on what takes the place of a step: a change of what is called by a name."""
+    if name == step and change.text.startswith("{} with "):
+        return f"{change.text.removeprefix('{} ')} in {step}"
     itself = name == step and (change.instead or change.text.startswith("{} "))
     return f"with {change.text.format(name)}" + ("" if itself else f" instead of {step}")
 
@@ -181,8 +183,8 @@ def _of_a_step(text, operation, operands, called, value, names, args, sizes, dis
         if discrete and is_float(operands[0]):
             return
         for change in of_tensors(_letters(operands[0], sizes), operands[0]):
-            if change.instead:
-                continue  # is a change of what the step gives
+            if change.instead or change.text.startswith("{} with "):
+                continue  # is a change of what the step gives, or cannot be said of what goes into it
             of_all = lambda o, a, f=change.function: f(a[0])  # noqa: E731
             yield change._replace(text=_in_its_place(change, called[0], text), function=of_all)
 
