@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from inspect import signature
 from itertools import combinations, permutations
 
 import torch
@@ -26,6 +27,9 @@ OF_NUMBERS = {  # text: function, the kinds of numbers for which it makes sense
     "with the tanh of {0} instead of {0}": (torch.tanh, FRACTIONS),
     "with the negative numbers in {} set to 0": (torch.relu, {REAL}),
 }
+
+
+OF_ANY_RESULT = {"with zeros instead of {}", "with ones instead of {}", "with the sign of {} flipped"}
 
 
 OF_AXES = {
@@ -56,10 +60,8 @@ OF_A_NUMBER = {
     "with {0} + 1 instead of {0}": lambda x: x + 1,
     "with {0} - 1 instead of {0}": lambda x: x - 1,
 }
-OFTEN_OF_A_FRACTION = {
-    "with 1 instead of {}",
-    "with 1 divided by {0} instead of {0}",
-}  # a temperature that is unused, or multiplied by
+# An option such as a temperature may be unused, or multiplied by instead of divided by.
+OF_AN_OPTION = {"with 1 instead of {}", "with 1 divided by {0} instead of {0}"}
 
 
 OF_A_LIST = {
@@ -81,16 +83,18 @@ def of_arguments(task, args: tuple, discrete: bool = False) -> Iterator[Change]:
     Its text completes "what the right computation gives …"; its function takes args and returns new ones, or raises where it does not fit.
     `discrete`: the results are truth values or whole numbers, which stay the same under many changes of numbers, so these are left out.
     """
+    parameters = list(signature(task.oracle_function).parameters.values())
     for place, arg in enumerate(args):
         name, _, letters = task.arguments[place].partition(" ")
+        optional = not is_number(arg) or isinstance(parameters[place].default, float)
         for change in filter(lambda change: can_be_said(change.text), of_one(name, letters, arg, discrete)):
             of_all = lambda args, place=place, function=change.function: with_one(args, place, function)  # noqa: E731
-            yield change._replace(function=of_all)
+            yield change._replace(function=of_all, often=change.often and optional)
         if is_float(arg) and not discrete:
             for letter in sizes_of(task, args):
                 for power, root in ((1, ""), (0.5, "√")):
                     text = f"with {name} divided by {root}{letter}"
-                    yield Change(text, partial(_divided, task, place, letter, power), often=True)
+                    yield Change(text, partial(_divided, task, place, letter, power), letters.endswith(letter))
     for (i, a), (j, b) in permutations(enumerate(args), 2):
         if type(a) is not type(b) or isinstance(a, torch.Tensor) and a.dtype != b.dtype:
             continue
@@ -108,7 +112,7 @@ def of_one(name: str, letters: str, arg, discrete: bool = False) -> Iterator[Cha
         yield from _of_a_tensor(name, letters, arg, discrete)
     elif is_number(arg):
         for text, function in OF_A_NUMBER.items():
-            yield Change(text.format(name), function, isinstance(arg, float) and text in OFTEN_OF_A_FRACTION)
+            yield Change(text.format(name), function, text in OF_AN_OPTION)
     elif isinstance(arg, list):
         yield from (Change(text.format(name), function, "repeats" in text) for text, function in OF_A_LIST.items())
 
@@ -122,14 +126,14 @@ def _of_a_tensor(name, letters, arg, discrete):
         yield Change(f"with True and False swapped in {name}", torch.logical_not, often=True)
     if is_float(arg):
         for text, (function, kinds) in OF_NUMBERS.items():
-            if kind in kinds and not (discrete and kinds <= FRACTIONS):
+            if kind in kinds and (not discrete or text in OF_ANY_RESULT):
                 yield Change(text.format(name), function)
     for a in range(axes):
         for text, function in along.items():
             yield Change(text.format(name, names[a]), lambda t, a=a - axes, function=function: function(t, a))
     for a, b in combinations(range(axes), 2):
         exchange = lambda t, i=a - axes, j=b - axes: t.transpose(i, j)  # noqa: E731
-        yield Change(f"with {names[a]} and {names[b]} of {name} swapped", exchange, often=True)
+        yield Change(f"with {names[a]} and {names[b]} of {name} swapped", exchange, often=a == axes - 2)
 
 
 def _divided(task, place, letter, power, args):

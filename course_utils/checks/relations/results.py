@@ -118,6 +118,8 @@ def of_results(letters: str, result: torch.Tensor, names: list[str], args: tuple
     for place, (name, arg) in enumerate(zip(names, args, strict=False)):
         if isinstance(arg, torch.Tensor) or is_number(arg):
             for text, function in MIXED.items():
+                if "[..., None]" in text and not isinstance(arg, torch.Tensor):
+                    continue
                 yield Change(
                     text.format("{}", name),
                     lambda t, case, place=place, function=function: function(t, _tensor(case.args[place])),

@@ -50,6 +50,10 @@ FUNCTIONS = {  # functions of one tensor, by which a step is recognised
 }
 
 
+ACTIVATIONS = {"the sigmoid of {}", "the tanh of {}"}  # taken for one another
+REDUCTIONS = ("the sum of", "the mean of")
+
+
 OF_A_STEP_RESULT = {
     "with {} doubled": lambda t: 2 * t,
     "with {} halved": lambda t: t / 2,
@@ -160,7 +164,7 @@ def _of_a_step(text, operation, operands, called, value, names, args, sizes, dis
                     yield Change(phrase, lambda o, ab, f=other: f(*ab), often={operation, other} in OFTEN)
         if all(called):
             phrase = EXCHANGED.get(operation, f"with {called[1]} on the left and {called[0]} on the right in {text}")
-            yield Change(phrase.format(*called), lambda o, ab: o(*ab[::-1]), often=True)
+            yield Change(phrase.format(*called), lambda o, ab: o(*ab[::-1]), often=operation in OPERATIONS[0])
         for place, name in enumerate(called):
             if not name:
                 continue
@@ -182,11 +186,13 @@ def _of_a_step(text, operation, operands, called, value, names, args, sizes, dis
         yield Change(without or f"with {called[0]} instead of {text}", lambda o, a: a[0], often=bool(without))
         if discrete and is_float(operands[0]):
             return
+        reduces = isinstance(value, torch.Tensor) and value.shape != operands[0].shape
         for change in of_tensors(_letters(operands[0], sizes), operands[0]):
             if change.instead or change.text.startswith("{} with "):
                 continue  # is a change of what the step gives, or cannot be said of what goes into it
             of_all = lambda o, a, f=change.function: f(a[0])  # noqa: E731
-            yield change._replace(text=_in_its_place(change, called[0], text), function=of_all)
+            often = bool(without) if change.text in ACTIVATIONS else reduces and change.text.startswith(REDUCTIONS)
+            yield change._replace(text=_in_its_place(change, called[0], text), function=of_all, often=often)
 
 
 def _without(step, name, operand, value):

@@ -137,7 +137,7 @@ task.changed(
 masked_softmax_mistakes(
     task,
     *("mask_unused", "mask_inverted", "masked_after", "masked_with_zeros", "no_softmax"),
-    *("empty_row_nan", "empty_row_uniform"),
+    *("mask_added", "mask_added_inverted", "empty_row_nan", "empty_row_uniform"),
     nothing="Return zeros there.",
     zeros=ZEROS,
 )
