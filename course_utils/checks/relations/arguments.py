@@ -60,8 +60,8 @@ OF_A_NUMBER = {
     "with {0} + 1 instead of {0}": lambda x: x + 1,
     "with {0} - 1 instead of {0}": lambda x: x - 1,
 }
-# An option such as a temperature may be unused, or multiplied by instead of divided by.
-OF_AN_OPTION = {"with 1 instead of {}", "with 1 divided by {0} instead of {0}"}
+# An option such as a temperature may be unused, or multiplied by instead of divided by; a least number may be taken for one that is not enough.
+OF_AN_OPTION = {"with 1 instead of {}", "with 1 divided by {0} instead of {0}", "with {0} + 1 instead of {0}"}
 
 
 OF_A_LIST = {
@@ -86,7 +86,7 @@ def of_arguments(task, args: tuple, discrete: bool = False) -> Iterator[Change]:
     parameters = list(signature(task.oracle_function).parameters.values())
     for place, arg in enumerate(args):
         name, _, letters = task.arguments[place].partition(" ")
-        optional = not is_number(arg) or isinstance(parameters[place].default, float)
+        optional = not is_number(arg) or is_number(parameters[place].default)
         for change in filter(lambda change: can_be_said(change.text), of_one(name, letters, arg, discrete)):
             of_all = lambda args, place=place, function=change.function: with_one(args, place, function)  # noqa: E731
             yield change._replace(function=of_all, often=change.often and optional)
@@ -130,7 +130,8 @@ def _of_a_tensor(name, letters, arg, discrete):
                 yield Change(text.format(name), function)
     for a in range(axes):
         for text, function in along.items():
-            yield Change(text.format(name, names[a]), lambda t, a=a - axes, function=function: function(t, a))
+            often = "length 1" in text
+            yield Change(text.format(name, names[a]), lambda t, a=a - axes, function=function: function(t, a), often)
     for a, b in combinations(range(axes), 2):
         exchange = lambda t, i=a - axes, j=b - axes: t.transpose(i, j)  # noqa: E731
         yield Change(f"with {names[a]} and {names[b]} of {name} swapped", exchange, often=a == axes - 2)
