@@ -134,9 +134,11 @@ def explain_further(report, expected, outcomes, pairs=True):
     if not wrong_value or report.mistake or report.properties and task.reading_function and not task.steps_function:
         return
     read = [as_read(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
+    outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
+    if outcome.mode_matters:  # what is wrong in one mode is only half of it
+        return
     pairs = pairs and not (report.properties and report.kind == "finite")
     if relation := explain.explain(expected, read, pairs):
-        outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
         report.tell(relation, alters_first(task, report.case, outcome))
 
 
