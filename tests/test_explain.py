@@ -72,24 +72,24 @@ def test_the_steps_that_look_into_a_function_lead_to_the_right_answer(task):
     [
         ("04.dot", lambda s, h: 3 * (s @ h.mT) * s.shape[-1] ** 0.2, None),
         ("04.dot", lambda s, h: 2 * (s @ h.mT) / s.shape[-1] ** 0.5, "times 2/√D. With D = 2 the number is 1.414, with D = 3 it is 1.155."),
-        ("02.softmax", lambda s, t=0.5: (s / t).softmax(-1), "is what comes out with 0.5 as the default of temperature."),
-        ("02.softmax", lambda s, t=1.0: (s / t - (s / t).amax(-1, keepdim=True)).exp(), "is the exponentials: the steps after that"),
-        ("04.dot", lambda s, h: -(s @ h.mT), "In every case, what you return is the right scores times -1."),
-        ("08.reinforce_loss", changed("08.reinforce_loss", lambda loss: loss / torch.tensor(10.0).log()), "the logarithm to the base 10, `log10`"),
-        ("04.dot", lambda s, h: -(s @ h.mT), "Its sign is turned round"),
+        ("02.softmax", lambda s, t=0.5: (s / t).softmax(-1), "what the right computation gives with 0.5 as the default of temperature."),
+        ("02.softmax", lambda s, t=1.0: (s / t - (s / t).amax(-1, keepdim=True)).exp(), "you return the exponentials: the later steps are missing."),
+        ("04.dot", lambda s, h: -(s @ h.mT), "In every case, you return the right scores times -1."),
+        ("08.reinforce_loss", changed("08.reinforce_loss", lambda loss: loss / torch.tensor(10.0).log()), "the logarithm to base 10, `log10`"),
+        ("04.dot", lambda s, h: -(s @ h.mT), "The sign is wrong"),
         ("04.dot", lambda s, h: s @ h.mT + 0.5, "the right scores plus 0.5 everywhere."),
         ("04.dot", lambda s, h: (s @ h.mT).cumsum(-1), "the running sum of the right scores along axis S."),
-        ("04.dot", lambda s, h: (s @ h.mT).roll(1, 2), "moved forward by one place along axis S."),
+        ("04.dot", lambda s, h: (s @ h.mT).roll(1, 2), "shifted forward by one position along axis S."),
         ("04.dot", lambda s, h: (s * 0.5) @ h.mT.tanh(), None),
-        ("04.dot", lambda s, h: s @ h.tanh().mT, "with the hyperbolic tangent of hidden in place of hidden. All else is right."),
-        ("04.dot", lambda s, h: s * h.mT, "with `*` in place of `@` in the product of state and hidden."),
-        ("04.perceptron", lambda s, h, ws, wh, v: ((s @ ws.T)[:, :, None] + (h @ wh.T)[:, None]).tanh(), "is the hidden layer: the steps after that are missing."),
-        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "what you return is what comes out with a minus sign in front of bias."),
-        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T + t).sigmoid() @ t, "what you return is what comes out with theta in place of bias."),
-        ("02.masked_softmax", lambda s, m: torch.zeros_like(s), "In every case, what you return is zeros in place of the right weights."),
+        ("04.dot", lambda s, h: s @ h.tanh().mT, "with the tanh of hidden instead of hidden. Everything else is right."),
+        ("04.dot", lambda s, h: s * h.mT, "with `*` instead of `@` in the product of state and hidden."),
+        ("04.perceptron", lambda s, h, ws, wh, v: ((s @ ws.T)[:, :, None] + (h @ wh.T)[:, None]).tanh(), "you return the hidden layer: the later steps are missing."),
+        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "what the right computation gives with the sign of bias flipped."),
+        ("02.mlp_scores", lambda w, m, b, t: (w @ m.T + t).sigmoid() @ t, "what the right computation gives with theta instead of bias."),
+        ("02.masked_softmax", lambda s, m: torch.zeros_like(s), "In every case, you return zeros instead of the right weights."),
         ("01.sentiment", lambda s, w, b: 2 * (s @ w + b).sigmoid().round(decimals=1) / 2, "rounded to one decimal place"),
         ("01.build_vocabulary", changed("01.build_vocabulary", lambda v: {w: n + 1 for w, n in v.items()}), "plus 1 everywhere"),
-        ("03.attention", changed("03.attention", lambda both: (both[0] * 2, both[1])), "what you return as context is the right context times 2."),
+        ("03.attention", changed("03.attention", lambda both: (both[0] * 2, both[1])), "In every case, your context is the right context times 2."),
         ("03.attention", changed("03.attention", lambda both: (both[0] * 2, both[1] * 3)), None),
     ],
 )  # fmt: skip
@@ -101,9 +101,9 @@ def test_a_relation_is_told_with_its_evidence(task_id, answer, says):
 def test_a_change_on_top_of_a_named_mistake_is_told():
     told = relation("04.content_based", lambda s, h: (torch.nn.functional.normalize(s, dim=-1) @ h.mT).softmax(-1))
     assert told.startswith(
-        "Two mistakes made together would give exactly what you return. The first: “You divide by the length of the states only"
+        "Two mistakes together would give exactly what you return. The first: “You divide by the length of the states only"
     )
-    assert told.endswith("” The second: what you return is the softmax of that wrong result along axis S.")
+    assert told.endswith("” The second: you return the softmax of that wrong result along axis S.")
 
 
 @pytest.mark.parametrize("task", extent.usually(WITH_STEPS, 3), ids=lambda task: task.id)
@@ -158,7 +158,7 @@ def test_two_relations_that_fit_and_differ_elsewhere_are_not_told():
         cases = task.make_cases(0)
         return explain.explain(Expected(task, cases), run(answer, cases))
 
-    assert with_n(lambda draw: 2) == "In every case, what you return is the right y times 2."
+    assert with_n(lambda draw: 2) == "In every case, you return the right y times 2."
     # Twice the right one, or n times? On fresh inputs, where n is 3, the two differ.
     assert with_n(lambda draw: 2 if draw.generator.initial_seed() == 1000 else 3) is None
 

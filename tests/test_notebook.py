@@ -443,11 +443,11 @@ def test_a_stub_whose_answer_did_not_take_effect_is_not_asked_for_one(shell, cap
     history.watch()
     shell.run_cell("def dot(state, hidden):\n    raise NotImplementedError", store_history=True, cell_id="a")
     shell.run_cell("check('04.dot', dot)", store_history=True, cell_id="b")
-    assert "Put your answer in place of" in capsys.readouterr().out
+    assert "with your answer" in capsys.readouterr().out
     shell.run_cell("def dot(state, hidden):\n    return state @", store_history=True, cell_id="a")
     shell.run_cell("check('04.dot', dot)", store_history=True, cell_id="b")
     out = capsys.readouterr().out
-    assert "Careful" in out and "The earlier version holds no answer yet." in out and "in place of" not in out
+    assert "Careful" in out and "The earlier version holds no answer yet." in out and "with your answer" not in out
 
 
 def test_an_older_version_that_is_checked_on_purpose_is_no_lost_edit(shell, capsys):

@@ -1,5 +1,6 @@
 """What a report says is true of every answer that gets it: answers that once were told what they had not done."""
 
+import itertools
 import math
 import random
 import re
@@ -12,6 +13,7 @@ from test_tasks import TASKS, altered, solution_of
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.explain import Base, known_of
+from course_utils.checks.other_words import IN_OTHER_WORDS
 from course_utils.lessons.lesson_04._scores import shapes
 from course_utils.models import attention
 
@@ -439,9 +441,9 @@ def ignoring(agree):
         ("04.perceptron", lambda s, h, a, b, v: (hidden_layer(s, h, a, b) @ v).tanh(), "tanh is outside", "query"),
         ("01.sentiment", lambda s, w, b: (s @ w).sigmoid() + b, "You add the bias after the sigmoid", "query"),
         ("02.softmax", lambda s, t=1.0: (s / t / t).softmax(-1), "square of the temperature, as if you divided by it twice", "query"),
-        ("02.softmax", lambda s, t=1.0: one_hot(s), "1 at the largest number of the right weights along axis S and 0 elsewhere", "query"),
+        ("02.softmax", lambda s, t=1.0: one_hot(s), "a one-hot version of the right weights, with 1 at the largest entry along axis S", "query"),
         ("03.attention", lambda *args: attend(*args, scores=lambda s, m: 2 * s), "with the scores doubled.", "query"),
-        ("03.attention", lambda *args: attend(*args, scores=lambda s, m: -s), "with a minus sign in front of the scores.", "query"),
+        ("03.attention", lambda *args: attend(*args, scores=lambda s, m: -s), "with the sign of the scores flipped.", "query"),
         ("03.attention", lambda q, k, v, m=None: attend(q / q.shape[-1], k, v, m), "with the scores divided by D.", "query"),
         ("03.causal_mask", lambda size: torch.ones(size, size).tril().bool().flip(0), "in reverse order along axis 0.", "True and False exchanged"),
         ("03.influence", influence(by_1, column=False), "Rows and columns are exchanged", "rounding"),
@@ -524,3 +526,130 @@ def test_a_case_has_as_many_sentences_of_each_label_as_its_name_says():
             assert case.args[1].count(label == "positive") == numbers[number], case.name
             tried += 1
     assert tried >= 6
+
+
+# Gradients that nobody asked for, inputs that are altered, and what stops or is not there
+
+
+def add_the_mask(scores, mask):
+    return scores if mask is None else scores + torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+
+
+def attend_with_an_added_mask(query, key, value, mask=None):
+    weights = torch.nan_to_num(add_the_mask(query @ key.mT, mask).softmax(-1))
+    return weights @ value, weights
+
+
+def answer_with_an_added_mask(question, memories, mask, readout):
+    for memory, output in itertools.pairwise(memories):
+        question = question + attend_with_an_added_mask(question[:, None], memory, output, mask[:, None])[0][:, 0]
+    return question @ readout.T
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer"),
+    [
+        ("03.attention", attend_with_an_added_mask),
+        ("03.self_attention", lambda x, q, k, v, m=None: attend_with_an_added_mask(x @ q, x @ k, x @ v, m)),
+        ("16.answer", answer_with_an_added_mask),
+    ],
+)
+def test_a_gradient_that_is_not_finite_is_only_remarked_on_where_the_prompt_asks_for_values(task_id, answer):
+    report = judge_answer(TASKS[task_id], answer)
+    assert report.state == "passed" and report.hazard and "`nan_to_num` after that step" in report.message, str(report)
+
+
+def test_an_input_that_is_altered_comes_first_and_a_factor_near_1_is_written_out():
+    def alter(query, key, value, mask=None):
+        value.mul_(1.0001)
+        return TASKS["03.attention"].oracle_function(query, key, value, mask)
+
+    report = told("03.attention", alter)
+    assert report.message.startswith("Your function alters its input value. ") and "times 1.0001." in report.message
+    assert str(report).count("alters its input") == 1
+    scaled = told("04.dot", lambda state, hidden: 1.00003 * state @ hidden.mT).message
+    assert "times 1.00003" in scaled, scaled
+
+
+def test_what_is_printed_and_not_returned_is_told_so():
+    report = told("03.attention", altered("03.attention", ("return weights @ value, weights", "print(weights)")))
+    assert "prints" in report.message and "write `return`" in report.message
+
+
+def test_a_placeholder_below_an_answer_is_told_to_be_deleted():
+    task = TASKS["03.attention"]
+    below = judge_answer(task, altered(task.id, ("return weights @ value, weights", "raise NotImplementedError")))
+    assert below.state == "not attempted" and "Delete that line" in below.message, str(below)
+
+    def stub(query, key, value, mask=None):
+        """A docstring."""
+        raise NotImplementedError
+
+    assert "nothing to check yet" in judge_answer(task, stub).message
+
+
+def test_what_stops_an_answer_is_told_once_and_not_with_the_smallest_input():
+    report = judge_answer(
+        TASKS["09.self_attention"], altered("09.self_attention", ("query @ key.mT", "2 * query @ key.T"))
+    )
+    assert str(report).count("reverses the order of all axes") == 1, str(report)
+    html = judge_answer(TASKS["03.attention"], altered("03.attention", ("~mask", "~masks")))._repr_html_()
+    assert "An input that shows it" in html and "smallest" not in html
+
+
+# What is said of a step, and of two mistakes
+
+
+@pytest.mark.parametrize(
+    ("task_id", "changes", "says"),
+    [
+        ("15.first_look", [("torch.tanh(", "(")], "without the tanh that gives the state."),
+        ("04.perceptron", [("(state @ weight_s.T)[:, :, None] + (hidden", "(hidden")], "without adding the product of state and weight_s to the product of hidden and weight_h."),
+        ("12.feed_forward", [("weight_1.T", "weight_1")], "axis F and axis D of weight_1 swapped."),
+    ],
+)  # fmt: skip
+def test_a_step_that_is_left_out_is_named_by_what_it_does(task_id, changes, says):
+    message = judge_answer(TASKS[task_id], altered(task_id, *changes)).message
+    assert says in message, message
+
+
+OF_NUMBERS = re.compile(
+    "sigmoid|softmax|tanh|normalised|square of|square root|squared|rounded|doubled|halved|signs|absolute|exponential"
+)
+OF_NOBODY = re.compile(r"in place of|\balone\b|comes out|exchanged|which is spread|before anything else|as it came in")
+
+
+@pytest.mark.parametrize(
+    "task_id",
+    ["03.causal_mask", "05.last_state", "06.luong_step", "11.sinusoidal_positions", "17.read_back", "18.at_risk"],
+)
+def test_a_change_is_told_in_plain_words_and_of_numbers_that_it_makes_sense_for(task_id):
+    known = known_of(Expected(TASKS[task_id], TASKS[task_id].make_cases(0)))
+    texts = [base.text for base in (*known.of_arguments, *known.of_steps)]
+    assert texts and not [text for text in texts if OF_NOBODY.search(text)]
+    if known.discrete:
+        of_tensors = [text for text in texts if not re.search(r"\bsize\b", text)]
+        assert not [text for text in of_tensors if OF_NUMBERS.search(text)]
+    masks = [text for text in texts if re.search(r"\b(mask|causal mask)\b(?! )", text)]
+    assert not [text for text in masks if OF_NUMBERS.search(text) and "instead of" not in text]
+
+
+@pytest.mark.parametrize(
+    "task_id", ["05.shift_right", "13.cache_bytes", "13.learning_rate", "02.masked_softmax", "03.attention"]
+)
+def test_a_formality_is_no_second_mistake(task_id):
+    known = known_of(Expected(TASKS[task_id], TASKS[task_id].make_cases(0)))
+    formal = re.compile("shifted|reverse order| [+-] 1 instead|layers (and|swapped)|doubled|halved|squared|sign of")
+    seconds = [base.text.rpartition("The second:")[2] for base in known.pairs]
+    assert not [text for text in seconds if formal.search(text)]
+
+
+@pytest.mark.parametrize(
+    "of",
+    [lambda x: x[:, :-1], lambda x: x[:, ::2], lambda x: x.mT, lambda x: x.permute(2, 0, 1), lambda x: x.narrow(1, 0, 2), lambda x: x[:1].expand(4, 3, 5)],
+)  # fmt: skip
+def test_view_is_told_what_it_needs_whatever_came_before(of):
+    with pytest.raises(RuntimeError, match="view size is not compatible") as raised:
+        of(torch.ones(2, 3, 5)).view(-1)
+    words = next(words for part, words in IN_OTHER_WORDS.items() if part in str(raised.value))
+    assert "slice such as `[:, :-1]`" in words and "`permute`, `narrow` or `expand`" in words

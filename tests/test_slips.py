@@ -126,6 +126,11 @@ def with_weights(**changes):
     return labels_by_hand
 
 
+def picking(weight, first):
+    """A matrix of the same shape that picks the numbers from this place on."""
+    return torch.eye(len(weight))[:, first:][:, : weight.shape[1]]
+
+
 # 21
 
 
@@ -152,6 +157,15 @@ NAMED = [
     ("12.encoder_layer", altered("12.encoder_layer", ("torch.relu(", "torch.tanh(")), "tanh"),
     ("12.encoder_layer", altered("12.encoder_layer", ("return self.norm2(x + feed_forward(x))", "return x + feed_forward(x)")), "norm2_missing_after"),
     ("12.decoder_layer", altered("12.decoder_layer", ("attn_mask=future", "attn_mask=future.float()")), "causal_mask_of_numbers"),
+    ("12.encoder_layer", altered("12.encoder_layer", ("=~mask", "=mask.float()")), "mask_of_numbers_inverted_and_zeros"),
+    ("12.decoder_layer", altered("12.decoder_layer", ("attn_mask=future", "attn_mask=~future")), "causal_mask_inverted_without_nan"),
+    ("12.decoder_layer", altered("12.decoder_layer", ("attn_mask=future", "attn_mask=(~future).float()")), "causal_mask_of_numbers_inverted"),
+    ("12.decoder_layer", altered("12.decoder_layer", ("hidden = ~memory_mask", "hidden = memory_mask.float()")), "memory_mask_of_numbers_inverted_and_zeros"),
+    ("12.decoder_layer", altered("12.decoder_layer", ("hidden = ~memory_mask", "hidden = memory_mask"), ("memory = memory.masked_fill(~memory_mask[..., None], 0.0)", "pass")), "memory_mask_inverted_without_nan_or_zeros"),
+    ("21.gpt", altered("21.gpt", ("attn_mask=future", "attn_mask=~future")), "mask_inverted_without_nan"),
+    ("21.gpt", altered("21.gpt", ("triu(1)", "triu()")), "itself_hidden_without_nan"),
+    ("21.gpt", altered("21.gpt", ("attn_mask=future", "attn_mask=(~future).float()")), "mask_of_numbers_inverted"),
+    ("19.labels_by_hand", with_weights(W_k=lambda weight: picking(weight, weight.shape[1])), "key_from_the_label"),
     ("13.adam_step", altered("13.adam_step", ("(1 - beta2**step)", "(1 - beta1**step)")), "v_corrected_with_beta1"),
     ("13.adam_step", altered("13.adam_step", ("gradient**2", "new_m**2")), "squares_of_m"),
     ("13.paired_difference", paired(lambda d: sign(statistics.median(d)) if len(d) > 4 else 0), "most_of_enough_signs"),
@@ -205,6 +219,7 @@ SAYS = [
     ("02.negation_by_hand", lambda longest: ([20, 10, 0], [20, 10, 0], [-3, 4]), '"not great" comes out negative, but too close to 0'),
     ("04.two_projections", lambda weight: (2 * weight.T, torch.eye(len(weight)).repeat(1, 2)[:, : weight.shape[1]]), "W_sᵀW_h[0, 0] is 3.5"),
     ("12.encoder_layer", altered("12.encoder_layer", ("x + feed_forward(self.norm2(x))", "x + feed_forward(self.norm2(self.norm1(x)))")), "Where the feed-forward network gives zeros, all is right"),
+    ("12.decoder_layer", altered("12.decoder_layer", ("attn_mask=future", "attn_mask=~future"), ("hidden = ~memory", "hidden = memory")), "look at self-attention first: what does it read, and with which mask?"),
     ("12.decoder_layer", altered("12.decoder_layer", ("self.multihead_attn(y, memory, memory", "self.multihead_attn(y, memory, memory + 1")), "Where attention to the source does so, too, all is right"),
     ("13.paired_difference", paired(lambda d: int(len(d) > 4 and statistics.mean(d) > 1)), "All 5 differences are below 0 here"),
     ("13.adam_step", altered("13.adam_step", ("- rate * m_corrected", "- rate * m_corrected**3")), "The m and v that you return are right"),
@@ -224,7 +239,7 @@ SAYS = [
     ("17.head", altered("17.head", ("moved ** gamma[:, None]", "moved ** gamma[:, None] ** 2")), "With a gamma of 1 all is right"),
     ("18.balance_by_offsets", altered("18.balance_by_offsets", ("load.mean() - load", "load.max() - load")), "its offset should move from"),
     ("18.at_risk", lambda old, new: ((old > 0) & (new.mean(0) > 0.1)).any(1), "and new input 0 asks it, with 0.003"),
-    ("19.labels_by_hand", with_weights(W_q=torch.zeros_like), "The last step gives little of its weight to the step after the same character, or none"),
+    ("19.labels_by_hand", with_weights(W_q=torch.zeros_like), "At many steps, little of the weight or none lies on the step after the same character"),
     ("19.labels_by_hand", with_weights(W_q=lambda weight: weight / 8), "The right step has the largest weight, but the other steps together have more"),
     ("19.labels_by_hand", as_other_numbers("19.labels_by_hand", torch.Tensor.long), "W_0 holds numbers of type int64"),
     ("19.dilations", powers(lambda steps, kernel: math.ceil(math.log2(steps) / math.log2(kernel))), "It can be done with 5."),

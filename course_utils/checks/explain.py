@@ -28,12 +28,12 @@ from course_utils.checks.way import steps_of, walk
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
 FACTORS = {  # what a right number is often multiplied by, and what that comes from
-    -1: " Its sign is turned round: there is a minus too many, or one is missing.",
-    log10(e): " That is the logarithm to the base 10, `log10`, in place of the natural one, `log`.",
-    log2(e): " That is the logarithm to the base 2, `log2`, in place of the natural one, `log`.",
+    -1: " The sign is wrong: there is a minus too many, or one is missing.",
+    log10(e): " That is the logarithm to base 10, `log10`, instead of the natural one, `log`.",
+    log2(e): " That is the logarithm to base 2, `log2`, instead of the natural one, `log`.",
 }
 DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
-TOGETHER = "Two mistakes made together would give exactly what you return."  # others might, too: so it is not said that they were made
+TOGETHER = "Two mistakes together would give exactly what you return."  # others might, too: so it is not said that they were made
 PARTS_AT_MOST = 1000  # of a value
 STEPS_AT_MOST = 20_000  # computed for changes tried together: what is said hangs on the answer, and on no clock
 # The `shapes` of the Value of one True or False, which two changes often give by chance.
@@ -71,11 +71,22 @@ class Known:
 
     @cached_property
     def _argument_changes(self):
-        return list(of_arguments(self.task, self._example))
+        return list(of_arguments(self.task, self._example, self.discrete))
 
     @cached_property
     def _step_changes(self):
-        return list(of_steps(self.task, _as_given(self._example))) if self.task.steps_function else []
+        return list(of_steps(self.task, _as_given(self._example), self.discrete)) if self.task.steps_function else []
+
+    @cached_property
+    def largest(self):
+        """The place of the largest ordinary case."""
+        return max(place for place, case in enumerate(self.cases) if not case.edge and not case.raises)
+
+    @cached_property
+    def discrete(self):
+        """Whether the right results are truth values or whole numbers."""
+        value = self.at(self.truth, self.largest)
+        return value is not None and not any(part.is_floating_point() for part in value.parts)
 
     def _way(self, changes, stop=""):
         """Return a function of args: the way to a right answer with some steps changed."""
@@ -136,11 +147,11 @@ class Known:
         for a, b in combinations(often, 2):
             if a.step != b.step:
                 of = self._way({a.step: a.function, b.step: b.function})
-                found.append(Base("two", of, f"It is what comes out {a.text}, and {b.text}."))
+                found.append(Base("two", of, f"The right computation gives it {a.text}, and {b.text}."))
         for mistake in self.mistakes:
-            for text, change, *_ in self._argument_changes:
+            for text, change, *_ in (change for change in self._argument_changes if change.often):
                 of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
-                sentence = f"The first: “{mistake.text}” The second: it is what comes out {text}."
+                sentence = f"The first: “{mistake.text}” The second: you compute it {text}."
                 found.append(Base("two", of, sentence, exact=False))
         return found[: STEPS_AT_MOST // self._length]
 
@@ -270,7 +281,7 @@ def _same(a, b):
 class Guess:
     """A base, and on top of it a change of those of its parts that are wrong: function(tensor, case) returns a tensor.
 
-    `text` says what the answer returns, with {} for the base's result; `evidence` is a sentence more.
+    `text` says what the answer returns, with {} for the base's result; `evidence` is a sentence more. `often`: it may be told on top of a named mistake.
     """
 
     base: Base
@@ -278,7 +289,7 @@ class Guess:
     function: Callable | None = None
     wrong: tuple = ()
     evidence: str = ""
-    picks: bool = False
+    often: bool = False
 
     def at(self, known, place):
         """Return what it foretells for a case; None where it foretells nothing."""
@@ -381,7 +392,7 @@ def _steps(known, probe, off, received):
 def _mistakes(known, probe, off, received):
     for base in known.mistakes:
         for guess in _changed(known, base, probe, off, received):
-            if not guess.picks:  # that is what another way to err looks like
+            if guess.often:  # any other change may fit by chance what is one mistake of another kind
                 yield guess
 
 
@@ -407,13 +418,15 @@ def _changed(known, base, probe, off, received):
     tensor, target = value.parts[wrong[0]], answer.parts[wrong[0]]
     case = replace(known.cases[probe], args=known.args[probe])
     letters = known.task.results[wrong[0]].partition(" ")[2] if wrong[0] < len(known.task.results) else ""
-    for change in of_results(letters, tensor.dim(), known.task.names, case.args):
+    example = known.at(base, known.largest)  # whose numbers are many enough to tell their kind
+    example = example.parts[wrong[0]] if example and example.structure == value.structure else tensor
+    for change in of_results(letters, example, known.task.names, case.args):
         try:
             fits = _alike(change.function(tensor, case), target)
         except Exception:  # a softmax of truth values, an axis that is not there
             continue
         if fits:
-            yield Guess(base, change.text, change.function, wrong, picks=change.picks)
+            yield Guess(base, change.text, change.function, wrong, often=change.often)
 
 
 def _by_a_number(known, base, wrong, off, received):
@@ -429,16 +442,22 @@ def _by_a_number(known, base, wrong, off, received):
         sizes = [sizes_of(known.task, known.args[place]) for place in off]
         if all(isclose(number, numbers[0], rel_tol=1e-4) for number in numbers):
             number = numbers[0]
-            words = text.format(f"{number:.4g}").replace("plus -", "minus ")
+            words = text.format(_written(number)).replace("plus -", "minus ")
             evidence = next((why for factor, why in why_of.items() if isclose(number, factor, rel_tol=1e-4)), "")
-            yield Guess(base, words, lambda t, case, n=number, apply=apply: apply(t, n), wrong, evidence)
+            often = bool(why_of) and any(isclose(number, factor, rel_tol=1e-4) for factor in (-1, 2, 0.5))
+            yield Guess(base, words, lambda t, case, n=number, apply=apply: apply(t, n), wrong, evidence, often)
             continue
         found = formulas(sizes, numbers)
         if len(found) == 1:
             formula, letter, of = found[0]
             function = lambda t, case, of=of, apply=apply: apply(t, of(sizes_of(known.task, case.args)))  # noqa: E731
             words = text.format(formula).replace("plus -", "minus ")
-            yield Guess(base, words, function, wrong, _shown(letter, sizes, numbers))
+            yield Guess(base, words, function, wrong, _shown(letter, sizes, numbers), often=bool(why_of))
+
+
+def _written(number):
+    """Return a number with four significant digits, or with so many that it does not read as 1 where it is not 1."""
+    return next(text for digits in range(4, 18) if (text := f"{number:.{digits}g}") != "1" or number == 1)
 
 
 def _number(base, answer, wrong, measure, apply):
@@ -465,15 +484,21 @@ def _told(guess, known, everywhere):
     """Return the sentence on a relation."""
     base, results = guess.base, known.task.results
     where = "In every case" if everywhere else "On every ordinary input"
-    names = " and ".join(results[i].partition(" ")[0] for i in guess.wrong if i < len(results))
-    returned = f"what you return as {names}" if len(results) > 1 and names else "what you return"
+    names = [results[i].partition(" ")[0] for i in guess.wrong if i < len(results)]
+    listed = " and ".join(names)
+    if len(results) > 1 and names:  # some results may be right
+        returned, right = (
+            f"your {listed} {'are' if len(names) > 1 else 'is'}",
+            f"the right {listed if len(names) == 1 else 'ones'}",
+        )
+    else:
+        returned, right = "you return", f"the right {listed}"
     if base.kind == "stopped":
-        return f"{where}, {returned} is {base.text}: the steps after that are missing."
+        return f"{where}, {returned} {base.text}: the later steps are missing."
     if base.kind == "changed":
-        return f"{where}, what you return is what comes out {base.text}. All else is right."
+        return f"{where}, you return what the right computation gives {base.text}. Everything else is right."
     if base.kind == "two":
         return f"{TOGETHER} {base.text}"
     if base.kind == "mistake":
-        what = f"{returned} is {guess.text.format('that wrong result')}.{guess.evidence}"
-        return f"{TOGETHER} The first: “{base.text}” The second: {what}"
-    return f"{where}, {returned} is {guess.text.format(f'the right {names}')}.{guess.evidence}"
+        return f"{TOGETHER} The first: “{base.text}” The second: {returned} {guess.text.format('that wrong result')}.{guess.evidence}"
+    return f"{where}, {returned} {guess.text.format(right)}.{guess.evidence}"

@@ -3,6 +3,8 @@
 What is wrong with one outcome is found in `wrong`, a named mistake in `named`, a relation to the right value in `explain`.
 """
 
+from dataclasses import replace
+
 import torch
 
 from course_utils.base import trees
@@ -10,10 +12,11 @@ from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, describe
 from course_utils.checks.expected import Expected, as_read
 from course_utils.checks.named import named_at, named_mistake
+from course_utils.checks.other_words import without_slip
 from course_utils.checks.readable import is_readable
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Foreign, Outcome, float_paths, holds_float64
-from course_utils.checks.wrong import first_wrong
+from course_utils.checks.wrong import alters_first, first_wrong
 
 GO_ON = ("value", "error")  # what a run goes on after: one that ends for another reason tells that by its last outcome
 LEAVES_MORE = 10  # times the right number of a value's parts, up to which its properties are looked at
@@ -55,8 +58,10 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     if not is_readable(cases, outcomes):
         unreadable = Finding("error", "What came back from running your function cannot be read as an answer.")
         return Report(task, "error", finding=unreadable)
-    if not outcomes or outcomes[0].status == "not implemented":
+    if not outcomes:
         return Report(task, "not attempted")
+    if outcomes[0].status == "not implemented":
+        return Report(task, "not attempted", failure=outcomes[0].failure)
     expected = expected or Expected(task, cases)
     raw, outcomes = outcomes, [as_read(task, *each) for each in zip(cases, outcomes, strict=False)]
     if len(outcomes) < len(cases) and outcomes[-1].status in GO_ON:  # nobody has looked at the cases after that
@@ -80,6 +85,10 @@ def _wrong(task, cases, outcomes, expected, found):
     first, finding = min(unsteady or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
     mistake = named_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
+    if (
+        mistake and not mistake.function
+    ):  # a line shows it, and what stops the answer may have said so already: once is enough
+        finding = replace(finding, sentence=without_slip(finding.sentence, mistake.sentence))
     return Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -125,9 +134,12 @@ def explain_further(report, expected, outcomes, pairs=True):
     if not wrong_value or report.mistake or report.properties and task.reading_function and not task.steps_function:
         return
     read = [as_read(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
+    outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
+    if outcome.mode_matters:  # what is wrong in one mode is only half of it
+        return
     pairs = pairs and not (report.properties and report.kind == "finite")
     if relation := explain.explain(expected, read, pairs):
-        report.tell(relation)
+        report.tell(relation, alters_first(task, report.case, outcome))
 
 
 def _urgency(case, finding):

@@ -54,7 +54,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "index tensor of type LongTensor": WHOLE,
     "Expected target size": CLASSES,
     "to match target batch_size": CLASSES,
-    "view size is not compatible": "after `.mT` or `transpose` the numbers no longer lie in a row, as `view` needs them. `reshape` copies them where it has to.",
+    "view size is not compatible": "`view` needs numbers that lie one after another in memory, and they no longer do after a slice such as `[:, :-1]` or `[:, ::2]`, or after `.mT`, `transpose`, `permute`, `narrow` or `expand`. `reshape` copies them where it has to.",
     "is invalid for input of size": "the new shape must hold as many numbers as there are: print the old shape before this line.",
     "must match the existing size": "a tensor does not fit into the shape that it should fill, since only axes of length 1 can grow: print both shapes.",
     "Sizes of tensors must match except": "`torch.cat` puts tensors one behind the other along one axis, and all other axes must be equally long. Is `dim` the axis that you mean?",
@@ -80,7 +80,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "can be converted to Python scalars": ONE_NUMBER,
     "cannot be converted to Scalar": ONE_NUMBER,
     "can be converted to an index": "a list, and `range`, take a single whole number, and here is a tensor of several, or of numbers with a point.",
-    "leaf Variable that requires grad": "what learns may not be written over: make a new tensor, such as `a = a + b` in place of `a += b`.",
+    "leaf Variable that requires grad": "what learns may not be written over: make a new tensor, such as `a = a + b` instead of `a += b`.",
     "Can't call numpy() on Tensor": "numpy knows no gradient: use PyTorch's function of the same name.",
     "does not require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
     "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
@@ -223,6 +223,11 @@ def slip_in_a_line(task, cases, outcomes):
         if outcome.failure and (turned := _turned(task, case, outcome.failure)):
             return f"In line {turned[0]}, {turned[1]}"
     return ""
+
+
+def without_slip(sentence, slip):
+    """Return what is said of an exception without what `slip_in_a_line` says as well."""
+    return sentence.replace(slip.partition(", ")[2], "").rstrip(" —")
 
 
 def _turned(task, case, failure):

@@ -22,6 +22,8 @@ def _fits(case, outcome):
         return False
     if outcome.status == "error":
         return _is_failure(outcome.failure)
+    if outcome.status == "not implemented":
+        return outcome.failure is None or _is_failure(outcome.failure)
     if outcome.status != "value":
         return True
     if not (outcome.gradient_failure is None or _is_failure(outcome.gradient_failure)):

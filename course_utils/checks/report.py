@@ -5,6 +5,7 @@ HTML uses inline styles only (JupyterLab drops others from outputs it does not t
 and says in words whatever a colour or a symbol says.
 """
 
+from dataclasses import replace
 from html import escape
 
 import torch
@@ -23,6 +24,11 @@ NAN_AT_MOST = 3  # places told in text
 TEXT_AT_MOST = 64  # numbers of a tensor written out as text
 SMALL = 32  # numbers and words of an input that is not folded
 LEFT_IN_TEXT = 16  # numbers of a tensor that is written out where the input is larger
+NOTHING_YET = "There is nothing to check yet. Replace `raise NotImplementedError` with your answer, run that cell, then run this one again."
+PLACEHOLDER_LEFT = (
+    "Your code is there, but so is the exercise's placeholder `raise NotImplementedError`, and your function reaches it. "
+    "Delete that line, make sure that your function returns its result, run the cell, then run this one again."
+)
 
 
 class Report:
@@ -62,10 +68,7 @@ class Report:
         self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None
         self._names = task.names
         if state == "not attempted":
-            self.message = (
-                "There is nothing to check yet. Put your answer in place of `raise NotImplementedError`, "
-                "run that cell, then run this one again."
-            )
+            self.message = PLACEHOLDER_LEFT if failure else NOTHING_YET
         elif state == "passed":
             self.message = remark or "Right, on every input it was tried on."
 
@@ -74,9 +77,10 @@ class Report:
         """Whether the value itself is wrong: it is shown beside the expected one."""
         return self._finding is not None and self._finding.expected is not None
 
-    def tell(self, relation):
-        """Say how the value hangs together with the right one, in place of what is wrong with it first."""
-        self.relation = self.message = relation
+    def tell(self, relation, before=""):
+        """Say how the value hangs together with the right one, instead of what is wrong with it first; `before` comes before either."""
+        self.relation, self.message = relation, before + relation
+        self._finding = replace(self._finding, sentence=self._finding.sentence.removeprefix(before))  # said once
         self._diagnosed = True
 
     def __str__(self):
@@ -145,7 +149,7 @@ class Report:
             inputs = "".join(_shown(name, arg) for name, arg in self._inputs())
             small = self._input_size() <= SMALL
             begin, large = ("<details open>", "") if small else ("<details>", " (open to see it)")
-            summary = f"The smallest input that shows it: {escape(self.case.name)}{large}"
+            summary = f"An input that shows it: {escape(self.case.name)}{large}"
             yield f"{begin}<summary style='cursor:pointer'>{summary}</summary>{_row(inputs)}</details>"
         if self.printed:
             yield f"<div>Your function printed:</div>{_pre(escape(self.printed))}"

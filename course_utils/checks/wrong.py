@@ -18,6 +18,7 @@ BY_A_LIST = (
     "A list's methods `sort`, `reverse`, `append`, `extend` and `pop` change the list itself, and so do assignments into it. "
     "`sorted(…)` and `list(…)` make a new list, which you may change."
 )
+NO_SLOPE = "Some step has no finite slope there, such as the softmax of a row of only -inf, or the root of 0. `nan_to_num` after that step mends the value and not the gradient."
 AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
 OTHER_VERDICT = (
     "Your test gives different verdicts on one and the same candidate when it is called twice. Where its inputs are random, let them be the same each time "
@@ -25,8 +26,12 @@ OTHER_VERDICT = (
     "`torch.allclose(…, atol=1e-5)` does."
 )
 OTHER_MODE = (
-    "Your module gives a different value in evaluation mode than in training mode. Here both should give the same. Is there a dropout or a batch norm in it, "
-    "or a mask that hides everything from some position?"
+    "Your module gives a different value in evaluation mode than in training mode. Here both should give the same. "
+    "Does a mask hide everything from some position, or is there a dropout or a batch norm in it?"
+)
+WRONG_IN_BOTH_MODES = "Your module also gives a different value in evaluation mode: does a mask hide everything from some position, or is there a batch norm in it?"
+PRINTED = (
+    "Your function prints, but it returns nothing (None). `print` only shows a value; to hand it back, write `return`."
 )
 
 
@@ -37,17 +42,23 @@ def first_wrong(task, expected, place, outcome):
         return _raised_wrong(task, case, outcome)
     if outcome.status != "value":
         return Finding("error", why_stopped(task, case, outcome))
-    if outcome.unstable or outcome.mode_matters:
+    if outcome.unstable:
         again = OTHER_VERDICT if task.candidates and isinstance(right.value, bool) else AGAIN
-        return Finding("value", again if outcome.unstable else OTHER_MODE, steady=False)
+        return Finding("value", again, steady=False)
+    if outcome.value is None and right.value is not None and outcome.printed:
+        return Finding("type", PRINTED)
     result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
     if finding and _near(finding):
         finding = difference(right.value, outcome.value, result, expected.reach(place))
     if finding and task.wrong_reading_function:
         finding = Finding("value", task.wrong_reading_function(case, right.value, outcome.value))
+    if finding and outcome.mode_matters:
+        return replace(finding, sentence=f"{finding.sentence} {WRONG_IN_BOTH_MODES}")
     if finding:
         return _also_altered(task, case, outcome, finding)
+    if outcome.mode_matters:
+        return Finding("value", OTHER_MODE, steady=False)
     if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom
         return _side_effect(task, case, outcome)
     finding = _gradient_wrong(task, case, outcome, right)
@@ -79,9 +90,12 @@ def _also_altered(task, case, outcome, finding):
     """Return a Finding on a value with the altered inputs told first: numbers altered before they are used may be its cause."""
     if finding.kind != "value" or not outcome.changed:
         return finding
-    return replace(
-        finding, sentence=f"Your function alters its input {_altered(task, case, outcome)}. {finding.sentence}"
-    )
+    return replace(finding, sentence=f"{alters_first(task, case, outcome)}{finding.sentence}")
+
+
+def alters_first(task, case, outcome):
+    """Return the sentence that comes first wherever an answer alters its input, "" where it does not."""
+    return f"Your function alters its input {_altered(task, case, outcome)}. " if outcome.changed else ""
 
 
 def _gradient_wrong(task, case, outcome, right, reach=None):
@@ -92,7 +106,7 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
             return Finding(
                 "gradient",
                 f"{RIGHT}you write into a tensor whose old numbers PyTorch still needs for the gradient. "
-                "Make a new tensor instead: masked_fill, torch.where, `a = a + b` in place of `a += b`.",
+                "Make a new tensor instead: masked_fill, torch.where, `a = a + b` instead of `a += b`.",
             )
         sentence = f"{RIGHT}your function fails when gradients are wanted: {told(task, case, outcome.gradient_failure)}"
         return Finding("gradient", sentence)
@@ -118,7 +132,7 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
                 "`.item()`, `.detach()`, `.data`, numpy and torch.tensor(…) on tensors do that, and so does copying into a module's weights.",
             )
         if not received.isfinite().all():
-            return Finding("gradient", f"{RIGHT}the gradient of {name} is not finite.", expected, received)
+            return Finding("gradient", f"{RIGHT}the gradient of {name} is not finite. {NO_SLOPE}", expected, received)
         level = received  # less what is the same for a whole row, where that does not count
         if task.names[path[0]] in task.rows_sum_to_one:
             level = received + (expected - received).mean(-1, keepdim=True)

@@ -1,29 +1,47 @@
-"""What every kind of relation consists of: a change, and whether it can be told."""
+"""What every kind of relation consists of: a change, whether it can be told, and for which kind of numbers it makes sense."""
 
 import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+import torch
+
 
 class Change(NamedTuple):
     """One change of a value.
 
-    `often`: learners make it often, so it is tried together with another one, too. `picks`: it takes entries out of a tensor.
-    `instead`: its text says already in place of what it comes.
+    `often`: learners make it often, so it may be told as one of two mistakes.
+    `instead`: its text already says what it replaces.
     """
 
     text: str
     function: Callable
     often: bool = False
-    picks: bool = False
     instead: bool = False
 
 
-WORDS_AT_MOST = (
-    16  # so that the sentence around it, "In every case, what you return is what comes out …", has at most 25
-)
+WORDS_AT_MOST = 15  # so that the sentence around it, "In every case, you return what …", has at most 25
 
 
 def can_be_said(text: str) -> bool:
     """Return whether a person would say it: in a short sentence, in which an axis goes by a letter and not by a number."""
     return len(text.split()) <= WORDS_AT_MOST and not re.search(r"\baxis \d", text)
+
+
+# Kinds of numbers: nobody takes the sigmoid of a mask, or the signs of a count.
+TRUTH, WHOLE, POSITIVE, REAL = "truth values", "whole numbers", "numbers from 0 on", "numbers of either sign"
+INFINITE = "scores, -inf where they are masked"
+NUMBERS = {WHOLE, POSITIVE, REAL}
+FRACTIONS = {POSITIVE, REAL}
+ANY = {TRUTH, INFINITE, *NUMBERS}
+
+
+def kind_of(tensor: torch.Tensor) -> str:
+    """Return which kind of numbers a tensor holds, as far as its own entries show it."""
+    if tensor.dtype == torch.bool:
+        return TRUTH
+    if not tensor.isfinite().all():
+        return INFINITE
+    if not tensor.is_floating_point() or bool((tensor == tensor.round()).all()):
+        return WHOLE
+    return POSITIVE if bool((tensor >= 0).all()) else REAL

@@ -206,8 +206,10 @@ def _call(answer, case, candidates, printed, watch, repeated):
             value = answer(*args)
             result = plain(value)  # which may run code of the answer's, too
     except NotImplementedError as error:
-        stub = _raised_by_hand(error)
-        return Outcome("not implemented") if stub else Outcome("error", failure=_failure(error, answer, args))
+        failure = _failure(error, answer, args)
+        if not _raised_by_hand(error):
+            return Outcome("error", failure=failure)
+        return Outcome("not implemented", failure=failure if _has_code_above(error) else None)
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
             return Outcome("memory", failure=_failure(error, answer, args))
@@ -329,11 +331,23 @@ def marked(candidate):
     return call
 
 
-def _raised_by_hand(error):
-    """Return whether a `raise` of the learner's own gave this error: torch raises NotImplementedError for some dtypes, too."""
+def _last_traceback(error):
     trace = error.__traceback__
     while trace.tb_next is not None:
         trace = trace.tb_next
+    return trace
+
+
+def _has_code_above(error):
+    """Return whether the function that raised this error has code above the line of the `raise`, as no stub has."""
+    trace = _last_traceback(error)
+    code = trace.tb_frame.f_code
+    return any(code.co_firstlineno < line < trace.tb_lineno for *_, line in code.co_lines() if line)
+
+
+def _raised_by_hand(error):
+    """Return whether a `raise` of the learner's own gave this error: torch raises NotImplementedError for some dtypes, too."""
+    trace = _last_traceback(error)
     code = trace.tb_frame.f_code
     raised = dis.opname[code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
     return raised and not code.co_filename.startswith(NOT_THE_LEARNERS)

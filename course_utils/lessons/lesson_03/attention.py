@@ -84,8 +84,9 @@ def _(draw):
     yield Case("2 queries and 2 keys, the second query may attend to nothing", (*inputs, open_and_empty), edge=True)
     empty = draw.mask(2, 3, 5)
     empty[1, 2] = False
-    yield Case("a query that may attend to nothing", (*_inputs(draw, 2, 3, 5, 7, 11), empty), True, edge=True)
-    yield Case("queries as many as keys", (*_inputs(draw, 2, 5, 5, 3, 3), draw.mask(2, 5, 5)), edge=True)
+    with_an_empty_row = (*_inputs(draw, 2, 3, 5, 7, 11), empty)
+    yield Case("a query that may attend to nothing", with_an_empty_row, edge=True)
+    yield Case("queries as many as keys", (*_inputs(draw, 2, 5, 5, 3, 3), draw.mask(2, 5, 5)), True, edge=True)
     yield Case("a single key, widths of 1, called without a mask", _inputs(draw, 2, 3, 1, 1, 1), edge=True)
     across = torch.tensor([[[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])
     kept = torch.tensor([[[True, True, False]]])
@@ -93,6 +94,7 @@ def _(draw):
     yield Case("a key at right angles to the query", (*inputs, kept), edge=True)
     far = (torch.tensor([[[100.0], [-100.0]]]), torch.tensor([[[-100.0], [-150.0], [100.0]]]), torch.eye(3)[None])
     yield Case("very large scores, near ±10,000", (*far, kept.expand(1, 2, 3).clone()), edge=True)
+    yield Case("a gradient, with a query that may attend to nothing", with_an_empty_row, True, hazard=True)
 
 
 @task.steps
@@ -135,7 +137,7 @@ task.changed(
 masked_softmax_mistakes(
     task,
     *("mask_unused", "mask_inverted", "masked_after", "masked_with_zeros", "no_softmax"),
-    *("empty_row_nan", "empty_row_uniform"),
+    *("mask_added", "mask_added_inverted", "empty_row_nan", "empty_row_uniform"),
     nothing="Return zeros there.",
     zeros=ZEROS,
 )

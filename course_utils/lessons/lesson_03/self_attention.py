@@ -58,11 +58,13 @@ def _(draw):
     yield Case("a causal mask", (*_inputs(draw, 2, 5, 7, 3, 4), causal))
     empty = draw.mask(2, 5, 5)
     empty[1, 2] = False
-    yield Case("a word that may attend to nothing", (*_inputs(draw, 2, 5, 7, 3, 11), empty), True, edge=True)
+    with_an_empty_row = (*_inputs(draw, 2, 5, 7, 3, 11), empty)
+    yield Case("a word that may attend to nothing", with_an_empty_row, edge=True)
     yield Case("a single word, widths of 1, called without a mask", _inputs(draw, 2, 1, 1, 1, 1), edge=True)
-    yield Case("as many words as sentences", (*_inputs(draw, 3, 3, 3, 3, 3), draw.mask(3, 3, 3)), edge=True)
+    yield Case("as many words as sentences", (*_inputs(draw, 3, 3, 3, 3, 3), draw.mask(3, 3, 3)), True, edge=True)
     x, *weights = _inputs(draw, 2, 3, 2, 2, 2)
     yield Case("scores in the hundreds", (10 * x + 1, *weights, None), edge=True)
+    yield Case("a gradient, with a word that may attend to nothing", with_an_empty_row, True, hazard=True)
 
 
 @task.steps
@@ -102,7 +104,8 @@ task.changed(
 
 masked_softmax_mistakes(
     task,
-    *("mask_unused", "mask_inverted", "masked_after", "empty_row_nan", "empty_row_uniform"),
+    *("mask_unused", "mask_inverted", "masked_after", "mask_added", "mask_added_inverted"),
+    *("empty_row_nan", "empty_row_uniform"),
     one="A word",
     others="words",
     nothing="Its weights and its context should be zeros.",

@@ -183,6 +183,7 @@ masked_softmax_mistakes(
     "equal_weights",
     "masked_with_zeros",
     "mask_added",
+    "mask_added_inverted",
     "fill_undercut",
     "overflow",
     others="positions",

@@ -52,7 +52,9 @@ def _(draw):
     yield Case("one fact, a width of 1, one answer", _inputs(draw, 1, every[:1, :1], 1, 1), True, edge=True)
     mask = gaps(draw, 3, 5)
     mask[1] = False
-    yield Case("a story without facts", _inputs(draw, 2, mask, 3, 4), True, edge=True)
+    without_facts = _inputs(draw, 2, mask, 3, 4)
+    yield Case("a story without facts", without_facts, edge=True)
+    yield Case("a gradient, with a story without facts", without_facts, True, hazard=True)
     yield Case("7 hops", _inputs(draw, 7, gaps(draw, 2, 4), 3, 5), True, edge=True)
     yield Case("200 facts", _inputs(draw, 2, gaps(draw, 2, 200), 3, 5), True, edge=True)
     question, memories, mask, readout = _inputs(draw, 2, scattered(draw), 3, 4)

@@ -1,5 +1,7 @@
 """Task 19.labels_by_hand: weights with which a convolution and an attention label what they have seen before. Many are right: what they lead to is compared."""
 
+from collections import Counter
+
 import torch
 import torch.nn.functional as F
 
@@ -9,7 +11,10 @@ from course_utils.checks.task import Task
 
 NAMES, WIDEST = ("W_0", "W_1", "W_q", "W_k", "W_v"), 1000
 RIGHT = {"the weight lies": "on the step after the same character", "the labels are": "right"}
-TOO_SOFT = "spread over too many steps"
+TOO_SOFT, NOWHERE = "spread over too many steps", "nowhere in particular"
+OF_A_LABEL = "on steps whose x holds a label with the number of its character"
+OF_THE_LABEL_BEFORE = "on steps whose z holds a label with the number of its character"
+ASKED_AT_MOST = 100  # steps of an episode whose weights are looked at, the last ones
 
 task = Task(
     "19.labels_by_hand",
@@ -78,9 +83,9 @@ def _episodes(number, of_labels, steps):
         yield ids, meaning[ids]
 
 
-def _where(attended, ids):
-    """On which steps most of the last step's weight lies."""
-    row, after = attended[-1], F.pad(ids[:-1] == ids[-1], (1, 0))  # T each
+def _where(row, ids, labels):
+    """On which steps most of the last step's weight lies: its `row` of the attention's weights, the characters and labels up to it."""
+    after = F.pad(ids[:-1] == ids[-1], (1, 0))  # T
     if row[after].sum() > 0.5:
         return RIGHT["the weight lies"]
     if after[row.argmax()]:
@@ -88,24 +93,34 @@ def _where(attended, ids):
     steps = {
         "on steps that show the same character": ids == ids[-1],
         "on steps that show the character of the step before": ids == ids[-2],
+        OF_A_LABEL: F.pad(labels[:-1] == ids[-1], (1, 0)),
+        OF_THE_LABEL_BEFORE: F.pad(labels[:-2] == ids[-1], (2, 0)),
     }
-    least = "nowhere in particular" if row[after].sum() > 1e-6 else f"everywhere but {RIGHT['the weight lies']}"
+    least = NOWHERE if row[after].sum() > 1e-6 else f"everywhere but {RIGHT['the weight lies']}"
     return next((name for name, chosen in steps.items() if chosen[row.argmax()] and row[chosen].sum() > 0.5), least)
+
+
+def _most_often(places):
+    """Return where the weight lies at most of the steps at which it is not where it should be, or on which steps at a third of them."""
+    wrong = Counter(place for place in places if place != RIGHT["the weight lies"])
+    told = [place for place, times in wrong.most_common() if place.startswith("on ") and 3 * times >= wrong.total()]
+    return [*told, *(place for place, _ in wrong.most_common()), RIGHT["the weight lies"]][0]
 
 
 @task.reading
 def _(case, value):
     number, of_labels, steps = case.args
-    weights, right, where = _read(value, number + of_labels, of_labels), [], ""
+    weights, right, where = _read(value, number + of_labels, of_labels), [], []
     for ids, labels in _episodes(number, of_labels, steps):
         attended, answers = _network(weights, ids, labels, number, of_labels)
         seen = ((ids[:, None] == ids).tril(-1)).any(1)  # T
         best = answers.masked_fill(_one_hot(labels, of_labels) > 0, -torch.inf).amax(1) if of_labels > 1 else 0
         margin = answers.gather(1, labels[:, None])[:, 0] - best
         right.append(bool((margin[seen] > 1e-6).all()))
-        where = _where(attended, ids)
+        asked = seen.nonzero()[-ASKED_AT_MOST:, 0].tolist()
+        where += [_where(attended[t, : t + 1], ids[: t + 1], labels[: t + 1]) for t in asked]
     said = "right" if all(right) else "right in short episodes only" if all(right[:2]) else "wrong"
-    return {"the weight lies": where, "the labels are": said}
+    return {"the weight lies": where[-1] if said == "right" else _most_often(where), "the labels are": said}
 
 
 @task.cases
@@ -129,9 +144,11 @@ def _(case, right, read):
     if where == TOO_SOFT:
         return "The right step has the largest weight, but the other steps together have more. Multiply W_q or W_k by more: a score of 30 is safe."
     if where != right["the weight lies"]:
-        lies = f"Most of the last step's weight lies {where}."
+        lies = f"At many steps, most of the weight lies {where}."
         if not where.startswith("on "):
-            lies = "The last step gives little of its weight to the step after the same character, or none."
+            lies = "At many steps, little of the weight or none lies on the step after the same character."
+        if where in (OF_A_LABEL, OF_THE_LABEL_BEFORE):
+            lies += " W_k makes the key from the part of h that holds a label, where it should pick a character."
         return f"{lies} The label of a character is read one step after it: let most of the weight lie there."
     if labels == "wrong":
         return "The weight is where it should be, but the largest entry of some answer is not the right label. W_v makes the answer of what h holds at the step that was found: there it has to pick the label out of x."
@@ -139,7 +156,7 @@ def _(case, right, read):
 
 
 def _by_hand(number, of_labels, scale=30.0, before=True, query="x", key="z", value="x"):
-    """Weights by hand, in which parts may be wrong; z holds all of x at t - 1, or at t where `before` is False."""
+    """Weights by hand, in which parts may be wrong, a key "label" among them; z holds all of x at t - 1, or at t where `before` is False."""
     D = number + of_labels
     picks = torch.zeros(2 * D, D)
     parts = {"x": picks.clone(), "z": picks.clone()}
@@ -149,7 +166,7 @@ def _by_hand(number, of_labels, scale=30.0, before=True, query="x", key="z", val
         "W_0": torch.eye(D) if before else zero,
         "W_1": zero if before else torch.eye(D),
         "W_q": scale * parts[query][:, :number],
-        "W_k": parts[key][:, :number],
+        "W_k": parts[key][:, :number] if key in parts else F.pad(parts["x"][:, number:], (0, number))[:, :number],
         "W_v": parts[value][:, number:],
     }
 
@@ -161,6 +178,7 @@ def _mistake(name, sentence, **parts):
 for _name, _sentence, _changes in (
     ("same_character", "The attention finds steps that show the same character. But the label that is read there belongs to the character before. The key has to be the character of the step before: let the convolution bring it along, and let W_k pick it.", {"key": "x"}),
     ("query_and_key_exchanged", "Query and key are exchanged: a step asks for the character before it, and offers its own. Let W_q pick the step's own character, and W_k the one that the convolution has brought.", {"query": "z", "key": "x"}),
+    ("key_from_the_label", "W_k makes the key from the part of h that holds a label. A step is found by a character: let W_k pick z, the character of the step before.", {"key": "label"}),
     ("scale_too_small", "The weights are on the right steps, and too soft: in long episodes the many other steps, with a score of 0, take most of the weight together. Multiply W_q or W_k by more; a score of 30 is safe.", {"scale": 2.0}),
     ("scale_below_zero", "The scores of the right steps are below those of all others. Take a scale above 0.", {"scale": -30.0}),
     ("label_of_the_step_before", "The weight is where it should be, but the answers are wrong, so look at W_v: the largest answer has to be the label that x holds at the step that was found. Perhaps you take a label that the convolution has brought from the step before it.", {"value": "z"}),

@@ -149,7 +149,7 @@ def _(sizes, weights, ids):
 
 
 def _attention(weights, at, heads):
-    return lambda y, allowed: attention(weights, f"{at}attention", y, y, y, heads, allowed)
+    return lambda y, allowed, empty=torch.nan: attention(weights, f"{at}attention", y, y, y, heads, allowed, empty)
 
 
 def _network(weights, at, y):
@@ -196,6 +196,12 @@ task.changed(
     f"Your attn_mask holds numbers, and PyTorch adds those to the scores: later positions, with their 1, are looked at even more. {HIDDEN}",
     {MASK: lambda ones: 1 - ones.float().tril()},
 )
+NO_NAN = {SEEN: lambda y, allowed, *, right: right(y, allowed, empty=0.0)}  # as with need_weights=False
+task.changed_each(
+    ("mask_of_numbers_inverted", f"Your attn_mask holds numbers, and PyTorch adds those to the scores: the positions so far get 1 more, and no later one is hidden. {HIDDEN}", {MASK: lambda ones: ones.float().tril()}),
+    ("mask_inverted_without_nan", f"The mask is inverted: each position sees only the later ones, and the last position sees nothing. {HIDDEN}", {MASK: lambda ones: ones.triu(1)} | NO_NAN),
+    ("itself_hidden_without_nan", f"No position sees itself, and the first one sees nothing. {HIDDEN}", {MASK: lambda ones: ones.tril(-1)} | NO_NAN),
+)  # fmt: skip
 task.changed(
     "no_positions",
     "The positions are missing: add the first T rows of self.positions.weight to the vectors of the ids.",

@@ -239,7 +239,7 @@ task.changed(
 masked_softmax_mistakes(
     task,
     *("mask_unused", "mask_inverted", "mask_inverted_nan", "masked_after", "masked_with_zeros", "mask_added"),
-    "overflow",
+    *("mask_added_inverted", "overflow"),
 )
 task.changed(
     "finite_fill",

@@ -19,7 +19,7 @@ def finite_fill_mistakes(task, *names, others, empty_row, zeros="the weights wit
             {"the masked scores": filled(-1e4)},
         ),
         "filled_with_minus_hundred": (
-            f"Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores lie far lower, and a share of it in {empty_row}. Put -inf in place of masked scores, and zeros into the weights of {empty_row}.",
+            f"Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores lie far lower, and a share of it in {empty_row}. Replace masked scores with -inf, and put zeros into the weights of {empty_row}.",
             {"the masked scores": filled(-100.0), zeros: left_out},
         ),
         "masked_scores_still_count": (

@@ -64,8 +64,12 @@ def masked_softmax_mistakes(
             no_infinity,
         ),
         "mask_added": (
-            "You add the mask to the scores as 0 and 1. A score that is larger by 1 has a weight that is 2.7 times as large, and no weight becomes 0. Put -inf in place of the scores where the mask is False.",
+            "You add the mask to the scores as 0 and 1. A score that is larger by 1 has a weight that is 2.7 times as large, and no weight becomes 0. Replace the scores with -inf where the mask is False.",
             {masked: lambda scores, mask, *, right: scores + (right(scores, mask) > -torch.inf), zeros: left_out},
+        ),
+        "mask_added_inverted": (
+            "You add 0 and 1 to the scores, with 1 where the mask is False: what should be hidden gets more weight. Replace the scores with -inf where the mask is False.",
+            {masked: lambda scores, mask, *, right: scores + (right(scores, mask) == -torch.inf), zeros: left_out},
         ),
         "no_softmax": (
             "You use the scores as weights: the softmax is missing.",
