@@ -38,7 +38,7 @@ questions = (
         "The concatenating score is w·[s; h]. Why are its weights the same for every state s?",
         right=(
             "The state adds the same number to all scores of its row, and softmax does not change when a constant is added.",
-            "The score is w_s·s + w_h·h, and w_s·s is the same for all h. Only a tanh or a product would make s and h interact.",
+            "The score is w_s·s + w_h·h, and w_s·s is the same for all h. It takes a product of the two, or a non-linear function of their sum such as tanh, to make s and h interact.",
         ),
         wrong=(
             (
