@@ -189,7 +189,7 @@ table(notices, ["the state", "the length", "the position"], corner="notices")
 #
 # The vectors are random. An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. Each vector has four numbers, and a fifth that is always 1. Through this 1, a learned matrix can also prefer a fixed direction, whatever the state is.
 #
-# A score is trained for 70 steps, and longer training changes little. The perceptron has 32 hidden units. Then we count for how many of 1,000 new states the largest weight lies on the right hidden state. A guess is right for 1/8 = 0.125 of them. We leave out two scores: the additive one is the perceptron, and the scaled dot has the order of the dot product.
+# A score is trained for 70 steps. The perceptron has 32 hidden units. Then we count for how many of 1,000 new states the largest weight lies on the right hidden state. A guess is right for 1/8 = 0.125 of them. We leave out two scores: the additive one is the perceptron, and the scaled dot has the order of the dot product.
 #
 # Which score finds more than half of the right hidden states in each of the four worlds?
 

@@ -98,18 +98,18 @@ def _found(query, key, value, mask, contexts):
 
 
 def _usual(contexts, query, key, value):
-    """Whether contexts are those of a softmax of dot products, times a factor for each query and head, and those times one for each head.
+    """Whether contexts are those of a softmax of dot products, with a factor of the scores for each query and head, and one of the contexts for each head.
 
-    The first step sees one key only, so it shows the factor of a head's contexts. Few keys fit any weights: a step counts if it sees
-    more keys than a value has numbers. Its factor is looked for among many, and then near each of those that fit better than their neighbours.
+    The first step sees one key only, so its context shows the second factor. With few keys, some factor fits nearly any weights, so only
+    steps that see more keys than a value has numbers are compared. The first factor is sought on a grid, and then around its local minima.
     """
     products, H, T = query @ key.mT, *query.shape[:2]  # H T T
     first = value[:, :1]
     size = (contexts[:, :1] * first).sum(-1, keepdim=True) / first.square().sum(-1, keepdim=True)  # H 1 1
-    usual = causal_mask(T)[:, None]  # T 1 T
+    seen = causal_mask(T)[:, None]  # T 1 T
 
-    def off(factors):  # H T N: how far from the contexts is what comes of each factor?
-        weights = masked_softmax(factors[..., None] * products[:, :, None], usual)  # H T N T
+    def off(factors):  # H T N: how far each factor's contexts are from the given ones
+        weights = masked_softmax(factors[..., None] * products[:, :, None], seen)  # H T N T
         return (contexts[:, :, None] - size[..., None] * (weights @ value[:, None])).abs().amax(-1)
 
     above = torch.logspace(-5, math.log10(LARGEST), 241, dtype=products.dtype)
