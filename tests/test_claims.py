@@ -620,12 +620,12 @@ def _(numbers):
     return one[0] == 0.47 and two[0] == 0.80 and one[1] > patch_0[2]
 
 
-@claim("14", "FOUND")
+@claim("14", "In 33 of these 46, the third or the fourth one hits.")
 def _(numbers):
     first, second, third, fourth = numbers("its own looks  ")[::3]  # means, each with its lowest and highest behind it
     *_, other_third, other_fourth = numbers("looks of another field  ")[::3]
-    assert other_third + other_fourth < 0.1
-    return 0.42 < 1 - first - second < 0.55 and (third + fourth) / (1 - first - second) > 0.55
+    assert other_third + other_fourth < 0.08
+    return abs(1 - first - second - 0.46) < 0.011 and abs(third + fourth - 0.33) < 0.011
 
 
 @claim("15", "For nearly all names, the largest weight lies on the thing.")

@@ -59,6 +59,14 @@ def test_a_program_measures_a_row():
     assert loss > 3 and size > 40_000 and len(shares) == 3 and all(0 <= share < 0.3 for share in shares)
 
 
+def test_a_row_is_trained_for_as_many_steps_as_its_name_says(monkeypatch):
+    taken, parts = [], program("parts")
+    monkeypatch.setattr(parts, "fit", lambda *_, steps, **__: taken.append(steps) or [0.0])
+    for part in ("Transformer, 240 steps, rate 0.01", "residual connections, 1000 steps, rate 0.003"):
+        parts.measure("plain", part, 0, alone=1)
+    assert taken == [240, 1000]
+
+
 # Ablations, lesson 13
 
 
