@@ -528,7 +528,10 @@ def _(numbers):
     return numbers("without causal mask  ")[2] < 0.1
 
 
-@claim("12", "Without residual connections, all words of the memory point in nearly the same direction.")
+@claim(
+    "12",
+    "Without residual connections, all words of the memory point in nearly the same direction, with small first weights",
+)
 def _(numbers):
     whole, without = (
         [*numbers(f"{part} taken out, small weights:"), *numbers(f"{part} taken out, large weights:")]
