@@ -5,9 +5,9 @@
 The fields have 32×32 pixels (`course_utils/data/digit_fields.py`). Fills three tables, which lesson 14 shows:
 
 glimpses.csv         each setup, on 1,000 fields
-looks.csv, found.csv a model that takes four glimpses among clutter: where they look in the first eight of these fields; and for each look,
-                     how often it lies in the digit's box, how often it is the first that does, and how often it would be if the looks
-                     of one field were laid over the next field
+looks.csv, found.csv the setup "clutter, 4 glimpses": where the model of seed 0 looks in the first eight of these fields; and for each
+                     seed and look, how often the look lies in the digit's box, how often it is the first that does, and how often it
+                     would be the first if the looks of one field were laid over the next field
 """
 
 from functools import cache, partial
@@ -61,35 +61,41 @@ SETUPS = {  # the class of the model, clutter, what `fit` is told
 }
 
 
-def shares(make, clutter, told, seed):
-    """Train one model; return the share of right answers, and that of last looks in the digit's box, if it looks."""
+@cache
+def trained(setup, seed):
+    """Return the model of a setup: all tables are about the same one."""
+    make, clutter, told = SETUPS[setup]
+    torch.manual_seed(seed)
     model = make()
-    if make is not convolutional:
+    if make is convolutional:
+        fit_convolutional(model, SIDE, clutter, seed, **told)
+    else:
         fit(model, SIDE, clutter, seed=seed, **told)
-        return evaluate(model, SIDE, clutter, told["looks"])
-    fit_convolutional(model, SIDE, clutter, seed, **told)
-    fields, labels, _ = digit_fields(1000, SIDE, clutter, torch.Generator().manual_seed(10_000), "test")
-    with torch.no_grad():
-        return (model(fields[:, None]).argmax(-1) == labels).float().mean().item(), ""
+    return model
+
+
+def test_fields(clutter):
+    """Return the 1,000 fields of the test, the right answers and where the digits are."""
+    return digit_fields(1000, SIDE, clutter, torch.Generator().manual_seed(10_000), "test")
 
 
 def measure(setup, seed):
-    """Train one model; return its row, with the time of the test in its seconds."""
+    """Train one model; return its row: the share of right answers, and that of last looks in the digit's box, if it looks."""
     make, clutter, told = SETUPS[setup]
-    torch.manual_seed(seed)
-    found, seconds = timed(shares, make, clutter, told, seed)
-    return [(clutter, told["steps"], *found, seconds)]
-
-
-@cache
-def among_clutter(seed):
-    """Train one model; return its answers and looks in 1,000 fields, and where the digits are."""
-    torch.manual_seed(seed)
-    model = RecurrentAttentionModel()
-    fit(model, SIDE, 4, seed=seed, **FOUR)
-    fields, _, boxes = digit_fields(1000, SIDE, 4, torch.Generator().manual_seed(10_000), "test")
+    model, seconds = timed(trained, setup, seed)
+    if make is not convolutional:
+        return [(clutter, told["steps"], *evaluate(model, SIDE, clutter, told["looks"]), seconds)]
+    fields, labels, _ = test_fields(clutter)
     with torch.no_grad():
-        seen = model(fields, 4)
+        right = (model(fields[:, None]).argmax(-1) == labels).float().mean().item()
+    return [(clutter, told["steps"], right, "", seconds)]
+
+
+def among_clutter(seed):
+    """Return a model's answers and looks in the fields of the test, and where the digits are."""
+    fields, _, boxes = test_fields(4)
+    with torch.no_grad():
+        seen = trained("clutter, 4 glimpses", seed)(fields, 4)
     return seen.logits.argmax(-1).tolist(), seen.locations, boxes
 
 
@@ -115,4 +121,4 @@ if __name__ == "__main__":
     options = read_options(__doc__, 5, only={"nargs": "+", "choices": SETUPS, "default": list(SETUPS)})
     fill("glimpses", COLUMNS, jobs(options.only, options.seeds), measure)
     fill("looks", "seed field answer look x y", [(0,)], looks)
-    fill("found", "seed look in_box first first_elsewhere", [(0,)], found)
+    fill("found", "seed look in_box first first_elsewhere", [(seed,) for seed in options.seeds], found)

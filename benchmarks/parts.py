@@ -4,11 +4,14 @@
 
 Reads the model, and what it means to take a part out, from the lesson's page, so that the table is about no other model. Fills parts.csv,
 which the lesson shows, in about ten seconds a row. Three more comparisons are in it: with GRUs that look back at the source, the translator
-that the course ships for lesson 06, at three rates each; of models without residual connections, at three rates and for longer; and of six
-layers with norms and without, each with small weights at the start and with large ones, at a lower rate.
+that the course ships for lesson 06, at three rates each; of models without residual connections, at three rates and for longer, with
+small weights at the start and with large ones; and of six layers with norms and without, each with small weights and with large ones, at a
+lower rate.
 
 In the world "plain" verbs go to the end, as in lesson 06. In "endings" words of the target also end as the gender and the number of a noun ask.
 """
+
+import math
 
 import torch
 from measuring import fill, jobs, page, read_options, timed
@@ -35,7 +38,8 @@ TAKEN_OUT = {DEEPER: PARTS[:1], COPYING: ("causal mask", "attention to the sourc
 WHOLE, RIVAL = "Transformer", "GRUs with attention"  # with a state as wide as that of lesson 06's page
 TRIED = [(part, 200, rate) for part in (WHOLE, RIVAL) for rate in (0.003, 0.01, 0.03)]
 TRIED.append((WHOLE, 240, 0.01))  # a fifth longer
-TRIED += [("residual connections", 1000, rate) for rate in (0.001, 0.003, 0.01)]  # longer
+NO_RESIDUALS, LARGER = "residual connections", "residual connections, large weights"
+TRIED += [(part, 1000, rate) for rate in (0.003,) for part in (NO_RESIDUALS, LARGER)]  # longer
 TRIED = {f"{part}, {steps} steps, rate {rate}": (steps, rate) for part, steps, rate in TRIED}
 TAKEN_OUT |= {name: (part,) for name in TRIED for part in PARTS if name.startswith(part)}
 DEEP = {
@@ -60,8 +64,8 @@ def pairs_of(world):
     return [SmallPairs(pairs.sources, pairs.targets, words, pairs.alignments) for pairs in found]
 
 
-def measure(world, part, seed, steps=STEPS, alone=ALONE):
-    """Train one model without a part; return its row: the loss of the last 20 steps, and shares of right words."""
+def measure(world, part, seed, most=math.inf, alone=ALONE):
+    """Train one model without a part, for `most` steps at most; return its row: the loss of the last 20 steps, and shares of right words."""
     pairs, test = pairs_of(world)
     lesson, recurrent = page("12_transformer", pairs=pairs), part.startswith(RIVAL)
     torch.manual_seed(seed)
@@ -73,14 +77,16 @@ def measure(world, part, seed, steps=STEPS, alone=ALONE):
         model = lesson.Transformer(len(pairs.words), N=3 if part == DEEPER else 2)
         for taken in TAKEN_OUT.get(part, (part,)):
             lesson.take_out(model, taken)
+        if part.startswith(LARGER):
+            lesson.enlarge(model)
 
     def translate(texts):
         if recurrent:
             return search(model, test.words, texts, width=1)
         return lesson.translate(model, test.words, texts, longest=40)
 
-    longest, rate = TRIED.get(part, (200, 3e-3) if part in DEEP else (STEPS, RATE))
-    losses, seconds = timed(fit, model, *pairs.ids(), seed=seed, steps=min(steps, longest), rate=rate)
+    steps, rate = TRIED.get(part, (200, 3e-3) if part in DEEP else (STEPS, RATE))
+    losses, seconds = timed(fit, model, *pairs.ids(), seed=seed, steps=min(steps, most), rate=rate)
     written = translate(test.sources)
     single = [translate([text])[0] for text in test.sources[:alone]]
     shares = (

@@ -13,13 +13,26 @@ import torch
 from measuring import fill, jobs, read_options, timed
 
 from course_utils.models.compared import LENGTHS, WORLDS
-from course_utils.models.variants import VARIANTS, accuracy, alibi, fit, linear, reader, sparsemax, unit
+from course_utils.models.variants import (
+    VARIANTS,
+    accuracy,
+    alibi,
+    dot_product,
+    fit,
+    linear,
+    reader,
+    sparse,
+    sparsemax,
+    unit,
+)
 
 COLUMNS = "variant world seed steps length right cpu_seconds"
 WITHOUT = {
     "linear without both": partial(linear, phi=lambda x: x, divide=False),
     "linear without the division": partial(linear, divide=False),
     "linear without φ": partial(linear, phi=lambda x: x),
+    "linear, relu": partial(linear, phi=torch.relu),
+    "linear, relu, without the division": partial(linear, phi=torch.relu, divide=False),
     "delta rule without the reading": partial(linear, phi=unit, divide=False),
 }
 TWO = 0.25 * (torch.arange(4) % 2)  # a slope for each head
@@ -29,16 +42,22 @@ OWN = {
     "1/4 in two heads, sparsemax": partial(alibi, own=TWO, normalise=sparsemax),
 }
 ALL = VARIANTS | WITHOUT | OWN
+READ_BY = {  # a trained model of dot products, read with another attention
+    "dot product, read with scores times 1.25": lambda query, *others: dot_product(1.25 * query, *others),
+    "dot product, read with scores times 2": lambda query, *others: dot_product(2 * query, *others),
+    "dot product, read with sparsemax": sparse,
+}
 
 
 def answers(variant, world, seed):
     """Train in one world; return a row for each length."""
     torch.manual_seed(seed)
-    model = reader(ALL[variant])
+    model = reader(ALL.get(variant, dot_product))
     _, seconds = timed(fit, model, world, seed)
+    model.attend = READ_BY.get(variant, model.attend)
     return [(600, length, accuracy(model, world, length), seconds) for length in LENGTHS]
 
 
 if __name__ == "__main__":
-    setups = [(variant, world) for world, variant in product(WORLDS, ALL)]
+    setups = [(variant, world) for world, variant in product(WORLDS, ALL)] + [(variant, "once") for variant in READ_BY]
     fill("variants", COLUMNS, jobs(setups, read_options(__doc__, 5).seeds), answers)

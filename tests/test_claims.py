@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from course_utils.models.attention import attention
+from course_utils.models import variants
+from course_utils.models.attention import attention, causal_mask
 from course_utils.translation.scores import share_in_order
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -208,7 +209,7 @@ def _(numbers):
     }
 
 
-@claim("04", "and find less than a guess.")
+@claim("04", "so these two scores prefer the wrong hidden states and do worse than chance.")
 def _(numbers):
     return max(numbers(f"Row {name}:")[1] for name in ("dot", "content_based")) < 0.1
 
@@ -223,6 +224,14 @@ def _(numbers):
 def _(numbers):
     general, perceptron = numbers("Row general:")[:2], numbers("Row perceptron:")[:2]
     return max(abs(share - 2 / 3) for share in general) < 0.05 and min(perceptron) > 0.9
+
+
+@claim("04", 'in "same" and in "turned", and nowhere was it clearly behind.')
+def _(numbers):
+    dot, general, perceptron = (numbers(f"Row {name}:") for name in ("dot", "general", "perceptron"))  # four worlds
+    lead = [ours - max(others) for ours, *others in zip(perceptron, dot, general, strict=True)]
+    in_translators = [numbers(f"\n{name}  ")[0] for name in ("dot", "general", "perceptron")]
+    return min(lead[:2]) > 0.2 and min(lead) > -0.03 and in_translators[2] > max(in_translators[:2])
 
 
 @claim("04", "At width 64, one of 16 keys gets more than 0.8 of the weight on average")
@@ -552,16 +561,33 @@ def _(numbers):
     return numbers("without causal mask  ")[2] < 0.1
 
 
-@claim("12", "Without residual connections, all words of the memory point in nearly the same direction.")
+@claim(
+    "12",
+    "Without residual connections, all words of the memory point in nearly the same direction, with small first weights",
+)
 def _(numbers):
-    whole, without = numbers("nothing taken out:"), numbers("residual connections taken out:")
-    return max(whole) < 0.5 and min(without) > 0.98
+    whole, without = (
+        [*numbers(f"{part} taken out, small weights:"), *numbers(f"{part} taken out, large weights:")]
+        for part in ("nothing", "residual connections")
+    )
+    return max(whole) < 0.6 and min(without) > 0.98
 
 
-@claim("12", "They have not learned it at any of these rates: they are hardly better than the same word each time.")
+@claim("12", "With small first weights, they are hardly better than the same word each time.")
 def _(numbers):
-    same = numbers("always the most frequent word:")[0]
-    return all(max(numbers(f"\nrate {rate}  ")) < same + 0.06 for rate in (0.001, 0.003, 0.01))
+    same, small, large = (
+        numbers(label) for label in ("always the most frequent word:", "small first weights  ", "large first weights  ")
+    )
+    return max(small) < same[0] + 0.06 and max(small) + 0.03 < min(large) and max(large) < 0.95
+
+
+@claim("12", "The GRUs get more words right, though they have more parameters, and training takes equally long.")
+def _(numbers):
+    ours, theirs = (
+        numbers("\nTransformer  "),
+        numbers("GRUs with attention  "),
+    )  # share and seconds, with lowest and highest each; parameters
+    return theirs[1] > ours[2] and abs(ours[3] - theirs[3]) < 0.3 and ours[-1] < theirs[-1]
 
 
 @claim("12", "With large weights and without norms, the numbers grow a hundredfold or more.")
@@ -644,12 +670,18 @@ def _(numbers):
     return whole > 0.8 and max(others) < 0.5
 
 
-@claim("14", "In most of these, the third or the fourth one hits, as in field 4.")
+@claim("14", "with only the first look, which hits by chance, 0.47 of the answers are right.")
 def _(numbers):
-    first, second, third, fourth = numbers("its own looks  ")
-    *_, other_third, other_fourth = numbers("looks of another field  ")
-    assert other_third + other_fourth < 0.1
-    return 0.42 < 1 - first - second < 0.55 and (third + fourth) / (1 - first - second) > 0.55
+    one, two, patch_0 = (numbers(f"\n{row}  ") for row in ("one look", "two looks", "two looks, patch 0 alone"))
+    return one[0] == 0.47 and two[0] == 0.80 and one[1] > patch_0[2]
+
+
+@claim("14", "In 33 of these 46, the third or the fourth one hits.")
+def _(numbers):
+    first, second, third, fourth = numbers("its own looks  ")[::3]  # means, each with its lowest and highest behind it
+    *_, other_third, other_fourth = numbers("looks of another field  ")[::3]
+    assert other_third + other_fourth < 0.08
+    return abs(1 - first - second - 0.46) < 0.011 and abs(third + fourth - 0.33) < 0.011
 
 
 @claim("15", "For nearly all names, the largest weight lies on the thing.")
@@ -982,15 +1014,33 @@ def _(numbers):
     return 0.15 < by_snail < 0.48 * by_rule
 
 
-@claim("20", "In `latest`, the model answers fewer than half of the questions correctly, hardly more than")
+@claim("20", "In `latest`, the model answers fewer than half of the questions correctly.")
 def _(numbers):
-    once, latest, most = numbers("once:")[:3], numbers("latest:")[:3], numbers("at 32 steps:")[0]
-    return min(once[:2]) > 0.95 and once[2] < once[0] and most < latest[0] < 0.5
+    once, latest = numbers("once:")[:3], numbers("latest:")[:3]
+    return min(once[:2]) > 0.95 and once[2] < once[0] and latest[0] < 0.5
 
 
-@claim("20", "Now all answers are right, even at 128 steps, and the scores are the same as before.")
+@claim("20", "there the model beats the most frequent value of the key. For any other key, it does not.")
+def _(numbers):
+    (own, other, _), (most_own, most_other, _) = numbers("the model  "), numbers("the key's most frequent value  ")
+    return own > most_own + 0.15 and other < most_other + 0.02
+
+
+@claim("20", "With sparsemax all answers are right, even at 128 steps")
 def _(numbers):
     return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
+
+
+@claim("20", "But with scores only 1.25 times as large, the softmax itself gets 0.999 of them right.")
+def _(numbers):
+    return numbers("\nsoftmax  ")[0] < 0.96 and numbers("softmax, scores times 1.25  ")[:2] == [0.999, 0.999]
+
+
+@claim("20", "with queries and keys 1,000 times as large, some rows add up to 0.")
+def _(numbers):
+    query, key, value = torch.randn(3, 2, 2, 7, 4, generator=torch.Generator().manual_seed(0))
+    sums = variants.linear(1000 * query, 1000 * key, value, causal_mask(7))[1].sum(-1)
+    return "linear, as trained below breaks nothing" in numbers.shown and sums.min() < 0.01
 
 
 @claim("20", "the latest key always reads its value, and a key of 8 steps ago mostly does.")
@@ -1014,11 +1064,14 @@ def _(numbers):
     return max(once) - min(once) < 0.02 and min(latest[:2]) > latest[2] + 0.03 and -0.05 < min(less) <= max(less) < 0.03
 
 
-@claim("20", "Without one of the two alone, it gets even less than with both.")
+@claim(
+    "20", "with relu(x), more than twice as many answers are right as with elu(x) + 1, with the division or without."
+)
 def _(numbers):
-    with_both, *_ = numbers("once: linear, φ and the division  ")
-    alone = [numbers(f"once: linear, {part}  ")[3] for part in ("φ", "the division")]
-    return max(alone) < with_both - 0.05
+    elu, relu, plain = (
+        numbers(f"\n{phi}  ") for phi in ("elu(x) + 1", "relu(x)", "x")
+    )  # mean, lowest, highest: divided, and not
+    return relu[1] > 2 * elu[2] and relu[4] > 2 * elu[5] and plain[0] < 0.2 and plain[3] == 0.73
 
 
 @claim("20", "it is as good there as the dot product, and clearly better than ALiBi, with both seeds.")

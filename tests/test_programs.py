@@ -59,6 +59,16 @@ def test_a_program_measures_a_row():
     assert loss > 3 and size > 40_000 and len(shares) == 3 and all(0 <= share < 0.3 for share in shares)
 
 
+def test_a_row_is_trained_for_as_many_steps_as_its_name_says(monkeypatch):
+    def fit(*_, steps, **__):
+        raise RuntimeError(f"{steps} steps")  # that many are enough to know
+
+    parts = program("parts")
+    monkeypatch.setattr(parts, "fit", fit)
+    with pytest.raises(RuntimeError, match="^1000 steps$"):
+        parts.measure("plain", "residual connections, 1000 steps, rate 0.003", 0)
+
+
 # Ablations, lesson 13
 
 

@@ -20,6 +20,7 @@ from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.wrong import first_wrong
 from course_utils.lessons import tasks
 from course_utils.lessons.tasks import answers
+from course_utils.models import variants
 
 # On a busy machine, too: time is tried in test_run.py.
 judge_answer = functools.partial(judging.judge_answer, seconds=60)
@@ -343,14 +344,38 @@ def hops_by_the_largest_of_the_batch(question, memories, mask, readout):
     return question @ readout.T
 
 
-def attention_of(change):
-    """An attention of one's own whose scores are changed."""
+def attention_of(change, change_query=lambda query: query, change_weights=lambda weights, scores: weights):
+    """An attention of one's own whose scores, queries or weights are changed."""
 
     def attend(query, key, value, mask):
-        weights = change(query @ key.mT).masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
+        scores = change(change_query(query) @ key.mT).masked_fill(~mask, -torch.inf)
+        weights = change_weights(scores.softmax(-1).masked_fill(~mask, 0.0), scores)
         return weights @ value, weights
 
     return attend
+
+
+def same(scores):
+    return scores
+
+
+SOFTER_OR_SHARPER = [  # what is done to the dot products, and to the queries
+    *((lambda scores, factor=factor: factor * scores, same) for factor in (-1.0, 0.0005, 0.01, 3.0, 15.0, 40.0)),
+    (lambda scores: scores * torch.tensor([1.0, 2.0]).view(2, 1, 1).to(scores), same),  # a factor for each head
+    (lambda scores: scores * torch.arange(1, scores.shape[-1] + 1).log1p()[:, None].to(scores), same),  # for each step
+    (same, lambda query: torch.nn.functional.normalize(query, dim=-1)),
+]
+OTHER_ATTENTIONS = [
+    attention_of(same, change_weights=lambda weights, scores: weights / (1 + (-scores.logsumexp(-1, True)).exp())),  # softmax with 1 more
+    attention_of(same, change_weights=lambda weights, scores: scores.sigmoid()),
+    *(attention_of(same, change_weights=lambda weights, scores, n=n: largest(weights, n)) for n in (1, 2, 8)),
+]  # fmt: skip
+
+
+def largest(weights, n):
+    """Only the n largest weights of each row, so that they sum to 1."""
+    kept = weights * (weights >= weights.topk(min(n, weights.shape[-1]), -1).values[..., -1:])
+    return kept / kept.sum(-1, keepdim=True).clamp(min=1e-12)
 
 
 def sum_after(before):
@@ -422,6 +447,8 @@ VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on 
     ("08.reinforce_loss", lambda p, r, b: -((r - b.detach()) / (1e-8 + (r - b.detach()).std(correction=0)) * p).mean(), "failed", "divided by the standard deviation"),
     ("20.my_attention", attention_of(lambda scores: scores.square() / scores.std()), "failed", "Two sequences get other contexts by themselves"),
     ("20.my_attention", attention_of(lambda scores: scores.square() / scores.square().amax()), "failed", "Two sequences get other contexts by themselves"),
+    *(("20.my_attention", attention, "passed", PLAIN) for attention in OTHER_ATTENTIONS),
+    *(("20.my_attention", one, "passed", "the course's own") for one in (variants.alibi, variants.sparse, variants.linear, variants.delta)),
     ("02.negation_by_hand", lambda longest: ([8, 4, 0], [0, 8, 0], [4, -3]), "failed", "give them a much lower score"),
     ("02.negation_by_hand", lambda longest: ([8, 4, 0], [0, 8, 0], [4, -3]), "failed", '"great" comes out positive only with few other words, and should be positive'),
     ("04.width_that_saturates", lambda share: round(100 * share), "failed", ""),
@@ -462,9 +489,8 @@ def test_what_an_answer_comes_to_and_what_is_said(task_id, answer, outcome, says
 def test_mistakes_are_known_in_any_style_and_by_any_factor():
     unweighted = lambda weights, values: sum(values, torch.zeros(values.shape[1]))  # noqa: E731
     assert judge_answer(TASKS["00.weighted_sum"], unweighted).mistake == "weights_unused"
-    for factor in (0.1, 0.6, 3.0):
-        scaled = attention_of(lambda scores, factor=factor: factor * scores)
-        assert judge_answer(TASKS["20.my_attention"], scaled).mistake == "unchanged"
+    for change, query in SOFTER_OR_SHARPER:
+        assert judge_answer(TASKS["20.my_attention"], attention_of(change, query)).mistake == "unchanged"
 
 
 def by_the_library(x, weight_q, weight_k, weight_v, mask=None, scale=None):

@@ -170,7 +170,7 @@ table(notices, ["the state", "the length", "the position"], corner="notices")
 #
 # <details><summary>A famous case of this fault</summary>
 #
-# Graph attention networks, which let the points of a graph, such as people, look at their neighbours, were widely used with nearly this score (Veličković et al. 2018). There, a LeakyReLU follows, which keeps the order of the keys. Brody et al. 2022 showed that every query then puts the same key first, and call it **static attention**. Their remedy is the additive score.
+# Graph attention networks, which let the points of a graph, such as people, look at their neighbours, were widely used with nearly this score (Veličković et al. 2018). There, a LeakyReLU follows, which keeps the order of the keys. Brody et al. 2022 showed that every query then puts the same key first, and call it **static attention**. Their remedy is the additive score, with a LeakyReLU instead of the tanh.
 #
 # </details>
 #
@@ -183,13 +183,13 @@ table(notices, ["the state", "the length", "the position"], corner="notices")
 # | world | the state is | so the right hidden state is |
 # | --- | --- | --- |
 # | same | a hidden state plus noise | the one that the state resembles |
-# | turned | a hidden state, turned by a fixed rotation, plus noise | the one from which the state was made |
-# | position | one of eight fixed random vectors, one for each position | the one at that position |
+# | turned | a hidden state times a fixed orthogonal matrix, plus noise | the one from which the state was made |
+# | position | random | the one at the position whose fixed vector has the highest dot product with the state |
 # | salience | random, and says nothing | the one that lies furthest in a fixed direction |
 #
-# The vectors are random. They have four numbers, and a fifth that is always 1. Through this 1, a learned matrix can also prefer a fixed direction, whatever the state is.
+# The vectors are random. An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. Each vector has four numbers, and a fifth that is always 1. Through this 1, a learned matrix can also prefer a fixed direction, whatever the state is.
 #
-# A score is trained for 70 steps, and longer training changes little. The perceptron has 32 hidden units. Then we count for how many of 1,000 new states the largest weight lies on the right hidden state. A guess is right for 1/8 = 0.125 of them. We leave out two scores: the additive one is the perceptron, and the scaled dot has the order of the dot product.
+# A score is trained for 70 steps. The perceptron has 32 hidden units. Then we count for how many of 1,000 new states the largest weight lies on the right hidden state. A guess is right for 1/8 = 0.125 of them. We leave out two scores: the additive one is the perceptron, and the scaled dot has the order of the dot product.
 #
 # Which score finds more than half of the right hidden states in each of the four worlds?
 
@@ -211,7 +211,7 @@ plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 # %% [markdown]
 # No score does so in all four worlds, so training does not make up for it. What a score does not notice, it does not learn:
 #
-# - The dot product and the content-based score have nothing to learn. They work only in "same", where a state resembles its hidden state. There, they differ only in the length, and the cosine finds 0.96 where the dot product finds 0.69: long hidden states draw the weight to themselves. In "turned", the five rotations turn a vector by 90° to 124° on average. So these two scores prefer the wrong hidden states, and find less than a guess.
+# - The dot product and the content-based score have nothing to learn. They work only in "same", where a state resembles its hidden state. There, they differ only in the length, and the cosine finds 0.96 where the dot product finds 0.69: long hidden states draw the weight to themselves. In "turned", the five orthogonal matrices turn a vector by 90° to 124° on average, so these two scores prefer the wrong hidden states and do worse than chance.
 # - The concatenating score does not notice the state, so it works only in "salience".
 # - The location-based score does not look at the hidden states, so it works only in "position".
 # - The general score and the perceptron notice both sides, but not the position. In "same" and "turned", the general score finds two thirds of the right hidden states, and the perceptron nearly all. The general score has the fault of the dot product: if the four numbers of a hidden state are doubled, so is their part of the score. The perceptron with its tanh is not bound to this.
@@ -273,7 +273,7 @@ table(rows, columns, corner="notices", digits=2)
 #
 # ## Why divide by √D?
 #
-# If scores can be too small, can they be too large, too? The scaled dot product divides by √D, which is 8 in the translator. There the dot product got 0.95 without the division and 0.91 with it, so it brings no gain. But a dot product adds up D products, so in wide vectors it can become large. What does that do to the weights?
+# If scores can be too small, can they be too large, too? The scaled dot product divides by √D, which is 8 in the translator. There, after 600 steps, the dot product got 0.95 without the division and 0.91 with it. But a dot product adds up D products, so in wide vectors it can become large. What does that do to the weights?
 #
 # We draw 500 random queries, with 16 random keys for each. For each query, we sort its 16 weights. The picture shows the mean of the largest weight, of the second largest, and so on. Move the slider: how do the two panels change if D grows?
 
@@ -312,7 +312,7 @@ table(rows, ["variance", "variance if divided by √D"], digits=2)
 #
 # The vectors of the last two cells were random. What happens when attention learns? Where the weights are nearly 0 and 1, they hardly change when a score changes a little, so the scores hardly learn. Does attention learn more slowly if we do not divide?
 #
-# We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. Only the division differs. The dotted line shows the loss of a model that knows the true rotation. At which width does the division matter more?
+# We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. Only the division differs. The dotted line shows the loss of a model that knows the true orthogonal matrix. At which width does the division matter more?
 #
 # <details><summary>The settings</summary>
 #
@@ -376,7 +376,7 @@ table(costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits
 #
 # It matters if a score cannot notice what the task needs: the concatenating score never uses the state, and the location-based score never uses the hidden states. Of these two, only the concatenating score did harm in our translator. There, the state alone can tell where to look. It also matters if the scores are too large, as dot products at width 256, or too small, as the cosines in the translator.
 #
-# Between the dot product, the general score and the perceptron, it depends on the task. In our translator and in "turned", the perceptron was ahead of both. On real sentences, Britz et al. 2017 found it slightly ahead of the dot product of two projections, without √D. But it costs the most time of the three.
+# Of the dot product, the general score and the perceptron, the perceptron did best in our translator, in "same" and in "turned", and nowhere was it clearly behind. Only the size of its lead depends on the task. On real sentences, Britz et al. 2017 found it slightly ahead of the dot product of two projections, without √D. But it costs the most time of the three.
 #
 # Our advice is to project both sides, and to take the scaled dot product. It was not the best in our translator, but learning begins well in wide vectors, too, and no tanh has to be computed for each pair. If there are only few pairs, try the perceptron, too.
 #

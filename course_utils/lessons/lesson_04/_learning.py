@@ -36,8 +36,8 @@ def six_in_all_worlds():
 
 
 def _of_states_and_hidden(name):
-    if name == "location_based":  # it returns weights: their logarithms are scores
-        return lambda state, hidden, weight: SCORES[name](state, weight).log()
+    if name == "location_based":  # its scores without the softmax that is part of it: the log of a weight can be -inf
+        return lambda state, hidden, weight: state @ weight.mT
     return SCORES[name]
 
 
@@ -82,11 +82,11 @@ def _losses(score, width, seed, steps=100):
 
 
 def lowest_loss(width, seeds=3, states=4000):
-    """Return the loss in "turned" of the true rotation, with the best of several factors for its scores: a mean over the seeds."""
-    return sum(_loss_of_true_rotation(width, seed, states) for seed in range(seeds)) / seeds
+    """Return the loss in "turned" of the true orthogonal matrix, with the best of several factors for its scores: a mean over the seeds."""
+    return sum(_loss_of_true_matrix(width, seed, states) for seed in range(seeds)) / seeds
 
 
-def _loss_of_true_rotation(width, seed, states):
+def _loss_of_true_matrix(width, seed, states):
     generator = torch.Generator().manual_seed(seed)
     q, r = torch.linalg.qr(torch.randn(width, width, generator=generator))  # as `find_one` draws it
     turn = q * r.diagonal().sign()

@@ -11,7 +11,7 @@ questions = (
     Question(
         "04.q1",
         "one function in disguise",
-        "Two of the eight scores are one function: for any matrices of the one, there are matrices with which the other gives the same numbers. Which two?",
+        "Two of the eight scores are one function: whatever matrices either of them has, there are matrices with which the other gives the same numbers. Which two?",
         right=(
             "additive and perceptron",
             "A matrix times [s; h] is a matrix times s plus another one times h. Written in the second way, each vector is multiplied only once, "
@@ -20,7 +20,7 @@ questions = (
         wrong=(
             (
                 "dot and general",
-                "The general score is the plain dot product only if its matrix is the identity.",
+                "With the identity as its matrix, the general score is the dot product. With any other matrix it is not, and the dot product has no matrix to make up for this.",
             ),
             (
                 "additive and concatenating",
@@ -38,7 +38,7 @@ questions = (
         "The concatenating score is w·[s; h]. Why are its weights the same for every state s?",
         right=(
             "The state adds the same number to all scores of its row, and softmax does not change when a constant is added.",
-            "The score is w_s·s + w_h·h, and w_s·s is the same for all h. Only a tanh or a product would make s and h interact.",
+            "The score is w_s·s + w_h·h, and w_s·s is the same for all h. It takes a product of the two, or a non-linear function of their sum such as tanh, to make s and h interact.",
         ),
         wrong=(
             (

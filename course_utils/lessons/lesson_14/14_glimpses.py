@@ -96,7 +96,7 @@ first_glimpse = explore_glimpse(fields[0], corners[0])
 first_glimpse
 
 # %% [markdown]
-# Only patch 1 could tell the model where the 9 is: it shows a bright spot at its left edge. Patch 0 shows nothing of the 9. But what patch 1 shows is too coarse to be read. So a good next look would go to the left.
+# Only patch 1 could tell the model where the 9 is: it shows a bright spot at its left edge. Patch 0 shows nothing of the 9. To see the 9 sharply, a good next look would go to the left.
 #
 # **Your turn**: move the sliders until patch 0 holds the whole digit. At which location is that?
 #
@@ -332,7 +332,7 @@ with torch.no_grad():
     show_looks(fields, labels, corners, model(fields, looks=2))
 
 # %% [markdown]
-# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, but patch 0 covers only about half of it, and the model reads a 0. In field 4 it misses the 6, and the model reads it. So a hit does not decide the answer.
+# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, and yet the model reads a 0. In field 4 it misses the 6, and yet the model reads it correctly. So a hit does not decide the answer.
 #
 # Does the model see nothing but its glimpses? This can be tested like a mask in lesson 09. In field 0, no patch of the two looks reaches column 20. We make four columns white there, and then four that the first look shows. When may the logits change?
 
@@ -393,29 +393,29 @@ show_following(models, fields, corners)
 #
 # ## Was it luck?
 #
-# One model of each kind may be luck. Also, the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, and some models were trained with patch 0 alone. All fields have 32×32 pixels now, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Which change costs most right answers, and which most hits?
+# One model of each kind may be luck. Also, the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, with models trained on patch 0 alone, and models that have only the first look. All fields have 32×32 pixels now, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Which change costs most right answers, and which most hits?
 
 # %%
 compare_five_seeds()
 
 # %% [markdown]
-# Patch 0 alone costs most right answers, and no reward costs most hits. In both cases the second look misses most digits, with every seed. So the model needs its coarse patches and the reward. With two looks it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. Four looks read more digits than two, with each seed. Their last look hits less often, but an earlier one may have hit.
+# Patch 0 alone costs most right answers, and no reward costs most hits. In both cases the second look misses most digits, with every seed. So the coarse patches and the reward both help to find the digit. But coarse patches can also be read: with only the first look, which hits by chance, 0.47 of the answers are right. That is more than with two looks at patch 0 alone. With two looks and all patches it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. Four looks read more digits than two, with each seed. Their last look hits less often, but an earlier one may have hit.
 #
 # ## What if one look is not enough?
 #
-# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next model has four looks, and was trained among clutter. The picture shows patch 0 and patch 1 of each look. Patch 2 is not drawn: at the first look it shows the whole field, and each of its cells is the mean of 16 pixels.
+# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next models have four looks and were trained among clutter. The picture shows patch 0 and patch 1 of each look of one of them. Patch 2 is not drawn: at the first look it shows the whole field, and each of its cells is the mean of 16 pixels.
 #
-# The table counts in 1,000 fields which look is the first to hit. In its second row, the looks of one field are laid over another field. When the first two looks miss, how often does a later one still find the digit?
+# The table counts which look is the first to hit, in 1,000 fields for each of five seeds. In its second row, the looks of one field are laid over another field. When the first two looks miss, how often does a later one still find the digit?
 
 # %%
 show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# In about half of the fields the first two looks miss. In most of these, the third or the fourth one hits, as in field 4. Laid over another field, the later looks hit in 7 of 100 fields, and not in 33. So where they go depends on what the model has seen. But to find a digit is not yet to read it: four looks read far fewer digits among clutter than all pixels do.
+# In 46 of 100 fields, on average, the first two looks miss. In 33 of these 46, the third or the fourth one hits. Laid over another field, the later looks are the first to hit in only 7 of 100, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: four looks read far fewer digits among clutter than all pixels do.
 #
 # ## So: where should it look next?
 #
-# REINFORCE leads it to look where looking was rewarded most after similar glimpses in training. In our fields, that is at a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there: without either, the models missed most digits. Among clutter, later looks often find what the first ones have missed, because they follow what the model has seen.
+# REINFORCE leads it towards places where a look has earned more than expected, after similar glimpses in training. In our fields, that is at a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there: without either, the models missed most digits. Among clutter, later looks often find what the first ones have missed, because they follow what the model has seen.
 #
 # ## Questions
 

@@ -12,6 +12,7 @@ from course_utils.models import glimpses as ram
 
 NOWHERE = torch.zeros(0, 2)  # no location: only the digit is marked
 SETUPS = {  # what the table calls it, and what the table of measurements calls it
+    "one look": "learned, 1 glimpse",
     "two looks": "learned, 2 glimpses",
     "two looks, no reward for looking": "no reward for looking",
     "two looks, patch 0 alone": "one patch",
@@ -75,22 +76,20 @@ def compare_five_seeds():
 
 
 def show_looks_among_clutter(i):
-    """Draw where a stored model looks on field i, one of its first eight; return a table of how often each look is the first to hit."""
+    """Draw where the model of seed 0 looks on field i, one of its first eight; return a table of how often each look is the first to hit."""
     draw = torch.Generator().manual_seed(10_000)
     fields, labels, corners = digit_fields(1000, side=32, clutter=4, draw=draw, part="test")
     x, y, answer = (measured("looks", column, "look", field=i)[1][0] for column in ("x", "y", "answer"))
     titles = [f"field {i}: a {labels[i]}", "", "", f"read as {answer[0]:.0f}"]
     for t, ax in enumerate(plots.axes(4, width=2.2, height=2.4)):
         pictures.looks(fields[i], [(x[t], y[t])], 8, corners[i], titles[t], ax, (16,), number=t + 1)
-    looks, (first,) = measured("found", "first", "look")
-    _, (elsewhere,) = measured("found", "first_elsewhere", "look")
-    rows = {"its own looks": first, "looks of another field": elsewhere}
+    looks, first = measured("found", "first", "look")  # seeds × looks
+    _, elsewhere = measured("found", "first_elsewhere", "look")
+    rows = {"its own looks": torch.tensor(first), "looks of another field": torch.tensor(elsewhere)}
     four, all_pixels = (
         by_seed("glimpses", "right", setup=f"clutter, {kind}").mean() for kind in ("4 glimpses", "convolutional")
     )
     caption = (
-        f"Right answers among clutter, mean of five seeds: {four:.2f} with four looks, {all_pixels:.2f} from all pixels"
+        f"Mean of five seeds. Right answers among clutter: {four:.2f} with four looks, {all_pixels:.2f} from all pixels"
     )
-    return table(
-        rows, [f"look {t:.0f}" for t in looks], corner="share of fields, first to hit", digits=2, caption=caption
-    )
+    return table(rows, [f"look {t:.0f}" for t in looks], corner="first to hit", digits=2, caption=caption)

@@ -126,8 +126,8 @@ predictions = (
     ),
     Prediction(
         "14.own",
-        "Which model names more digits correctly: the one that is rewarded for the answer, or the one that is rewarded for the look?",
-        why="The reward for the look teaches where to look, and asks nothing of the answer.",
+        "Which model names more digits correctly after 600 steps: the one that is rewarded for the answer, or the one that is rewarded for the look?",
+        why="To find a digit is not yet to read it. More steps reverse the order, as the text below says.",
         choices=("the answer", "the look"),
     ),
 )

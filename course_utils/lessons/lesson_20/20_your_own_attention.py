@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils import check, predict, reveal
-from course_utils.data.lookups import lookups, most_told
+from course_utils.data.lookups import lookups
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_20 import _shown as shown
@@ -43,7 +43,7 @@ def attend(query, key, value, mask, normalise=masked_softmax):
 diagrams.three_parts()
 
 # %% [markdown]
-# Linear attention and the delta rule change all three. Linear attention has other weights, and the delta rule has none at all.
+# Linear attention and the delta rule change all three. Linear attention has other weights, and the delta rule computes none at all.
 #
 # ## What must every attention do?
 #
@@ -160,16 +160,13 @@ print("once:  ", shares_right(model_of_once, "once"))
 model_of_latest = trained(attend, "latest")
 in_latest = shares_right(model_of_latest, "latest")
 print("latest:", in_latest)
-draw = torch.Generator().manual_seed(10_000)
-asked = lookups(number=200, kind="latest", draw=draw, steps=32)
-most_frequent = most_told(asked)  # B T: the key's most frequent value so far
-right = most_frequent == asked.answer  # B T
-share = right[:, -8:].float().mean()  # the last quarter of 32 steps
-print(f"always the most frequent value of the key, at 32 steps: {share:.2f}")
 reveal("20.latest", in_latest[0])
+shown.by_key_asked_for(model_of_latest)  # in `latest`, at 32 steps
 
 # %% [markdown]
-# In `latest`, the model answers fewer than half of the questions correctly, hardly more than with the most frequent value of the key. The reason is that `attend` keeps the promise `order`. Its contexts are the same in whatever order the keys come, so it cannot know which one came last. The causal mask does not help a model of one layer, because it hides only later steps.
+# In `latest`, the model answers fewer than half of the questions correctly. The reason is that `attend` keeps the promise `order`: its contexts stay the same if earlier steps change places, so nothing tells the model which of them came last. The causal mask does not tell it either, because it hides only later steps.
+#
+# But the model does know its current step, whose projection makes the query. If that step's own key is asked for, its value is the answer, and there the model beats the most frequent value of the key. For any other key, it does not.
 #
 # In `once`, the model gets nearly everything right at 32 steps, and a little less at 128. So there are two things to improve: the order in `latest`, and the long sequences in `once`. At the end of this lesson, we want one attention that is good at both.
 #
@@ -254,14 +251,15 @@ print("sparsemax:", by_sparsemax[0, 0, 9])
 # %% [markdown]
 # Sparsemax gives half of the weight to each of the two equal keys, and nothing to the other eight. But it does not know which of the two came last.
 #
-# In `once` each key comes only once, so there this does not matter. We take the model that has learned `once`, and only put sparsemax in place of its softmax. How many answers are right then at 128 steps?
+# In `once` each key comes only once, so there this does not matter. We take the model that has learned `once`, and replace only its softmax by sparsemax. But zeros are not the only way to give the other keys less weight: we can also keep the softmax and multiply its scores by a number above 1. Do we need the zeros to get everything right at 128 steps?
 
 # %%
 model_of_once.attend = sparse  # the same trained projections and readout
 print("once, with sparsemax:", shares_right(model_of_once, "once"))
+shown.read_in_other_ways()  # four ways to read each of five models, at 128 steps
 
 # %% [markdown]
-# Now all answers are right, even at 128 steps, and the scores are the same as before. So the softmax gave too much weight to the many other keys, all together.
+# We do not. With sparsemax all answers are right, even at 128 steps, so the softmax gave too much weight to the many other keys, all together. But with scores only 1.25 times as large, the softmax itself gets 0.999 of them right. The trained scores were large enough for 32 keys, but not for 128.
 #
 # ## Another memory
 #
@@ -307,7 +305,7 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 #
 # ## A memory that overwrites
 #
-# The sums of linear attention do not know which value was the latest. A memory could also replace what it holds. The **delta rule** (Schlag et al. 2021) keeps a matrix $S$, which a key reads as $S^\top k$. Before it writes a value, it reads what $S$ already holds for the key. Then it adds a share β of the difference.
+# The sums of linear attention do not know which value was the latest. A memory could also replace what it holds. Schlag et al. 2021 take up an old rule for learning, the **delta rule**. It keeps a matrix $S$, which a key reads as $S^\top k$. Before it writes a value, it reads what $S$ already holds for the key. Then it adds a share β of the difference.
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
@@ -352,7 +350,7 @@ for name, one in ours.items():
 # %% [markdown]
 # ALiBi and the delta rule break `order` on purpose. The delta rule computes no weights, so it also breaks `rows`.
 #
-# But our `linear` has a real fault: it breaks `large`, which every attention must keep. Below about -17, elu(x) is rounded to -1, so φ is 0. A sum of products can then be 0, and 0 / 0 gives NaN. The course's own `linear`, which we train below, never divides by 0 and keeps all promises.
+# But our `linear` has a real fault: it breaks `large`, which every attention must keep. Below about -17, elu(x) is rounded to -1, so φ is 0. A sum of products can then be 0, and 0 / 0 gives NaN. The course's own `linear`, which we train below, never divides by 0 and breaks none of the promises. But they try its rows only with numbers of about 1: with queries and keys 1,000 times as large, some rows add up to 0.
 #
 # ## Which one wins?
 #
@@ -368,23 +366,29 @@ reveal("20.wins", shown.best_in("latest"))
 # %% [markdown]
 # The delta rule wins in `latest`. ALiBi comes second. Perhaps this is because, where a key comes twice in a row, even its steepest head gives the later step only $e^{1/4} = 1.3$ times the weight. The three that do not know the order stay below one half.
 #
-# In `once` the ranking is different. Only sparsemax still gets everything right at 128 steps. ALiBi loses answers in long sequences, and the delta rule loses many more. Linear attention has the fewest right answers in both worlds.
+# In `once` the ranking is different. Of the five, only sparsemax still gets everything right at 128 steps. ALiBi loses answers in long sequences, and the delta rule loses many more. Linear attention has the fewest right answers in both worlds.
 #
 # ## Is it the overwriting?
 #
 # The delta rule does not only overwrite: it also has keys of length 1, and divides by no sum. Which part makes it win in `latest`? To see this, we take a part out and leave all else as it is. If nothing is read before the writing, the memory does not overwrite, it only adds: $S_t = S_{t-1} + k_t v_t^\top$.
 #
-# Linear attention only adds, too. Is it last in `once` for this reason, or because of φ and the division? Without both, the products $q \cdot k$ themselves are its weights. The course has trained all this with five seeds. Brackets hold the lowest and the highest.
+# The course has trained this with five seeds, too. Brackets hold the lowest and the highest.
 
 # %% tags=["nbval-check-output"]
-shown.parts_taken_out()
+shown.without_overwriting()
 
 # %% [markdown]
 # It is the overwriting: with it, far more answers are right in `latest`, and far fewer in `once`.
 #
-# That it only adds is not why linear attention is last. Without φ and the division it still only adds, and gets 0.73 in `once`. Without one of the two alone, it gets even less than with both. So they belong together: φ makes all products positive, and then their sum can divide them.
+# Linear attention only adds, too. Is it last in `once` for this reason, or because of its φ or the division? We try two other φ, relu(x), which is max(x, 0), and x itself, each with the division and without.
+
+# %% tags=["nbval-check-output"]
+shown.by_phi()
+
+# %% [markdown]
+# It is mostly this φ: with relu(x), more than twice as many answers are right as with elu(x) + 1, with the division or without. With x itself and no division, linear attention still only adds, and gets 0.73. Such products can be negative, so their sum can be near 0, and then the division does harm.
 #
-# Why does overwriting cost answers in `once`? This world writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be at right angles. So a new key **overlaps** with old ones: its dot product with them is not 0, and a part of each change reaches the old keys, too. We write 128 random keys in one head, and ask for a key that came 0, 8, 32 or 96 steps ago. Which of them still read the right value, if the memory overwrites, and if it only adds?
+# Why does overwriting cost answers in `once`? This world writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be at right angles. So a new key **overlaps** with old ones: its dot product with them is not 0. In either memory, an old key then also reads a part of the new value. But the delta rule first takes away what the new key reads, and with it a part of what the old keys have stored. We write 128 random keys in one head, and ask for a key that came 0, 8, 32 or 96 steps ago. Which of them still read the right value, if the memory overwrites, and if it only adds?
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -415,7 +419,7 @@ table(rows, columns, "right value read", digits=2)
 # %% [markdown]
 # If the memory overwrites, the latest key always reads its value, and a key of 8 steps ago mostly does. What came 96 steps ago is lost: a guess would be right one time in eight, too. If it only adds, old and new keys are right equally often, in about 0.4 of the cases.
 #
-# So a delta rule with few dimensions remembers the latest keys only. In `once`, the query may be an old key. In `latest`, most of the eight keys were written a short time ago. There our model, which has trained keys and four heads, got 0.99 right.
+# So with β = 1 and few dimensions, a delta rule remembers the latest keys only. In `once`, the query may be an old key. In `latest`, most of the eight keys were written a short time ago. There our model, which has trained keys and four heads, got 0.99 right.
 #
 # ## One of our own
 #
@@ -462,7 +466,7 @@ print(compared.report("mine", mine, 2, promises, expected, beside="ALiBi"))
 shown.by_slopes()
 
 # %% [markdown]
-# `mine` needs both kinds of heads. Without the slopes, it loses most of its right answers in `latest`. Without the zeros, it loses most of them in `once`, and gains very few in `latest`.
+# It takes both kinds of heads to do well in both worlds. Without the slopes, it loses most of its right answers in `latest`. Without the zeros, it loses most of them in `once`, and gains very few in `latest`.
 #
 # **What we do not know.** We chose the slopes after we had seen both worlds, so only a third world could show whether they help elsewhere. We have not tried other slopes. All models were trained alike: another learning rate or more steps might change the ranking. Both worlds are made up, and our models have one layer.
 #
@@ -470,7 +474,7 @@ shown.by_slopes()
 #
 # <details><summary>Answer</summary>
 #
-# In `once`, all answers are right at 128 steps, in place of 0.96. In `latest` it loses some, 0.78 in place of 0.87. Both hold for each of five seeds that the course has trained. We do not know why it loses them.
+# In `once`, practically all answers are right at 128 steps, instead of 0.96. In `latest` it loses some: 0.78 instead of 0.87. Both hold for each of five seeds that the course has trained. We do not know why it loses them.
 #
 # </details>
 #
@@ -479,9 +483,9 @@ shown.by_slopes()
 # Ask first what your task needs. Our two worlds suggest:
 #
 # - If the task asks for what came last, change the score, as ALiBi does, or overwrite, as the delta rule does.
-# - If one key among very many has to be found, change the normaliser, as sparsemax does.
+# - If one key among very many has to be found, the others must not get much weight together: use larger scores, or a normaliser that gives zeros, as sparsemax does.
 # - If it asks for both, let the heads share the work. Ours, two without a slope and two with 1/4, got 0.96 in `once` and 0.87 in `latest`.
-# - If the memory must not grow, ask what may be forgotten. A memory that overwrites loses old keys. One that only adds can keep more of them, but cannot tell which value came last.
+# - If the memory must not grow, ask what may be forgotten. Ours that overwrites, with β = 1, loses old keys. One that only adds can keep more of them, but cannot tell which value came last.
 #
 # Then make one change for one reason. Test its promises, write down what you expect, and after the run take the change out again.
 #
@@ -509,7 +513,7 @@ check("20.q5", ...)
 #
 # - Your own attention changes the score, the normaliser or the memory, for a reason.
 # - If all promises are kept, no fault has appeared in what was tried.
-# - In our worlds, sparsemax wins `once`, and the delta rule wins `latest`, because it overwrites. Heads with different slopes are good in both.
+# - In our worlds, sparsemax wins `once`, where larger scores do as well, and the delta rule wins `latest`, because it overwrites. Heads with different slopes are good in both.
 # - To see what a part does, take it out and compare seed by seed.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)

@@ -206,7 +206,7 @@ check("20.catch_broken_attention", catch_broken_attention)
 #
 # Change the score, the normaliser or the memory. Before you write, say which of the lesson's worlds it should win, and why.
 #
-# A dot product plus something, such as a bias by distance, counts as your own. A dot product times a factor does not: that is the attention of lesson 09.
+# A dot product plus something, such as a bias by distance, counts as your own. A dot product times a factor does not, even if each head or each query has its own: that is the attention of lesson 09, only softer or sharper.
 #
 # The check asks for what any attention promises. A step sees no later one under a causal mask, and nothing of padding, where a whole column of the mask is False. If its whole row is False, it gets zeros. The same sequence gives the same contexts anywhere in the batch. Heads do not affect each other; queries and values have an effect.
 

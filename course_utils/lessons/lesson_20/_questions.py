@@ -22,7 +22,7 @@ questions = (
             ),
             (
                 "Nothing: with longer training it would learn the order.",
-                "Without a score or a memory that depends on the order, no weights of the projections can tell the two apart.",
+                "In a model of one layer, no training can do this: if two earlier steps change places, the context stays the same, whatever the projections are.",
             ),
         ),
     ),
@@ -79,7 +79,7 @@ questions = (
             ),
             (
                 "That it can be trained in both worlds, since its gradients are right.",
-                "Linear attention can be repaired so that it keeps all promises. Still most of its answers are wrong.",
+                "The course's linear attention breaks none of them as they are tried, and still most of its answers are wrong.",
             ),
             (
                 "That it does not depend on the order of keys.",
@@ -122,6 +122,6 @@ predictions = (
     Prediction(
         "20.latest",
         "What share of the answers is right in `latest`, in sequences of 32 steps, from 0 to 1?",
-        why="Nothing tells the model which of the steps with the same key is the latest. The value that came most often would be right nearly as often.",
+        why="Nothing tells the model which of the earlier steps with the same key is the latest. The value that came most often would be right nearly as often.",
     ),
 )

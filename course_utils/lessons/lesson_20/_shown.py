@@ -3,6 +3,9 @@
 No task is declared here. The attentions themselves, and how they are trained, stand on the page or in `models/variants.py`.
 """
 
+import torch
+
+from course_utils.data.lookups import lookups, most_told, read
 from course_utils.data.measured import by_seed
 from course_utils.figures.tables import table
 from course_utils.models import compared, variants
@@ -22,26 +25,48 @@ def best_in(world):
     return max(variants.VARIANTS, key=mean)
 
 
-def parts_taken_out():
-    """A row for each memory, part and world at the longest length: the share right with the part and without it, seed by seed."""
+def by_key_asked_for(model, length=32):
+    """A row for a model and for the most frequent value: the share right in "latest", by whether a step's own key is asked for."""
+    asked = lookups(200, "latest", torch.Generator().manual_seed(10_000), length)
+    own = (asked.query == asked.key)[:, -(length // 4) :]  # B T/4
+    rows = {}
+    with torch.no_grad():
+        answers = {"the model": model(read(asked)).argmax(-1), "the key's most frequent value": most_told(asked)}
+    for name, answer in answers.items():
+        right = (answer == asked.answer)[:, -(length // 4) :].float()  # B T/4
+        rows[name] = [right[own].mean(), right[~own].mean(), right.mean()]
+    return table(rows, ["the step's own key", "another key", "all"], "asked for", 2, "share right, one training")
+
+
+def read_in_other_ways():
+    """A row for each way to read models that have learned "once" with dot products: the share right at the longest length, for all seeds."""
+    length = compared.LENGTHS[-1]
+    ways = {"softmax": "", "softmax, scores times 1.25": ", read with scores times 1.25"}
+    ways |= {"softmax, scores times 2": ", read with scores times 2", "sparsemax": ", read with sparsemax"}
+    rows = {row: [shares(f"dot product{way}", "once", length)] for row, way in ways.items()}
+    return table(rows, [f"share right at {length} steps, five seeds"], "trained with a softmax, read with", 3)
+
+
+def without_overwriting():
+    """A row for each world: the share right of the delta rule with its overwriting and without, at the longest length, seed by seed."""
     rows, length = {}, compared.LENGTHS[-1]
-    for world, name, part, label in (
-        ("latest", "delta rule", "the reading", "the overwriting"),
-        ("once", "delta rule", "the reading", "the overwriting"),
-        ("once", "linear", "φ", "φ"),
-        ("once", "linear", "the division", "the division"),
-        ("once", "linear", "both", "φ and the division"),
-    ):
-        without = shares(f"{name} without {part}", world, length)
-        whole = shares(name, world, length)
-        rows[f"{world}: {name}, {label}"] = [whole, without, whole - without]
-    return table(
-        rows,
-        ["with it", "without it", "difference, seed by seed"],
-        "what is taken out",
-        2,
-        f"share right at {length} steps",
-    )
+    for world in ("latest", "once"):
+        whole, without = (shares(f"delta rule{part}", world, length) for part in ("", " without the reading"))
+        rows[world] = [whole, without, whole - without]
+    columns = ["overwrites", "only adds", "difference, seed by seed"]
+    return table(rows, columns, "delta rule", 2, f"share right at {length} steps, mean of five seeds")
+
+
+def by_phi():
+    """A row for each φ of linear attention: the share right in "once" at the longest length with the division and without, for all seeds."""
+    length = compared.LENGTHS[-1]
+    variants = {
+        "elu(x) + 1": ("linear", "linear without the division"),
+        "relu(x)": ("linear, relu", "linear, relu, without the division"),
+        "x": ("linear without φ", "linear without both"),
+    }
+    rows = {phi: [shares(name, "once", length) for name in names] for phi, names in variants.items()}
+    return table(rows, ["divided", "not divided"], "φ(x)", 2, f"`once`: share right at {length} steps, five seeds")
 
 
 def won_and_lost():

@@ -1,5 +1,7 @@
 """Task 20.my_attention: an attention that is not the course's. Any that keeps the promises is right: what it makes of twins is compared."""
 
+import math
+
 import torch
 
 from course_utils.base.errors import CourseError
@@ -10,6 +12,7 @@ from course_utils.models.attention import causal_mask, masked_softmax
 H, D, E = 2, 4, 3
 PADDING = 2  # steps at the beginning of two of the sequences
 ROOM = 1e-4  # for rounding
+LARGEST = 50  # factor of a dot product: with a much larger one, all weight goes to one key, which is another attention
 KEPT = "one that keeps its promises"
 ALONE = "two of these sequences, with one mask T×T"
 # Sequences of one call: the first, and others that differ from it in one thing each
@@ -72,7 +75,7 @@ def _differ(one, other):
 def _found(query, key, value, mask, contexts):
     """The first fault that the contexts of the eight sequences show, or of two of them alone; or KEPT.
 
-    Among few steps an attention to the largest product alone may happen to be that of dot products with a large factor.
+    Among few steps an attention to the largest product alone may happen to be that of dot products with large factors.
     """
     half = query.shape[2] // 2
     first = contexts[FIRST]
@@ -87,7 +90,7 @@ def _found(query, key, value, mask, contexts):
         "one that mixes heads": _differ(first[0], contexts[OTHER_HEAD, 0]),
         "one that ignores the query": not _differ(first, contexts[OTHER_QUERY]),
         "one that ignores the values": not _differ(first, contexts[OTHER_VALUES]),
-        "dot-product attention": half > 3
+        "dot-product attention": half > 9
         and query.abs().max() < 20
         and _usual(first, query[FIRST], key[FIRST], value[FIRST]),
     }
@@ -95,20 +98,31 @@ def _found(query, key, value, mask, contexts):
 
 
 def _usual(contexts, query, key, value):
-    """Whether contexts are those of dot products and a softmax, but for a factor of the scores or of the contexts.
+    """Whether contexts are those of a softmax of dot products, with a factor of the scores for each query and head, and one of the contexts for each head.
 
-    The factor of the scores that comes nearest is sought among many, and again among its neighbours.
+    The first step sees one key only, so its context shows the second factor. With few keys, some factor fits nearly any weights, so only
+    steps that see more keys than a value has numbers are compared. The first factor is sought on a grid, and then around its local minima.
     """
-    products = query @ key.mT
-    factors = torch.logspace(-3, 1, 101, dtype=products.dtype)
-    for width in (0.05, 0.002, 0.0001):
-        scores = factors[:, None, None, None] * products
-        usual = masked_softmax(scores, causal_mask(products.shape[-1])) @ value
-        size = (contexts * usual).sum((1, 2, 3)) / usual.square().sum((1, 2, 3))
-        off = (contexts - size[:, None, None, None] * usual).abs().amax((1, 2, 3))
-        best = off.argmin()
-        factors = factors[best] * 10 ** torch.linspace(-width, width, 101, dtype=products.dtype)
-    return bool(off[best] <= ROOM * (1 + contexts.abs().max()))
+    products, H, T = query @ key.mT, *query.shape[:2]  # H T T
+    first = value[:, :1]
+    size = (contexts[:, :1] * first).sum(-1, keepdim=True) / first.square().sum(-1, keepdim=True)  # H 1 1
+    seen = causal_mask(T)[:, None]  # T 1 T
+
+    def off(factors):  # H T N: how far each factor's contexts are from the given ones
+        weights = masked_softmax(factors[..., None] * products[:, :, None], seen)  # H T N T
+        return (contexts[:, :, None] - size[..., None] * (weights @ value[:, None])).abs().amax(-1)
+
+    above = torch.logspace(-5, math.log10(LARGEST), 241, dtype=products.dtype)
+    factors = torch.cat([-above.flip(0), above]).expand(H, T, -1)
+    found = off(factors)
+    around = torch.nn.functional.pad(found, (1, 1), value=torch.inf)
+    lowest = (found <= around[..., :-2]) & (found <= around[..., 2:])
+    factors = factors.gather(-1, found.masked_fill(~lowest, torch.inf).topk(4, largest=False).indices)  # H T 4
+    for width in (0.03, 0.0015, 0.0001):  # in powers of ten
+        near = factors[..., None] * 10 ** torch.linspace(-width, width, 41, dtype=products.dtype)  # H T 4 41
+        found = off(near.flatten(2)).unflatten(-1, near.shape[-2:])
+        factors = near.gather(-1, found.argmin(-1, keepdim=True)).squeeze(-1)
+    return bool((found.amin((2, 3))[:, E:] <= ROOM * (1 + contexts.abs().max())).all())
 
 
 SAID = {
@@ -119,7 +133,7 @@ SAID = {
     "one that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. If you put a number far below 0 in place of hidden scores, all of them have the same weight there: put zeros into the weights where the mask is False.",
     "one that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
     "one that ignores the values": "With different values, no context changes. Contexts should be made of the values.",
-    "dot-product attention": "This is the attention of lesson 09, perhaps with another factor, or too near to it to be told apart. A factor does not count; a dot product plus something that differs from key to key does. Change the score, the normaliser or the memory.",
+    "dot-product attention": "This is the attention of lesson 09, perhaps with other factors, or too near to it to be told apart. A factor does not count, whether it is one for all or one for each head or query; a dot product plus something that differs from key to key does. Change the score, the normaliser or the memory.",
 }
 
 
