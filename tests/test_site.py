@@ -19,7 +19,7 @@ import torch
 from test_browser import FLAGS, PATIENCE, axe, playwright
 
 from course_utils import commands
-from course_utils.authoring.composing import is_placeholder
+from course_utils.authoring.links import is_placeholder, led_on
 from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, names_in, number_of
 from course_utils.checks.report import with_code
@@ -636,7 +636,7 @@ def test_exercises_show_hints_and_a_solution_only_where_wanted():
 @pytest.mark.parametrize("address", ["https://host/course", None])
 def test_links_without_a_page_lead_to_the_repository_where_that_has_an_address(address):
     text = "[a](../docs/setup.md#here), [the `b`](../benchmarks/world.csv#top), [c](https://example.org), [d](#e)"
-    found = contents.led_on(text, "notebooks/02.ipynb", {"docs/setup.md"}, address)
+    found = led_on(text, "notebooks/02.ipynb", {"docs/setup.md"}, address)
     led = "[the `b`](https://host/course/blob/main/benchmarks/world.csv#top)" if address else "the `b`"
     assert found == text.replace("[the `b`](../benchmarks/world.csv#top)", led)
 

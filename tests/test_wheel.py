@@ -39,6 +39,7 @@ def installed(tmp_path, monkeypatch):
             shutil.copy(ROOT / file_of(part, name), folder / part)
     for name in package.BESIDE:
         shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("*.py", "*.png", "*.webp"))
     for module in (places, package):
         monkeypatch.setattr(module, "PUBLISHED", folder)
     for name in ("COURSE_HOME", "COURSE_PROGRESS"):
@@ -58,6 +59,7 @@ def folder(tmp_path, installed, monkeypatch):
 def test_copies_and_progress_lie_in_the_folder_where_the_course_was_opened(folder, monkeypatch):
     assert lab._notebook(desk_folder(), "02") == f"notebooks/{SUMS}.ipynb"
     assert len(list((folder / "my_course").rglob("*.ipynb"))) == 4
+    assert (folder / "my_course" / "docs" / "setup.md").is_file()  # lesson 00 links to it
     for below in (folder / "my_course" / "exercises", folder / "my_course" / "notebooks", folder / "my_course", folder):
         monkeypatch.chdir(below)
         assert desk_folder() == learners_folder() == folder

@@ -4,7 +4,6 @@ Here: texts, made from facts. Not here: pages of notebooks (`pages.py`), and how
 """
 
 import json
-import os
 import re
 from functools import partial
 from html import escape
@@ -39,7 +38,6 @@ LEANS_BACK = re.compile(
 ENOUGH = 80
 NO_TERM = re.compile(r"^(You |Your turn|Time|GPU|Exercises|Next|More$|To read on|.*[:.?]$)")
 GLOSSED = re.compile(r'<a href="glossary\.html#([^"]+)">([^<]+)</a>')
-LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def first_page(root: Path, names: list[str]) -> str:
@@ -202,19 +200,3 @@ def _texts(lessons):
 
 def _links(files):
     return ", ".join(f"[lesson {number_of(file)}]({file})" for file in dict.fromkeys(files))
-
-
-def led_on(text: str, file: str, pages: set[str], repository: str | None) -> str:
-    """Return a text in which links to files without a page lead to the repository; `file` is the page that the text is on.
-
-    While the course has no address yet, `repository` is None, and such a link becomes plain words.
-    """
-
-    def leading_on(match):
-        words, target, anchor = match.groups("")
-        path = os.path.normpath(f"{os.path.dirname(file)}/{target}".lstrip("/")).replace(os.sep, "/")
-        if path in pages:
-            return match[0]
-        return f"[{words}]({repository}/blob/main/{path}{anchor})" if repository else words
-
-    return LINK.sub(leading_on, text)

@@ -489,7 +489,7 @@ check("21.q5", ...)
 # - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
 # - A cache takes 2·N·G·d·T·b bytes. A softmax can be computed block by block, if the sums shrink when the largest score grows.
 #
-# **To read on**: the course ships [a larger GPT](../course_utils/models/pretrained/gpt-shakespeare/README.md), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines. Raschka's *Build a Large Language Model (From Scratch)* also trains on instructions.
+# **To read on**: the course ships [a larger GPT](../docs/translators.md#the-models-that-come-with-the-course), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines. Raschka's *Build a Large Language Model (From Scratch)* also trains on instructions.
 #
 # **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #
