@@ -390,7 +390,10 @@ def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
         (lambda: hint(None), "Which task?"),
         (lambda: solution("04.dot", True, 1), 'solution("02.softmax")'),
         (lambda: solution("04.dot", 5), 'solution("02.softmax")'),
-        (lambda: check("00.q1", 2, 5), 'a decimal number with a point: `check("00.q1", 2.5)`. In `check("00.q1", 2,5)`'),
+        (
+            lambda: check("00.q1", 2, 5),
+            'a decimal number with a point: `check("00.q1", 2.5)`. In `check("00.q1", 2,5)`',
+        ),
         (lambda: check("00.q1", -2, 5, seed=3), 'with a point: `check("00.q1", -2.5)`.'),
         (lambda: predict("02.cold", 0, 5), 'with a point: `predict("02.cold", 0.5)`.'),
         (lambda: reveal("02.cold", 0, 5), 'with a point: `reveal("02.cold", 0.5)`.'),

@@ -625,6 +625,28 @@ def test_without_scripts_a_lesson_reads_on(browser, site):
 # Without a browser
 
 
+def test_a_lesson_whose_data_are_missing_gets_its_page_without_sliders_and_a_line(monkeypatch, tmp_path):
+    def fails(*_, **__):
+        raise moving.CellFailed(
+            9, "failed with DataError: Expected to download sst2/train.tsv, but no answer came in time"
+        )
+
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+    monkeypatch.setattr(moving, "execute", fails)
+    said = []
+    assert moving.of_lesson(ROOT, "01_bag_of_words", said.append) == {}
+    assert said[1].startswith("The sliders of lesson 01_bag_of_words are missing, and its page shows still pictures")
+    assert said[1].endswith(
+        "cell 9 failed with DataError: Expected to download sst2/train.tsv, but no answer came in time."
+    )
+    assert not list(tmp_path.rglob("*.json"))  # the next time it is tried again
+    assert any(
+        "image/png" in output.get("data", {})
+        for cell in pages.lesson(ROOT, "01_bag_of_words")["cells"]
+        for output in cell.get("outputs", ())
+    )
+
+
 def test_exercises_show_hints_and_a_solution_only_where_wanted():
     name, one = "02_weighted_sums", tasks.tasks_of("02")[0]
     with_one, without = (json.dumps(pages.exercises(ROOT, name, solutions)["cells"]) for solutions in (True, False))
