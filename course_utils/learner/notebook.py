@@ -316,6 +316,11 @@ def progress(*more, all=False, save=None, load=None, **unknown):
         _carry(save, load)
     except CourseError as error:
         return _show(Message(str(error)))
+    return _show(how_far(all, "progress(all=True)"))
+
+
+def how_far(all, to_see_all):
+    """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson."""
     saved = state.read(_say)
     groups = {
         number: [_progress_row(task, saved.get(task.id, {})) for task in tasks.asked(number, questions=True)]
@@ -330,8 +335,8 @@ def progress(*more, all=False, save=None, load=None, **unknown):
         if all or _begun(rows)
     }
     if not all:
-        ahead += " `progress(all=True)` shows every lesson."
-    return _show(Message(_progress_text(total, shown, ahead), _progress_html(total, shown, ahead)))
+        ahead += f" `{to_see_all}` shows every lesson."
+    return Message(_progress_text(total, shown, ahead), _progress_html(total, shown, ahead))
 
 
 def _progress_row(task, entry):
