@@ -26,7 +26,7 @@ from course_utils.figures import every_head
 from course_utils.lessons import tasks
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
-from course_utils.translation.unread import MANY, NAMED, SENTENCES, caption_words
+from course_utils.translation.unread import FEW, MANY, NAMED, SENTENCES, caption_words, target_words
 
 MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
@@ -105,7 +105,9 @@ def _sources(root, names, solutions, say):
     static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
     static["icon.svg"] = (contents.PAGE / "icon.svg").read_text(encoding="utf-8")
     static |= {f"models/{name}.js": _model(name) for name in MODELS}
-    captions = {"words": sorted(caption_words()), "sentences": SENTENCES, "many": MANY, "named": NAMED}
+    captions = {"sentences": SENTENCES, "few": FEW, "many": MANY, "named": NAMED}
+    words = {"en": caption_words(), "de": target_words("de"), "fr": target_words("fr")}
+    captions |= {language: " ".join(sorted(known)) for language, known in words.items()}
     static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(captions, ensure_ascii=False)};\n"
     return {
         "conf.py": "",
