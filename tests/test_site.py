@@ -559,8 +559,11 @@ def test_what_the_translator_can_not_read_gets_a_sentence(open_page):
 
 WARNED = (
     ("Two snowboarders are playing with a dog.", None),
-    ("dog " * MANY, None),
-    ("dog " * (MANY + 1), f"These are {MANY + 1} words."),
+    ("hello", "This is very short"),
+    ("I love you", "only 113 speak of I, you or we"),
+    ("A man isn’t eating ‘1999’ 👍🏽 pizzas & <b>bold</b> ones?", "has hardly ever read: isn't, b, bold, b, 👍"),
+    ("12 people in 1999", "has hardly ever read these numbers: 1999."),
+    ("A dog and a cat are " + "very " * (MANY - 5), f"These are {MANY + 1} words."),
     ("treaty", "has hardly ever read: treaty."),
     ("The asdf ends a treaty.", "has hardly ever read: asdf, treaty."),
     ("A boy didn't limpiando it.", "has hardly ever read: didn't, limpiando."),
@@ -585,12 +588,40 @@ WARNED = (
 def test_words_that_no_caption_holds_are_named_in_the_page_as_on_the_command_line(open_page):
     page = translating(open_page)
     for text, said in WARNED:
-        put_in(page, text)
-        assert page.locator(".warning").all_inner_texts() == warnings_of(text)
-        playwright.expect(page.locator(".warning")).to_have_count(0 if said is None else 1)
-        playwright.expect(page.locator(".translation.doubtful")).to_have_count(0 if said is None else 1)
-        if said:
-            playwright.expect(page.locator(".warning")).to_contain_text(said)
+        for language, name in (("fr", "French"), ("de", "German")):
+            page.get_by_role("radio", name=name).check()
+            put_in(page, text)
+            translation = page.locator("[data-part=translation]")
+            playwright.expect(translation).to_have_text(re.compile(r"\S"))
+            shown = page.locator(".warning").all_inner_texts()
+            assert shown == warnings_of(text, translation.inner_text(), language)
+            playwright.expect(page.locator(".translation.doubtful")).to_have_count(1 if shown else 0)
+        assert said in shown[0] if said else shown == [], text
+
+
+def test_both_languages_can_be_chosen_and_the_first_page_leads_to_its_own(open_page):
+    page = open_page("index.html")
+    page.get_by_role("link", name="Translate a sentence of your own").click()
+    french, german = (page.get_by_role("radio", name=name) for name in ("French", "German"))
+    playwright.expect(french).to_be_checked()
+    translation = page.locator("[data-part=translation]")
+    playwright.expect(translation).to_contain_text("Deux jeunes filles jouent")
+    playwright.expect(translation).to_have_attribute("lang", "fr")
+    playwright.expect(page.locator("[data-part=german]")).to_be_hidden()
+    playwright.expect(page.locator("[data-part=alignment] tbody tr").first).to_be_visible()
+    german.check()
+    playwright.expect(translation).to_contain_text("Zwei kleine Mädchen spielen")
+    playwright.expect(translation).to_have_attribute("lang", "de")
+    playwright.expect(page.locator("[data-part=german]")).to_be_visible()
+    playwright.expect(page.locator("[data-part=one-attention]")).to_contain_text("Deux jeunes filles jouent")
+    assert "29,000 English captions of photographs" in page.locator("main h1 + p").inner_text()
+
+
+def test_a_sign_that_is_cut_into_bytes_is_shown_as_bytes_and_not_as_boxes(open_page):
+    page = translating(open_page)
+    put_in(page, "A man 🙂 smiles.")
+    words = page.locator("[data-part=source] .word").all_inner_texts()
+    assert [word.split()[0] for word in words][3:7] == ["\\xf0", "\\x9f", "\\x99", "\\x82"]
 
 
 def test_a_text_in_capitals_is_put_into_small_letters_by_a_click(open_page):
