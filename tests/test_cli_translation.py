@@ -400,6 +400,7 @@ def test_the_words_of_captions_are_those_that_translators_have_learned_from():
         ("A man’s dog isn’t here.", "Der Hund eines Mannes ist da.", ["read: isn't.", "say not"]),
         ("A man & a woman <3 a dog", "Ein Mann und eine Frau.", ["has hardly ever read: <."]),
         ("A man 👍🏽 smiles at a dog.", "Ein Mann lächelt einen Hund an.", ["has hardly ever read: 👍."]),
+        ("The Boston Terrier near the U.S. flag plays with a dog.", "", []),
         ("A dog moons a theorem.", "Ein Hund.", ["has hardly ever read: moons, theorem."]),
         ("", "", []),
     ],

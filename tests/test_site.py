@@ -561,7 +561,10 @@ WARNED = (
     ("Two snowboarders are playing with a dog.", None),
     ("hello", "This is very short"),
     ("I love you", "only 113 speak of I, you or we"),
-    ("A man isn’t eating ‘1999’ 👍🏽 pizzas & <b>bold</b> ones?", "has hardly ever read: isn't, b, bold, b, 👍"),
+    (
+        "A man isn’t eating ‘1999’ 👍🏽 pizzas & <b>bold</b> ones?",
+        "has hardly ever read: isn't, pizzas, bold, ones, 👍 and 3 more",
+    ),
     ("12 people in 1999", "has hardly ever read these numbers: 1999."),
     ("A dog and a cat are " + "very " * (MANY - 5), f"These are {MANY + 1} words."),
     ("treaty", "has hardly ever read: treaty."),
@@ -570,7 +573,7 @@ WARNED = (
     ("TWO DOGS on a BMX bike", "these words with capital letters: TWO, DOGS."),
     ("A Dog Runs In The Park", "these words with capital letters: Dog, Runs, In, The, Park."),
     ("A Dog Runs In The Big Park", "capital letters: Dog, Runs, In, The, Big and 1 more. Write them in small letters."),
-    ("The Boston Terrier of Mr. Potato Head near the U.S. flag plays with a dog.", None),
+    ("A man holds a U.S. flag.", None),
     ("A dog runs. a cat sleeps.", "This is more than one sentence."),
     ("The treaty was signed yesterday.", "has hardly ever read: treaty, signed, yesterday."),
     ("asdf qwer", "has hardly ever read: asdf, qwer."),
@@ -614,7 +617,7 @@ def test_both_languages_can_be_chosen_and_the_first_page_leads_to_its_own(open_p
     playwright.expect(translation).to_have_attribute("lang", "de")
     playwright.expect(page.locator("[data-part=german]")).to_be_visible()
     playwright.expect(page.locator("[data-part=one-attention]")).to_contain_text("Deux jeunes filles jouent")
-    assert "29,000 English captions of photographs" in page.locator("main h1 + p").inner_text()
+    assert "29,000 captions of photos" in page.locator("main h1 + p").inner_text()
 
 
 def test_a_sign_that_is_cut_into_bytes_is_shown_as_bytes_and_not_as_boxes(open_page):

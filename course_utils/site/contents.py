@@ -108,7 +108,7 @@ def translator(terms: str) -> str:
     scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in TRANSLATING)
     beside = "".join(f'<script src="_static/models/{name}.js" async></script>' for name in BESIDE)
     return (
-        "# Try a Transformer\n\nThe models on this page have learned from 29,000 English captions of photographs and their translations: they translate other captions well, and any other text badly.\n\n"
+        "# Try a Transformer\n\nIt has learned from 29,000 captions of photos, and translates any other text badly.\n\n"
         f"```{{raw}} html\n{html}\n```\n\n"
         "## What runs here\n\n"
         "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs in your "
