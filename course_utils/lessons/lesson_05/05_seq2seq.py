@@ -243,7 +243,7 @@ def train(model, targets, steps):
     adam = torch.optim.Adam(model.parameters(), lr=0.01)
     falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
     losses = []
-    for _ in with_bar(range(steps)):  # a progress bar after two seconds
+    for _ in with_bar(range(steps)):  # shows a progress bar if it takes long
         # the numbers of 64 random pairs
         chosen = torch.randint(len(sources), (64,), generator=draw).tolist()
         drawn_sources = [sources[i] for i in chosen]

@@ -61,7 +61,7 @@ def train(model, optimizer, rates, seed):
     draw = torch.Generator().manual_seed(seed)
     losses = []
     model.train()  # for training, see "dropout" below
-    for rate in with_bar(rates):  # one rate for each step; the bar shows after two seconds
+    for rate in with_bar(rates):  # one rate for each step, under a bar if it takes long
         source, given, wanted = draw_batch(draw)  # B S, B T, B T: defined below
         logits = model(source, given).flatten(0, 1)  # B·T V
         right_words = wanted.flatten()  # B·T
