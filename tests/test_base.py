@@ -2,7 +2,10 @@
 
 import os
 import stat
+import time
+from types import SimpleNamespace
 
+import IPython
 import pytest
 import torch
 from hypothesis import given
@@ -13,6 +16,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import opened, replacing, write
 from course_utils.base.imports import closure, imported
 from course_utils.base.places import chosen, number_of
+from course_utils.models.train_model import train_model
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
 LISTS = lambda inner: st.lists(inner, max_size=3)  # noqa: E731
@@ -110,3 +114,32 @@ def test_a_terminal_gets_a_bar(monkeypatch, capsys):
         step()
         step()
     assert "Graded: 100%" in capsys.readouterr().err
+
+
+# A bar for training
+
+
+def trained(shell, monkeypatch, capsys, seconds):
+    """What a training of three steps, each of so many seconds, writes in a notebook with this shell, and its losses."""
+    monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
+    monkeypatch.setattr(steps, "PATIENCE", 0.05)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(2, 1)
+
+    def loss_of_batch(draw):
+        time.sleep(seconds)
+        return model(torch.rand(4, 2, generator=draw)).square().mean()
+
+    losses = train_model(model, loss_of_batch, seed=0, steps=3, rate=0.1)
+    return capsys.readouterr().out, losses
+
+
+def test_a_training_that_takes_long_shows_a_bar_in_a_notebook_alone(monkeypatch, capsys):
+    first, second = (SimpleNamespace(kernel=object(), execution_count=count) for count in (1, 2))
+    shown, losses = trained(first, monkeypatch, capsys, 0.15)
+    assert "/3 [" in shown and shown.endswith("\r")  # nothing of it is left to see
+    assert "/3 [" in trained(first, monkeypatch, capsys, 0.0)[0]  # the cell has computed for long
+    assert trained(second, monkeypatch, capsys, 0.0)[0] == ""
+    for shell in (None, SimpleNamespace()):
+        assert trained(shell, monkeypatch, capsys, 0.15)[0] == ""
+    assert trained(first, monkeypatch, capsys, 0.15)[1] == losses

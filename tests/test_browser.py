@@ -15,6 +15,7 @@ import patience
 import pytest
 from matplotlib.image import imread
 from test_cli import ROOT, Lab, free_port
+from test_docs import LINK
 
 from course_utils.base.places import file_of
 
@@ -70,14 +71,14 @@ def lab_on_a_copy(copy):
     """`course lab` on a clone of the course in this folder, with settings and progress of its own."""
     for name in ("pyproject.toml", ".gitignore"):
         shutil.copy(ROOT / name, copy)
-    for folder in ("notebooks", "exercises"):
+    for folder in ("notebooks", "exercises", "docs"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for name, source in (("91_every_head", EVERY_HEAD), ("92_pictures", PICTURES)):
         made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
         made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
         nbformat.write(made, copy / "exercises" / f"{name}_exercises.ipynb")
     git(copy, "init", "-q")
-    git(copy, "add", "pyproject.toml", ".gitignore", "notebooks", "exercises")
+    git(copy, "add", "pyproject.toml", ".gitignore", "notebooks", "exercises", "docs")
     git(copy, "commit", "-qm", "as it is published")
     own = {"COURSE_HOME": str(copy), "JUPYTERLAB_SETTINGS_DIR": str(copy / "SETTINGS")}
     return Lab(copy, LESSON, "--port", str(free_port()), **own)
@@ -174,6 +175,38 @@ def test_a_notebook_counts_as_saved_until_it_is_changed(page, lab):
     # The kernel has answered by now, and JupyterLab has added nothing to what was there.
     saved = nbformat.read(own, as_version=4)
     assert saved.metadata == before.metadata and [cell.id for cell in saved.cells] == [cell.id for cell in before.cells]
+
+
+def test_every_link_of_every_notebook_leads_to_its_page_and_section(page, lab):
+    own, found = lab.clone / "my_course", set()
+    for file in own.glob("*s/*.ipynb"):
+        cells = [cell.source for cell in nbformat.read(file, as_version=4).cells if cell.cell_type == "markdown"]
+        found |= {
+            f"../{target.removeprefix('../')}" if "/" in target else f"../notebooks/{target}"
+            for _, _, target in LINK.findall("\n".join(cells))
+        }
+    targets = sorted(target for target in found if not target.startswith("../http"))
+    assert len([target for target in targets if ".md" in target]) >= 10 and len(targets) > 50
+    text = "\n\n".join(f"[{place}]({target})" for place, target in enumerate(targets))
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)]), own / "exercises" / "links.ipynb"
+    )
+    for place, target in enumerate(targets):
+        if place == 0 or ".md" in targets[place - 1]:
+            page.goto(f"http://127.0.0.1:{lab.port}/lab/tree/exercises/links.ipynb?reset&token={lab.token}")
+        link = page.locator(".jp-RenderedMarkdown a", has_text=re.compile(f"^{place}$"))
+        playwright.expect(link).to_have_attribute("href", re.compile("/files/"))
+        assert page.request.get(link.get_attribute("href")).ok, target
+        if ".md" not in target:  # a click would start a kernel
+            continue
+        link.click()
+        path, _, section = target.partition("#")
+        page.locator(".jp-MarkdownViewer h1").wait_for()
+        headings = page.locator(".jp-MarkdownViewer :is(h1, h2, h3)")
+        titles = [heading.removesuffix("¶") for heading in headings.all_inner_texts()]
+        names = [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+        playwright.expect(headings.nth(names.index(section) if section else 0)).to_be_in_viewport()
+    (own / "exercises" / "links.ipynb").unlink()
 
 
 def ground(picture, across=0.0):

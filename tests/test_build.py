@@ -73,7 +73,7 @@ OTHER = """\
 # %%
 import os
 
-{name: os.environ.get(name) for name in ("COURSE_PROGRESS", "COURSE_REAL_DATA", "OMP_NUM_THREADS", "MPLBACKEND", "KEPT")}
+{name: os.environ.get(name) for name in ("COURSE_PROGRESS", "COURSE_REAL_DATA", "OMP_NUM_THREADS", "TQDM_DISABLE", "MPLBACKEND", "KEPT")}
 """
 
 
@@ -215,7 +215,13 @@ def test_environment_of_the_kernel(course, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     assert build(course, ["02"], everything=True, say=quiet) == []
     (output,) = load(course / "notebooks/02_other.ipynb")["cells"][2]["outputs"]
-    values = {"COURSE_PROGRESS": "off", "COURSE_REAL_DATA": "1", "OMP_NUM_THREADS": "1", "KEPT": "yes"}
+    values = {
+        "COURSE_PROGRESS": "off",
+        "COURSE_REAL_DATA": "1",
+        "OMP_NUM_THREADS": "1",
+        "TQDM_DISABLE": "1",
+        "KEPT": "yes",
+    }
     assert eval("".join(output["data"]["text/plain"])).items() >= values.items()
     assert "'agg'" not in "".join(output["data"]["text/plain"])
 

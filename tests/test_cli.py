@@ -27,6 +27,7 @@ from course_utils.base import environment
 from course_utils.base.errors import CourseError
 from course_utils.base.places import FOLDERS, source_of
 from course_utils.commands import doctor, lab, main
+from course_utils.learner import state
 
 ROOT = Path(__file__).resolve().parent.parent
 ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d+)/lab/tree/(\S+)\?token=(\w+)")
@@ -93,6 +94,13 @@ def test_without_a_command_the_help_is_shown(tmp_path):
     [
         (["fly"], "there is no command `course fly`: `course --help` lists the commands there are."),
         (["submitt"], 'there is no command `course submitt` (did you mean "submit"?): `course --help` lists'),
+        (["progres"], 'there is no command `course progres` (did you mean "progress"?)'),
+        (["export", "nbgraderr", "out"], "not 'nbgraderr' (did you mean \"nbgrader\"?)"),
+        (["lab", "00_stat"], "no lesson '00_stat' (did you mean \"00_start_here\"?)"),
+        (
+            ["translate", "pyprojct.toml"],
+            'cannot use pyprojct.toml: No such file or directory (did you mean "pyproject.toml"?)',
+        ),
         (["lab", "--port", "0"], "expected a number from 1 to 65535, not '0'"),
         (["lab", "--port", "many"], "not 'many'"),
         (["lab", "02", "03"], "`course lab` does not know 03: `course lab --help` shows how it is used."),
@@ -107,6 +115,20 @@ def test_without_a_command_the_help_is_shown(tmp_path):
 def test_wrong_arguments_get_one_sentence(refused, arguments, words, monkeypatch):
     monkeypatch.setenv("COURSE_DATA_MIRROR", "none")
     assert words in refused(*arguments)
+
+
+def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, capsys):
+    monkeypatch.chdir(copy / "exercises")
+    monkeypatch.delenv("COURSE_HOME", raising=False)
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
+    assert main(["progress"]) == 0 and f"No progress is kept in {copy}." in capsys.readouterr().out
+    state.change("02.softmax", lambda entry: entry.update(state="passed", passed=True, attempts=2))
+    assert main(["progress"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^1 of \d+ tasks passed, 0 of \d+ questions answered$", shown, re.MULTILINE)
+    assert "`course progress --all` shows every lesson." in shown
+    assert re.search(r"02.softmax +passed +attempts +2", shown) and "\n03 Queries" not in shown
+    assert main(["progress", "--all"]) == 0 and "\n03 Queries" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["lab", "build", "lint", "test"])

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -348,10 +349,16 @@ def test_without_a_name_the_courses_model_translates(course, complaint, here, mo
 
 def test_what_the_courses_model_has_hardly_ever_read_is_named_and_further_lines_are_counted(course, monkeypatch):
     monkeypatch.setattr(files, "PRETRAINED", unread.PRETRAINED)
-    course("translate", "--width", 1, typed=b"A dog.\nTWO DOGS play.\n" + 4 * b"The asdf is here.\n")
-    first, *_, third, rest = course.said.splitlines()
+    course(
+        "translate",
+        "--width",
+        1,
+        typed=b"A dog runs in the snow.\nTWO DOGS play in the snow.\n" + 4 * b"The asdf is here.\n",
+    )
+    first, made_up, *_, third, rest = course.said.splitlines()
     assert first.startswith("line 2: The model has hardly ever read these words ") and "TWO, DOGS" in first
-    assert "\nTry: Two dogs play.\n" in course.said
+    assert "\nTry: Two dogs play in the snow.\n" in course.said
+    assert made_up.startswith("line 2: ") and "never read them: TOG, DOS." in made_up
     assert third.startswith("line 4: ") and "has hardly ever read: asdf." in third
     assert rest == "Further lines with such warnings: 2."
     course("translate", *ATTENTION, typed=b"The asdf is here.\n")  # it has learned from no captions
@@ -363,8 +370,44 @@ def test_the_words_of_captions_are_those_that_translators_have_learned_from():
         captions = load_multi30k("train", "en-de").sources
     except DataError as error:
         pytest.skip(f"needs Multi30k: {error}")
-    words = {word for caption in captions for word in re.findall(r"[^\W\d_]+", caption)}
-    assert unread.caption_words() == {word if word.isupper() and len(word) > 1 else word.lower() for word in words}
+    read = Counter(part for caption in captions for part in re.findall(r"[^\W\d_]+|\d+|[^\w\s]", caption))
+    by_form = Counter()
+    for word, times in read.items():
+        by_form[word if word.isupper() and len(word) > 1 else word.lower()] += times
+    assert unread.caption_words() == {word for word, times in by_form.items() if times >= unread.LEAST}
+    for language in ("de", "fr"):
+        words = {
+            word.lower()
+            for text in load_multi30k("train", f"en-{language}").targets
+            for word in unread.LETTERS.findall(text)
+        }
+        assert unread.target_words(language) == words
+    words = [len(re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+", caption)) for caption in captions]
+    assert sum(count < unread.FEW for count in words) == 3 and len(captions) == 29_000
+    assert sum(bool(unread.TALK.search(caption)) for caption in captions) == 113
+
+
+@pytest.mark.parametrize(
+    ("text", "translation", "parts"),
+    [
+        ("hello", "Ein Band macht eine Person.", ["very short"]),
+        ("I love you", "Ein Webuder Jugendlicher.", ["only 113 speak of I, you or we", "Webuder"]),
+        ("A man is not eating.", "Ein Mann isst Noti.", ["say not", "Noti"]),
+        ("12 people in 1999", "2 Personen in 19995.", ["numbers: 1999."]),
+        ("Two dogs play in the snow.", "Zwei Hunde spielen im Schnee.", []),
+        ("Two snowboarders play with a dog.", "Zwei Snowboarder spielen mit einem Hund.", []),
+        ("A boy near the Boston flag", "Ein Junge nahe der Boston-Flagge", []),
+        ("A man’s dog isn’t here.", "Der Hund eines Mannes ist da.", ["read: isn't.", "say not"]),
+        ("A man & a woman <3 a dog", "Ein Mann und eine Frau.", ["has hardly ever read: <."]),
+        ("A man 👍🏽 smiles at a dog.", "Ein Mann lächelt einen Hund an.", ["has hardly ever read: 👍."]),
+        ("The Boston Terrier near the U.S. flag plays with a dog.", "", []),
+        ("A dog moons a theorem.", "Ein Hund.", ["has hardly ever read: moons, theorem."]),
+        ("", "", []),
+    ],
+)
+def test_what_may_be_translated_badly_is_warned_of(text, translation, parts):
+    warnings = unread.warnings_of(text, translation, "de")
+    assert len(warnings) == len(parts) and all(part in warning for part, warning in zip(parts, warnings, strict=True))
 
 
 def alignment(source, target, *weights):

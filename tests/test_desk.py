@@ -18,6 +18,7 @@ from test_cli import ROOT
 
 from course_utils.authoring import build
 from course_utils.authoring.composing import notebook_of, sealed, set_up_code
+from course_utils.authoring.links import absolute
 from course_utils.authoring.sources import Cell, Target
 from course_utils.base import set_up
 from course_utils.base.environment import tomllib
@@ -144,6 +145,33 @@ def test_links_between_copies_lead_to_copies(clone):
             place = (path.parent / target).resolve()
             assert place.is_relative_to(clone / "my_course")
             assert place.is_file() or not (clone / target[3:]).is_file()
+
+
+def test_a_published_notebook_names_pages_by_their_address_and_a_copy_has_them_beside_it(clone):
+    address, page = "https://github.com/ada/sums", "docs/setup.md"
+    project, start = clone / "pyproject.toml", own(clone, "notebooks", "00_start_here")
+    before = sources(start)
+    assert any(f"](../{page})" in text for text in before)
+    texts = [absolute(text, address) for text in before]
+    assert any(f"]({address}/blob/main/{page})" in text for text in texts)
+    assert [text.count(".ipynb)") for text in texts] == [text.count("](../") + text.count("](0") for text in texts]
+    assert [absolute(text, "https://github.com/example/sums") for text in before] == before
+    project.write_text(project.read_text().replace("github.com/example/attention-course", "github.com/ada/sums"))
+    published(
+        clone,
+        lambda cells: cells.__setitem__(slice(None), [(kind, absolute(text, address)) for kind, text in cells]),
+        "notebooks",
+        "00_start_here",
+    )
+    start.unlink()
+    copies.make_missing(clone)
+    assert sources(start) == before and copies.newer(clone) == []
+    (clone / "docs").mkdir()
+    (clone / page).write_text("[a](../benchmarks/world.csv), [b](measurements.md#here), [c](https://host)")
+    (clone / "docs" / "measurements.md").write_text("# Here")
+    copies.bring_pages(clone)
+    led = f"[a]({address}/blob/main/benchmarks/world.csv), [b](measurements.md#here), [c](https://host)"
+    assert (clone / "my_course" / page).read_text() == led
 
 
 def test_of_a_former_and_a_present_copy_both_stay_and_the_present_one_counts(clone):

@@ -22,19 +22,18 @@ from itertools import zip_longest
 from pathlib import Path
 
 from course_utils.authoring.composing import (
-    PLACEHOLDER,
     checksum,
     compose,
     content_hash,
-    is_placeholder,
     notebook_of,
     sealed,
 )
 from course_utils.authoring.dependencies import chain
 from course_utils.authoring.headers import with_table
+from course_utils.authoring.links import PLACEHOLDER, address_of, is_placeholder
 from course_utils.authoring.running import CellFailed, execute, tidy
 from course_utils.authoring.sources import Target, read_source, read_text, split_answers
-from course_utils.base.environment import INSTALL, tomllib
+from course_utils.base.environment import INSTALL
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import FOLDERS, LESSONS, chosen, number_of, source_of, sources_in
@@ -56,7 +55,8 @@ def build(
     """
     root = Path(root).resolve()
     try:
-        repository = repository_of(root)
+        _need_tools()
+        repository = address_of(root)
         known = targets = _targets(root)
         if names is not None:
             lessons = chosen(names, sorted({target.name for target in known}))
@@ -96,22 +96,9 @@ def placeholders(root: Path) -> list[str]:
 # What there is to build
 
 
-def repository_of(root):
-    """Return the repository's address, which is in pyproject.toml only."""
+def _need_tools():
     if missing := [tool for tool in TOOLS if find_spec(tool) is None]:
         raise CourseError(f"the build needs {', '.join(missing)}: run `{INSTALL}`.")
-    try:
-        return tomllib.loads(read_text(root / "pyproject.toml"))["project"]["urls"]["Repository"].rstrip("/")
-    except (OSError, ValueError, KeyError):
-        raise CourseError(
-            f"{root} holds no pyproject.toml with a Repository address under [project.urls]: "
-            "run the build in the course's folder."
-        ) from None
-
-
-def has_real_address(root: Path) -> bool:
-    """Return whether pyproject.toml holds the address at which the course is published, and no placeholder for it."""
-    return not is_placeholder(repository_of(root))
 
 
 def _targets(root):

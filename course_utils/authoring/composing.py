@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 
 from course_utils.authoring.headers import demands, heading, of_exercises, of_lesson, task_facts
+from course_utils.authoring.links import PLACEHOLDER, absolute, is_placeholder
 from course_utils.authoring.sources import TASK_HEADING, Cell, begins_in_header, split_answers
 from course_utils.base.errors import CourseError
 from course_utils.base.places import folder_of, source_of
@@ -33,7 +34,6 @@ if importlib.util.find_spec("course_utils") is None:
         sys.exit(f"The course could not be installed from {{source}}: check the connection, run this again.")
     importlib.invalidate_caches()"""
 OPEN_IN_COLAB = "Open in Colab"
-PLACEHOLDER = "github.com/example/"  # in the address of a course that is not published yet
 IF_PLACEHOLDER = f"""
     elif "{PLACEHOLDER}" in source:
         sys.exit(f"The course is not published yet: {{source}} is a placeholder, and nothing can be installed from it. "
@@ -58,17 +58,13 @@ def compose(root, target, cells, repository):
         header.append(cells[0].text)
         cells = cells[1:]
     setup = Cell("code", set_up_code(repository), 0, {"tags": ["setup"]})
-    return [Cell("markdown", "\n\n".join(filter(None, header)), 0, {}), setup, *cells]
+    cells = [Cell("markdown", "\n\n".join(filter(None, header)), 0, {}), setup, *cells]
+    return [replace(cell, text=absolute(cell.text, repository)) if cell.kind == "markdown" else cell for cell in cells]
 
 
 def set_up_code(repository):
     source, clause = f"git+{repository}", IF_PLACEHOLDER if is_placeholder(repository) else ""
     return SETUP.format(source=source, placeholder=clause)
-
-
-def is_placeholder(address: str) -> bool:
-    """Return whether an address only holds the place of the one at which the course will be published."""
-    return PLACEHOLDER in address
 
 
 def _with_facts(target, tasks, cell):

@@ -33,6 +33,7 @@ def environment(root: Path) -> dict[str, str]:
         "COURSE_REAL_DATA": "1",  # a lesson's stored numbers are those of the real data, or there is no build
         "PYTHONHASHSEED": "0",
         "OMP_NUM_THREADS": "1",
+        "TQDM_DISABLE": "1",  # no bars in what is stored
         "PYTHONPATH": path,
     }
 
@@ -53,6 +54,7 @@ def pytest_configure(config):
     folder = tempfile.TemporaryDirectory(prefix="course")
     config.add_cleanup(folder.cleanup)
     start = nbval.kernel.KernelManager
+    os.environ["TQDM_DISABLE"] = "1"  # no bars in what is compared
 
     @functools.wraps(start)
     def manager(**options):

@@ -1,11 +1,30 @@
-"""Shows how far long work has come: a bar on a terminal, and elsewhere, such as in a log, a line now and then."""
+"""Shows how far long work has come: a bar in a terminal or a notebook, and elsewhere, such as in a log, a line now and then."""
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 SECONDS = 30  # at least, between two lines
+PATIENCE = 2  # seconds that a cell of a notebook computes before it shows a bar
+_cell = {"number": None, "began": 0.0}  # of a notebook: the one that has asked for a bar last, and when it did so first
+
+
+def with_bar(steps: Iterable) -> Iterable:
+    """Return the steps of a training, which show a bar as they are taken once a notebook's cell has computed for two seconds.
+
+    The bar goes when the training ends. Outside a notebook there is none, nor where the environment sets TQDM_DISABLE.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if not hasattr(shell, "kernel"):
+        return steps
+    from tqdm import tqdm
+
+    now = time.monotonic()
+    if _cell["number"] != shell.execution_count:
+        _cell.update(number=shell.execution_count, began=now)
+    delay = max(0.0, _cell["began"] + PATIENCE - now)
+    return tqdm(steps, delay=delay, leave=False, file=sys.stdout, unit="step")
 
 
 @contextmanager

@@ -28,6 +28,10 @@ def cut(text: str, at_most: int) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is most like one, as a question in brackets; "" where none is like it."""
+    """Return the known name that is most like one, or begins most like it, as a question in brackets; "" where none does."""
+    known = list(known)
     close = get_close_matches(name, known, 1)
+    if not close and len(name) > 2:
+        beginnings = {other[: len(name)]: other for other in reversed(known)}
+        close = [beginnings[found] for found in get_close_matches(name, beginnings, 1, 0.75)]
     return f' (did you mean "{close[0]}"?)' if close else ""

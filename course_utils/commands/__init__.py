@@ -20,7 +20,7 @@ from course_utils.base.texts import clean, cut, did_you_mean
 
 AT_MOST = 2000  # characters of a sentence
 GROUPS = {  # as the help lists them; commands named nowhere here come last, for authors
-    "To learn": ("lab", "update", "submit", "doctor", "data"),
+    "To learn": ("lab", "update", "progress", "submit", "doctor", "data"),
     "To translate": ("translate", "train", "evaluate"),
     "To teach a class": ("release", "grade", "term", "export", "site"),
 }
@@ -90,11 +90,17 @@ def _sentence(error):
     if isinstance(error, CourseError):
         return str(error)
     if isinstance(error, OSError) and error.filename:
-        return f"cannot use {error.filename}: {error.strerror}"
+        meant = _file_meant(error.filename) if isinstance(error, FileNotFoundError) else ""
+        return f"cannot use {error.filename}: {error.strerror}{meant}"
     if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, of a GPU
         return "the GPU's memory is full: set batch_tokens lower, or translate shorter lines at a smaller width"
     words = " ".join(str(error).split())
     return f"something went wrong ({type(error).__name__}: {words}): set COURSE_DEBUG=1 to see where"
+
+
+def _file_meant(path):
+    folder, name = os.path.split(os.fspath(path))
+    return did_you_mean(name, os.listdir(folder or ".")) if os.path.isdir(folder or ".") else ""
 
 
 def make_parser() -> Parser:

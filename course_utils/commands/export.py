@@ -4,6 +4,7 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.places import course_folder
+from course_utils.base.texts import did_you_mean
 from course_utils.commands._arguments import add_handing_out, quoted
 
 WORDS = "Write the course for another grader: nbgrader or Gradescope."
@@ -25,7 +26,9 @@ def form(text: str) -> str:
             "and in Canvas you choose it under Grades, Import."
         )
     if text not in FORMS:
-        raise CourseError(f"course export knows the forms {' and '.join(FORMS)}, not {text!r}.")
+        raise CourseError(
+            f"course export knows the forms {' and '.join(FORMS)}, not {text!r}{did_you_mean(text, FORMS)}."
+        )
     return text
 
 

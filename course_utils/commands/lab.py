@@ -96,6 +96,7 @@ def _notebook(root, lesson):
     from course_utils.desk import copies  # reads the tasks, and PyTorch with them: a wrong name is refused before that
 
     copies.rename_old(root)
+    copies.bring_pages(root)
     for place in copies.make_missing(root):
         print(f"{place.built} held changes of yours: your copy, {place.own}, begins with them.")
     place = copies.Place(root, "notebooks", name)

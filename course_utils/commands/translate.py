@@ -19,6 +19,9 @@ COLUMNS = 100  # of a terminal
 LONGEST_LABEL = 24
 WARNED = 3  # lines of a file that are warned of, each with its number; the others are counted
 SHADES, FROM = " ░▒▓█", (0.05, 0.25, 0.5, 0.75)  # the first shade from 5 % of the attention on, and so on
+LEARNED = (
+    "This model has learned from 29,000 captions of photographs: it translates captions well, and any other text badly."
+)
 LEGEND = "Attention, rows: words of the translation, columns: words of the source; ░ from 5 %, ▒ 25 %, ▓ 50 %, █ 75 %."
 
 
@@ -38,7 +41,7 @@ def run(options) -> int:
     from course_utils.commands._trained import lines as lines_of
     from course_utils.commands._trained import load
     from course_utils.translation.translate import align
-    from course_utils.translation.unread import in_small_letters, warnings_of
+    from course_utils.translation.unread import in_small_letters, straight, warnings_of
 
     model, subwords, settings = load(options)
     if (options.show or options.picture) and not _has_attention(model):
@@ -47,15 +50,19 @@ def run(options) -> int:
         sys.stdout.reconfigure(encoding="utf-8")  # as the input is, also where Windows writes to a file
     search = {"width": options.width, "alpha": options.alpha}
     picture, number, lines, doubtful = options.picture, 0, lines_of(options.file), 0
-    knows_captions = settings.get("data") == "multi30k" and str(settings.get("pair")).startswith("en-")
+    source, _, language = str(settings.get("pair")).partition("-")
+    knows_captions = settings.get("data") == "multi30k" and source == "en" and language in ("de", "fr")
     one_by_one = options.show or (options.file is None and sys.stdin.isatty())
+    if knows_captions and one_by_one:
+        print(LEARNED, file=sys.stderr)
     if options.show:
         print(LEGEND, file=sys.stderr)
     while texts := list(itertools.islice(lines, 1 if one_by_one else CHUNK)):
+        texts = [straight(text) for text in texts] if knows_captions else texts
         for text, translated in zip(texts, _translations(model, subwords, texts, number + 1, search), strict=True):
             print(one_line(translated))
             number += 1
-            if knows_captions and (warnings := warnings_of(text)):
+            if knows_captions and (warnings := warnings_of(text, translated, language)):
                 doubtful += 1
                 if one_by_one or doubtful <= WARNED:
                     print(*(f"line {number}: {warning}" for warning in warnings), sep="\n", file=sys.stderr)

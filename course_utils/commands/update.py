@@ -16,10 +16,11 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Update, and say for each copy what was done; 1 if one could not be updated."""
     root = desk_folder()
-    from course_utils.desk.copies import rename_old
+    from course_utils.desk.copies import bring_pages, rename_old
     from course_utils.desk.updating import update
 
     rename_old(root)
+    bring_pages(root)
     written = []
 
     def say(line):

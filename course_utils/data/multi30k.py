@@ -6,6 +6,7 @@ Here: two files' lines made into `Pairs`. Not here: how the files get onto this 
 import gzip
 
 from course_utils.base.errors import CourseError
+from course_utils.base.texts import did_you_mean
 from course_utils.data.download import DataError, fetch
 from course_utils.data.pairs import Pairs
 
@@ -22,7 +23,9 @@ def load_multi30k(split: str, pair: str = "en-de") -> Pairs:
     """
     for name, received, known in (("split", split, MULTI30K_SPLITS), ("pair", pair, MULTI30K_PAIRS)):
         if received not in known:
-            raise CourseError(f"{name} must be one of {', '.join(known)}, not {received!r}")
+            raise CourseError(
+                f"{name} must be one of {', '.join(known)}, not {received!r}{did_you_mean(received, known)}"
+            )
     source, target = pair.split("-")
     sources, targets = _lines(f"multi30k/{split}.{source}.gz"), _lines(f"multi30k/{split}.{target}.gz")
     if len(sources) != len(targets):

@@ -2,6 +2,7 @@
 
     notebooks/NN_topic.ipynb  -> my_course/notebooks/NN_topic.ipynb   the same cells, without outputs
     exercises/NN_topic_exercises.ipynb  -> my_course/exercises/NN_topic_exercises.ipynb
+    docs/page.md  -> my_course/docs/page.md   which notebooks link to; as the course has it, whatever was there
 
 A copy keeps in its metadata what it was copied from: the ids of the cells, with a hash of each one's source. So the copy alone tells
 what the learner has changed, wherever it has travelled. Bringing a new version into a copy is in `updating.py`.
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_utils.authoring.composing import cell_id, content_hash
+from course_utils.authoring.links import led_on, published_address, relative
 from course_utils.base.environment import kernel_metadata
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
@@ -88,7 +90,7 @@ def make_missing(root: Path) -> list[Place]:
     for place in places(root):
         path = root / place.own
         try:
-            if path.exists() or (built := read(place.original)) is None:
+            if path.exists() or (built := read_original(place)) is None:
                 continue
         except CourseError:
             continue
@@ -105,7 +107,7 @@ def newer(root: Path) -> list[Place]:
     found = []
     for place in places(root):
         try:
-            own, built = read(root / place.own), read(place.original)
+            own, built = read(root / place.own), read_original(place)
         except CourseError:
             continue
         known = own and copied(own)
@@ -114,7 +116,32 @@ def newer(root: Path) -> list[Place]:
     return found
 
 
+def bring_pages(root: Path) -> None:
+    """Write the pages that notebooks link to beside the copies, so that these links lead somewhere there, too."""
+    course = course_of(root)
+    files = sorted(course.glob("docs/*.md"))
+    if not files:
+        return
+    (root / OWN / "docs").mkdir(parents=True, exist_ok=True)
+    address, known = published_address(course), {f"docs/{file.name}" for file in files}
+    for file in files:
+        text = led_on(file.read_text(encoding="utf-8"), f"docs/{file.name}", known, address)
+        write(root / OWN / "docs" / file.name, text)
+
+
 # A notebook as a dict
+
+
+def read_original(place: Place) -> dict | None:
+    """Return the course's own notebook with its links as they are in a copy, as `read` does."""
+    built, address = read(place.original), published_address(course_of(place.root))
+    if built is None or address is None:
+        return built
+    cells = [
+        cell | {"source": relative(cell["source"], address)} if cell["cell_type"] == "markdown" else cell
+        for cell in built["cells"]
+    ]
+    return built | {"cells": cells}
 
 
 def read(path: Path) -> dict | None:

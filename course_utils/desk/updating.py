@@ -41,7 +41,7 @@ def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> 
 def _update(place):
     """Update one copy; return the line that says what was done, "" where there was nothing to do."""
     path = place.root / place.own
-    own, built = copies.read(path), copies.read(place.original)
+    own, built = copies.read(path), copies.read_original(place)
     if not copies.is_as_built(place.original):
         back = f"git checkout {place.built}"
         raise CourseError(

@@ -55,7 +55,7 @@ class Code(Message):
         return f"```python\n{self.text}\n```"
 
 
-def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True, **unknown):
+def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True, **unknown):
     """Check an answer, show the report and return it; None where there is nothing to report, as for an unknown task.
 
     Args:
@@ -68,7 +68,7 @@ def check(task_id=None, answer=LEFT_OUT, seed=None, seconds=10, *more, keep=True
     """
     history.watch()  # where the notebook's shell came later than the first import
     if more or unknown:
-        return _wrong_use("check")
+        return _wrong_use("check", task_id, answer, *more)
     if callable(task_id):  # check(softmax)
         name = getattr(task_id, "__name__", "")
         task_id, answer = answer if isinstance(answer, str) else _task_of(name), task_id
@@ -227,7 +227,7 @@ def hint(task_id=None, *more, keep=True, **unknown):
     return _show(Message(f"Hint {step} of {len(task.hints)} for {task.id}. {task.hints[step - 1]}{more}"))
 
 
-def solution(task_id=None, force=False, *more, **unknown):
+def solution(task_id=None, *more, force=False, **unknown):
     """Show a solution, once you have tried: after a check that did not say "not attempted", or with force=True."""
     if more or unknown:
         return _wrong_use("solution")
@@ -260,7 +260,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
         prediction_id: such as "02.cold".
         guess: a number, or one of the choices that are offered; if it is left out, what is asked is shown.
     """
-    prediction = _prediction(prediction_id, "predict", more, unknown)
+    prediction = _prediction(prediction_id, "predict", (guess, *more), unknown)
     if isinstance(prediction, Message):
         return _show(prediction)
     if guess is None or guess is ...:
@@ -282,7 +282,7 @@ def reveal(prediction_id=None, value=None, *more, **unknown):
         prediction_id: such as "02.cold".
         value: what was computed: a number, a tensor of one, or one of the prediction's choices.
     """
-    prediction = _prediction(prediction_id, "reveal", more, unknown)
+    prediction = _prediction(prediction_id, "reveal", (value, *more), unknown)
     if isinstance(prediction, Message):
         return _show(prediction)
     outcome = prediction.read(value)
@@ -291,10 +291,10 @@ def reveal(prediction_id=None, value=None, *more, **unknown):
     return _show(Message(prediction.compare(_guesses.get(prediction.id), outcome)))
 
 
-def _prediction(prediction_id, use, more, unknown):
-    """Return the prediction of that id, or a Message that says what is wrong."""
-    if more or unknown or not isinstance(prediction_id, str):
-        return Message(f"Use it like this: {USES[use]}.")
+def _prediction(prediction_id, use, given, unknown):
+    """Return the prediction of that id, or a Message that says what is wrong; `given` is all that came after the id."""
+    if len(given) > 1 or unknown or not isinstance(prediction_id, str):
+        return _how_to_use(use, prediction_id, *given)
     try:
         return tasks.load_prediction(prediction_id)
     except CourseError as error:
@@ -316,6 +316,11 @@ def progress(*more, all=False, save=None, load=None, **unknown):
         _carry(save, load)
     except CourseError as error:
         return _show(Message(str(error)))
+    return _show(how_far(all, "progress(all=True)"))
+
+
+def how_far(all, to_see_all):
+    """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson."""
     saved = state.read(_say)
     groups = {
         number: [_progress_row(task, saved.get(task.id, {})) for task in tasks.asked(number, questions=True)]
@@ -330,8 +335,8 @@ def progress(*more, all=False, save=None, load=None, **unknown):
         if all or _begun(rows)
     }
     if not all:
-        ahead += " `progress(all=True)` shows every lesson."
-    return _show(Message(_progress_text(total, shown, ahead), _progress_html(total, shown, ahead)))
+        ahead += f" `{to_see_all}` shows every lesson."
+    return Message(_progress_text(total, shown, ahead), _progress_html(total, shown, ahead))
 
 
 def _progress_row(task, entry):
@@ -447,8 +452,18 @@ def _task_of(name):
     return next(iter(here or found), None)
 
 
-def _wrong_use(use):
-    return _show(Message(f"Use it like this: {USES[use]}."))
+def _wrong_use(use, *given):
+    return _show(_how_to_use(use, *given))
+
+
+def _how_to_use(use, *given):
+    """Say how a function is called that was given too much; of a number with a decimal comma, how Python writes it."""
+    if len(given) == 3 and isinstance(given[0], str) and type(given[1]) is int and type(given[2]) is int:
+        name, whole, decimals = given
+        call = f'{use}("{name}", {{}})'.format
+        point, comma = call(f"{whole}.{decimals}"), call(f"{whole},{decimals}")
+        return Message(f"Python writes a decimal number with a point: `{point}`. In `{comma}` it sees two numbers.")
+    return Message(f"Use it like this: {USES[use]}.")
 
 
 def _say(sentence):

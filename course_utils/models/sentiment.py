@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course_utils.base.steps import with_bar
 from course_utils.models.attention import attention, masked_softmax
 
 PAD, UNKNOWN = "<pad>", "<unk>"
@@ -121,7 +122,7 @@ def train(model, ids, mask, labels, seed, epochs=6, batch=128, rate=1e-2, weight
     steps = epochs * -(-len(ids) // batch)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     losses = []
-    for _ in range(epochs):
+    for _ in with_bar(range(epochs)):
         total = 0.0
         for rows in torch.randperm(len(ids), generator=shuffle).split(batch):
             size = int(mask[rows].sum(1).max())  # no wider than the longest sentence of the batch

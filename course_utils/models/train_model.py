@@ -7,6 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from course_utils.base.steps import with_bar
+
 
 def train_model(
     model: nn.Module,
@@ -39,7 +41,7 @@ def train_model(
     if warmup:
         schedules.append(torch.optim.lr_scheduler.LinearLR(stepper, 1 / warmup, 1.0, warmup))
     losses = []
-    for _ in range(steps):
+    for _ in with_bar(range(steps)):
         loss = loss_of_batch(draw)
         stepper.zero_grad()
         loss.backward()

@@ -14,8 +14,9 @@ import warnings
 from importlib.metadata import version
 from pathlib import Path
 
-from course_utils.authoring.build import build, has_real_address, repository_of
+from course_utils.authoring.build import build
 from course_utils.authoring.composing import checksum
+from course_utils.authoring.links import led_on, published_address, relative
 from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
@@ -25,7 +26,7 @@ from course_utils.figures import every_head
 from course_utils.lessons import tasks
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
-from course_utils.translation.unread import MANY, NAMED, SENTENCES, caption_words
+from course_utils.translation.unread import FEW, MANY, NAMED, SENTENCES, caption_words, target_words
 
 MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
@@ -79,7 +80,7 @@ def build_site(
 
 def _sources(root, names, solutions, say):
     """Return the text of each file that Sphinx reads."""
-    repository = repository_of(root) if has_real_address(root) else None
+    repository = published_address(root)
     notebooks, texts, static = {}, {}, {}
     for name in names:
         moves = moving.of_lesson(root, name, say)
@@ -97,17 +98,20 @@ def _sources(root, names, solutions, say):
     for file, page in notebooks.items():
         for cell in page["cells"]:
             if cell["cell_type"] == "markdown":
-                cell["source"] = contents.led_on(cell["source"], file, known, repository)
+                text = relative(cell["source"], repository) if repository else cell["source"]
+                cell["source"] = led_on(text, file, known, repository)
     for file in (every_head.SHARED, *contents.PAGE.glob("*.js")):
         static[file.name] = file.read_text(encoding="utf-8")
     static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
     static["icon.svg"] = (contents.PAGE / "icon.svg").read_text(encoding="utf-8")
     static |= {f"models/{name}.js": _model(name) for name in MODELS}
-    captions = {"words": sorted(caption_words()), "sentences": SENTENCES, "many": MANY, "named": NAMED}
+    captions = {"sentences": SENTENCES, "few": FEW, "many": MANY, "named": NAMED}
+    words = {"en": caption_words(), "de": target_words("de"), "fr": target_words("fr")}
+    captions |= {language: " ".join(sorted(known)) for language, known in words.items()}
     static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(captions, ensure_ascii=False)};\n"
     return {
         "conf.py": "",
-        **{file: contents.led_on(text, file, known, repository) for file, text in texts.items()},
+        **{file: led_on(text, file, known, repository) for file, text in texts.items()},
         **{file: json.dumps(page) for file, page in notebooks.items()},
         **{f"_static/{file}": text for file, text in static.items()},
     }

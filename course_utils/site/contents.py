@@ -4,7 +4,6 @@ Here: texts, made from facts. Not here: pages of notebooks (`pages.py`), and how
 """
 
 import json
-import os
 import re
 from functools import partial
 from html import escape
@@ -39,7 +38,6 @@ LEANS_BACK = re.compile(
 ENOUGH = 80
 NO_TERM = re.compile(r"^(You |Your turn|Time|GPU|Exercises|Next|More$|To read on|.*[:.?]$)")
 GLOSSED = re.compile(r'<a href="glossary\.html#([^"]+)">([^<]+)</a>')
-LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def first_page(root: Path, names: list[str]) -> str:
@@ -53,7 +51,7 @@ def first_page(root: Path, names: list[str]) -> str:
         f'---\nmyst:\n  html_meta:\n    description: "{description}"\n---\n\n'
         f"{heading}\n\n{_looking_back()}\n\n"
         f'<p class="course-begin"><a href="notebooks/{names[0]}.html">Begin with lesson {number_of(names[0])}</a> '
-        '<a href="translator.html">Translate a sentence of your own</a></p>\n\n'
+        '<a href="translator.html#french">Translate a sentence of your own</a></p>\n\n'
         f"{what.strip()}\n\nTo work on your own computer, [set it up](docs/setup.md). To teach with the course, "
         "[run a class](docs/instructors.md). To look something up, there are a [glossary](glossary.md) and the "
         f"[papers](papers.md).\n\n{who}\n\n{can}\n\n## The path\n\n"
@@ -110,12 +108,11 @@ def translator(terms: str) -> str:
     scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in TRANSLATING)
     beside = "".join(f'<script src="_static/models/{name}.js" async></script>' for name in BESIDE)
     return (
-        "# Try a Transformer\n\nIt turns captions of photos into German.\n\n"
+        "# Try a Transformer\n\nIt has learned from 29,000 captions of photos, and translates any other text badly.\n\n"
         f"```{{raw}} html\n{html}\n```\n\n"
         "## What runs here\n\n"
         "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs in your "
-        "browser. It has read 29,000 captions of photos in English and German, and nothing else, so that it translates captions well and other "
-        "texts badly. Each step of its decoder writes the most probable subword. The translator of [lesson 06](notebooks/06_seq2seq_attention.ipynb) "
+        "browser. Each step of its decoder writes the most probable subword. The translator of [lesson 06](notebooks/06_seq2seq_attention.ipynb) "
         "puts the same sentence into French, and so does one without attention.\n\n"
         "This is the whole forward pass of the three models, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
         f"<details>\n<summary>Show the code</summary>\n\n```javascript\n{code}\n```\n\n</details>\n\n"
@@ -202,19 +199,3 @@ def _texts(lessons):
 
 def _links(files):
     return ", ".join(f"[lesson {number_of(file)}]({file})" for file in dict.fromkeys(files))
-
-
-def led_on(text: str, file: str, pages: set[str], repository: str | None) -> str:
-    """Return a text in which links to files without a page lead to the repository; `file` is the page that the text is on.
-
-    While the course has no address yet, `repository` is None, and such a link becomes plain words.
-    """
-
-    def leading_on(match):
-        words, target, anchor = match.groups("")
-        path = os.path.normpath(f"{os.path.dirname(file)}/{target}".lstrip("/")).replace(os.sep, "/")
-        if path in pages:
-            return match[0]
-        return f"[{words}]({repository}/blob/main/{path}{anchor})" if repository else words
-
-    return LINK.sub(leading_on, text)

@@ -16,7 +16,6 @@ import tempfile
 from pathlib import Path
 
 from course_utils.authoring.running import CellFailed, execute
-from course_utils.base.errors import CourseError
 from course_utils.base.files import replacing
 from course_utils.base.places import file_of
 from course_utils.data.download import cache_folder
@@ -29,13 +28,20 @@ RECIPE = 3  # to be raised when the same notebook shall give other pictures
 def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
     """Return for each cell of a lesson with an explorer, by its id, what `record` writes; `say` is told if it has to be drawn.
 
-    Raises `CourseError`.
+    Nothing is returned, and `say` is told why, where the lesson cannot be run, such as without a network for the data that it reads:
+    its page then shows the pictures that the notebook has stored.
     """
     file = root / file_of("notebooks", name)
     key = hashlib.sha256(f"{RECIPE} {MOST}".encode() + file.read_bytes()).hexdigest()[:16]
     cached = cache_folder() / "site" / f"{name}-{key}.json"
     if not cached.is_file():
-        found = _drawn(root, file, say)
+        try:
+            found = _drawn(root, file, say)
+        except CellFailed as failed:
+            say(
+                f"The sliders of lesson {name} are missing, and its page shows still pictures in their place: cell {failed.place} {failed.reason}."
+            )
+            return {}
         cached.parent.mkdir(parents=True, exist_ok=True)
         with replacing(cached) as draft:
             draft.write_text(json.dumps(found), encoding="utf-8")
@@ -43,7 +49,7 @@ def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
 
 
 def _drawn(root, file, say):
-    """Run a notebook as far as its last explorer, and have each of these drawn at its positions."""
+    """Run a notebook as far as its last explorer, and have each of these drawn at its positions. Raises `CellFailed`."""
     import nbformat
 
     notebook = nbformat.read(file, as_version=4)
@@ -56,14 +62,9 @@ def _drawn(root, file, say):
                 cells.append(nbformat.v4.new_code_cell(code))
                 last = len(cells)
         notebook.cells = cells[:last]
-        try:
-            if last:
-                say(f"running lesson {file.stem} to draw its sliders, which may take two minutes")
-                execute(notebook, root, "notebooks", timeout=600)
-        except CellFailed as failed:
-            raise CourseError(
-                f"{file.name} could not be run for the pictures of its sliders: cell {failed.place} {failed.reason}."
-            ) from None
+        if last:
+            say(f"running lesson {file.stem} to draw its sliders, which may take two minutes")
+            execute(notebook, root, "notebooks", timeout=600)
         ids = [cell.id for cell in notebook.cells if os.path.isfile(os.path.join(folder, cell.id))]
         return {name: json.loads(Path(folder, name).read_text(encoding="utf-8")) for name in ids}
 

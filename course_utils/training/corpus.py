@@ -6,6 +6,7 @@ Here: the choice. Not here: where pairs come from (`course_utils/data/`), and ho
 from dataclasses import dataclass
 
 from course_utils.base.errors import CourseError
+from course_utils.base.texts import did_you_mean
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import Subwords, subwords_for
@@ -39,7 +40,9 @@ def load_pairs(settings: Settings, split: str) -> Pairs:
     if settings.data == "multi30k":
         return load_multi30k(split, settings.pair)
     if split not in WORLD_PAIRS:
-        raise CourseError(f"split must be one of {', '.join(WORLD_PAIRS)}, not {split!r}")
+        raise CourseError(
+            f"split must be one of {', '.join(WORLD_PAIRS)}, not {split!r}{did_you_mean(split, WORLD_PAIRS)}"
+        )
     options = dict(settings.world)
     number, seed = WORLD_PAIRS[split]
     if split == "train":

@@ -1,7 +1,9 @@
-"""Warns of what a translator of English captions has hardly ever read: words, capitals, other scripts, several or long sentences.
+"""Warns of what a translator of English captions has hardly ever read: words, numbers, capitals, other scripts, several sentences, long
+or short ones, talk; and of words in its translation that it has made up.
 
 Here: the sentences, the words of the captions, and the rule. `site/page/translator.js` follows the same rule in a browser, with these
-words and sentences; a test compares the two.
+words and sentences; a test compares the two. Of Multi30k's 2,461 test captions, the Transformer translates the 1,020 that are warned of
+with a chrF of 48, and the others with 63.
 """
 
 import re
@@ -10,44 +12,94 @@ from functools import cache
 
 from course_utils.models.files import PRETRAINED
 
+LEAST = 3  # times that a word was read, or it counts as hardly ever read
 MANY = 23  # words: of the captions that the models have learned from, 99 of 100 have no more
+FEW = 4  # words: of the 29,000 captions, 3 have fewer
 NAMED = 5  # words in a warning; further ones are counted
 SENTENCES = {
     "script": "Is this English? The model knows no other language, and has hardly ever read letters of other scripts.",
     "language": "Is this English? The model knows no other language, and has hardly ever read: {}.",
     "words": "The model knows English captions of photos, and has hardly ever read: {}. It may translate that badly.",
+    "numbers": "The model has hardly ever read these numbers: {}. It may write others.",
     "capitals": "The model has hardly ever read these words with capital letters: {}. Write them in small letters.",
     "several": "This is more than one sentence. The model has learned from single sentences, and may leave out much of it: give it one sentence at a time.",
+    "talk": "Captions say what a photo shows: of the 29,000 that the model has learned from, only 113 speak of I, you or we, say not, or ask a question.",
+    "short": "This is very short: of the 29,000 captions that the model has learned from, only 3 have fewer than 4 words. It may add something.",
     "long": f"These are {{}} words. Of the captions that the model has learned from, 99 of 100 have at most {MANY}: it may leave out a part of a longer sentence.",
+    "made up": "The model has put these words of the translation together from pieces, and never read them: {}. There may be no such words.",
 }
-WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]")  # letters with apostrophes between them, or one sign
+WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")  # letters with apostrophes between them
+LETTERS = re.compile(r"[^\W\d_]+")
+TALK = re.compile(r"\b(?:I|me|my|you|your|we|not)\b|n't\b|\?", re.IGNORECASE)
+STRAIGHT = str.maketrans("‘’“”", "''\"\"")  # quotation marks and apostrophes as captions have them
 # The end of a sentence before another one, and not of what is short for something, as in "U.S. flag" or "St. Bernard".
-ENDS = re.compile(r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!][\"”’']*\s+\w")
+ENDS = re.compile(r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!][\"']*\s+\w")
 
 
 @cache
 def caption_words() -> frozenset[str]:
-    """Return all words of the captions that the course's translators have learned from, in small letters or in capitals."""
-    return frozenset((PRETRAINED / "caption_words.txt").read_text(encoding="utf-8").split())
+    """Return the words, numbers and signs that English captions hold `LEAST` times or more; words in small letters or in capitals."""
+    return _listed("caption_words.txt")
 
 
-def warnings_of(text: str) -> list[str]:
-    """Return a sentence for each reason why a translation of the text may be bad."""
-    words = _words(text)
+@cache
+def target_words(language: str) -> frozenset[str]:
+    """Return all words of the captions in another language, "de" or "fr", in small letters."""
+    return _listed(f"caption_words_{language}.txt")
+
+
+def _listed(name):
+    return frozenset((PRETRAINED / name).read_text(encoding="utf-8").split())
+
+
+def warnings_of(text: str, translation: str = "", language: str = "de") -> list[str]:
+    """Return a sentence for each reason why the translation of a text may be bad.
+
+    Args:
+        text: in English.
+        translation: what the model has written, if it has.
+        language: of the translation, "de" or "fr".
+    """
+    text = straight(text)
+    words, numbers = _words(text), re.findall(r"\d+", text)
     unread = [word for word in words if not _is_read(word)]
+    is_other = len(unread) > 2 and 3 * len(unread) > 2 * len(words)
+    unread += [sign for sign in text if _is_sign(sign) and sign not in caption_words()]
     warnings = []
-    if any(sign.isalpha() and not unicodedata.name(sign, "").startswith("LATIN") for sign in text):
+    if any(sign.isalpha() and "LATIN" not in unicodedata.name(sign, "") for sign in text):
         warnings.append(SENTENCES["script"])
     elif unread:
-        is_other = len(unread) > 2 and 3 * len(unread) > 2 * len(words)
         warnings.append(SENTENCES["language" if is_other else "words"].format(_list(unread)))
+    if unread_numbers := [number for number in numbers if number not in caption_words()]:
+        warnings.append(SENTENCES["numbers"].format(_list(unread_numbers)))
     if loud := _loud(words):
         warnings.append(SENTENCES["capitals"].format(_list(loud)))
     if ENDS.search(text):
         warnings.append(SENTENCES["several"])
+    if TALK.search(text):
+        warnings.append(SENTENCES["talk"])
+    elif text.strip() and len(words + numbers) < FEW:
+        warnings.append(SENTENCES["short"])
     if len(words) > MANY:
         warnings.append(SENTENCES["long"].format(len(words)))
+    if made_up := _made_up(text, translation, language):
+        warnings.append(SENTENCES["made up"].format(_list(made_up)))
     return warnings
+
+
+def _made_up(text, translation, language):
+    """Return the words of a translation that no caption in its language holds, and that were not taken over from the text."""
+    known = set(LETTERS.findall(text.lower()))
+    return [
+        word
+        for word in LETTERS.findall(unicodedata.normalize("NFC", translation))
+        if word.lower() not in known and word.lower() not in target_words(language)
+    ]
+
+
+def straight(text: str) -> str:
+    """Return the text with straight quotation marks and apostrophes: the models have read no others."""
+    return text.translate(STRAIGHT)
 
 
 def in_small_letters(text: str) -> str:
@@ -59,8 +111,12 @@ def in_small_letters(text: str) -> str:
 
 
 def _words(text):
-    found = WORD.findall(unicodedata.normalize("NFC", text))
-    return [word for word in found if word[0].isalpha() or unicodedata.category(word) == "So"]
+    return WORD.findall(unicodedata.normalize("NFC", text))
+
+
+def _is_sign(sign):
+    category = unicodedata.category(sign)
+    return category[0] in "PS" and category != "Sk"  # no modifiers, such as the colour of an emoji
 
 
 def _loud(words):
@@ -76,7 +132,7 @@ def _loud(words):
 
 def _is_read(word):
     """Return whether captions hold a word, as it is or in small letters."""
-    return all(part in caption_words() or part.lower() in caption_words() for part in re.split("['’]", word))
+    return all(part in caption_words() or part.lower() in caption_words() for part in word.split("'"))
 
 
 def _is_loud(word):

@@ -6,6 +6,7 @@ The worlds are in `data/find_one.py`, the scores in `models/attention.py`. No ta
 import torch
 from torch.nn.functional import cross_entropy
 
+from course_utils.base.steps import with_bar
 from course_utils.data.find_one import WORLDS, find_one
 from course_utils.models.attention import SCORES, dot, scaled_dot
 
@@ -27,7 +28,9 @@ def in_all_worlds(score, *shapes, seeds=5):
         score: takes states B×1×D, hidden states B×S×D and the learned tensors, and returns scores B×S or B×1×S.
         shapes: of the learned tensors.
     """
-    return torch.tensor([[_share_found(score, shapes, world, seed) for world in WORLDS] for seed in range(seeds)])
+    return torch.tensor(
+        [[_share_found(score, shapes, world, seed) for world in WORLDS] for seed in with_bar(range(seeds))]
+    )
 
 
 def six_in_all_worlds():
@@ -60,7 +63,10 @@ def _share_found(score, shapes, world, seed, steps=70, rate=0.1):
 def learning_curves(width, seeds=3):
     """Return the losses of two projections in the world "turned", without and with the division by √D: a mean for every ten of 100 steps."""
     runs = {"dot": dot, "scaled dot": scaled_dot}
-    return {name: torch.stack([_losses(score, width, seed) for seed in range(seeds)]) for name, score in runs.items()}
+    return {
+        name: torch.stack([_losses(score, width, seed) for seed in with_bar(range(seeds))])
+        for name, score in runs.items()
+    }
 
 
 def _losses(score, width, seed, steps=100):

@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
+from course_utils.base.steps import with_bar
 from course_utils.data.small_world import small_world, truth
 from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams
@@ -242,7 +243,7 @@ def train(model, targets, steps):
     adam = torch.optim.Adam(model.parameters(), lr=0.01)
     falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
     losses = []
-    for _ in range(steps):
+    for _ in with_bar(range(steps)):  # shows a progress bar if it takes long
         # the numbers of 64 random pairs
         chosen = torch.randint(len(sources), (64,), generator=draw).tolist()
         drawn_sources = [sources[i] for i in chosen]

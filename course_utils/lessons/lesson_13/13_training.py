@@ -3,6 +3,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils import check, predict, reveal
+from course_utils.base.steps import with_bar
 from course_utils.data.measured import by_seed
 from course_utils.data.small_world import small_world
 from course_utils.data.subwords import PAD
@@ -60,7 +61,7 @@ def train(model, optimizer, rates, seed):
     draw = torch.Generator().manual_seed(seed)
     losses = []
     model.train()  # for training, see "dropout" below
-    for rate in rates:  # one rate for each step
+    for rate in with_bar(rates):  # one rate for each step, under a bar if it takes long
         source, given, wanted = draw_batch(draw)  # B S, B T, B T: defined below
         logits = model(source, given).flatten(0, 1)  # B·T V
         right_words = wanted.flatten()  # B·T

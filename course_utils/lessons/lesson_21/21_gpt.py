@@ -397,7 +397,7 @@ check("21.q5", ...)
 # - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
 # - In a decoder, earlier vectors never change. Their keys and values are kept in a cache, and each step reads one character.
 #
-# **To read on**: the course ships [a larger GPT](../course_utils/models/pretrained/gpt-shakespeare/README.md), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines.
+# **To read on**: the course ships [a larger GPT](../docs/translators.md#the-models-that-come-with-the-course), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines.
 #
 # **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #

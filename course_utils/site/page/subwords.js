@@ -45,7 +45,11 @@ class Subwords {
 
   // An id's own text, ▁ for a space.
   token(id) {
-    return id === 2 ? "EOS" : new TextDecoder().decode(new Uint8Array(this.pieces[id])).replaceAll(" ", "▁");
+    if (id === 2) return "EOS";
+    const text = new TextDecoder().decode(new Uint8Array(this.pieces[id])).replaceAll(" ", "▁");
+    if (!text.includes("\ufffd")) return text;
+    // Of a letter or sign that is cut into its bytes, such as an emoji, these are shown as Python writes them.
+    return this.pieces[id].map((byte) => (byte === 0x20 ? "▁" : byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16)}`)).join("");
   }
 
   // The same without the space before it, as one shows it.

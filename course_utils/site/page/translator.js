@@ -15,11 +15,12 @@
   const status = root.querySelector("[role=status]");
   let model, subwords; // of the Transformer, loaded when the page is
   const beside = {}; // { model, subwords } of each translator into French by its part of the page, loaded later
+  let language = location.hash === "#french" ? "fr" : "de"; // of the translation that is shown first
   let sentence = "", ids = [], steps = [], chosen = 0; // the source, what the model did for each target position, the one that is shown
   let forced = []; // ids that the reader put in place of the model's
   const look = { kind: "source", layer: 1, head: 0, from: 0 }; // from: the place of the source word that looks, for the encoder
-  const { sentences, many, named } = window.COURSE_WORDS; // from `translation/unread.py`, which has the same rule
-  const captionWords = new Set(window.COURSE_WORDS.words);
+  const { sentences, few, many, named } = window.COURSE_WORDS; // from `translation/unread.py`, which has the same rule
+  const [captionWords, ...targetWords] = ["en", "de", "fr"].map((name) => new Set(window.COURSE_WORDS[name].split(" ")));
 
   const part = (name) => root.querySelector(`[data-part=${name}]`);
   const number = (value, digits = 2) => value.toFixed(digits).replace("-", "−");
@@ -39,10 +40,11 @@
 
   // Whether captions hold a word: as it is, or in small letters.
   function isRead(word) {
-    return word.split(/['’]/).every((part) => captionWords.has(part) || captionWords.has(part.toLowerCase()));
+    return word.split("'").every((part) => captionWords.has(part) || captionWords.has(part.toLowerCase()));
   }
 
-  const wordsOf = (text) => text.normalize("NFC").match(/\p{L}+(?:['’]\p{L}+)*|\p{So}/gu) ?? [];
+  const wordsOf = (text) => text.normalize("NFC").match(/\p{L}+(?:'\p{L}+)*/gu) ?? [];
+  const straight = (text) => text.replace(/[‘’]/g, "'").replace(/[“”]/g, '"'); // the models have read no other marks
 
   // The words that captions hold, but not with these capitals.
   function loudIn(words) {
@@ -54,19 +56,34 @@
     );
   }
 
-  function warningsOf(text) {
+  // The words of a translation that no caption in its language holds, and that were not taken over from the text.
+  function madeUp(text, translation) {
+    const lettersOf = (text) => text.match(/\p{L}+/gu) ?? [];
+    const known = new Set(lettersOf(text.toLowerCase())), learned = targetWords[language === "fr" ? 1 : 0];
+    return lettersOf(translation.normalize("NFC")).filter((word) => !known.has(word.toLowerCase()) && !learned.has(word.toLowerCase()));
+  }
+
+  function warningsOf(text, translation) {
     const words = wordsOf(text), loud = loudIn(words);
     const unread = words.filter((word) => !isRead(word));
+    const isOther = unread.length > 2 && 3 * unread.length > 2 * words.length;
+    unread.push(...(text.match(/(?!\p{Sk})[\p{P}\p{S}]/gu) ?? []).filter((sign) => !captionWords.has(sign)));
     const warnings = [];
     if (/(?=\p{L})\P{Script=Latin}/u.test(text)) {
       warnings.push(sentences.script);
     } else if (unread.length) {
-      const isOther = unread.length > 2 && 3 * unread.length > 2 * words.length;
       warnings.push(sentences[isOther ? "language" : "words"].replace("{}", list(unread)));
     }
+    const numbers = text.match(/\p{Nd}+/gu) ?? [];
+    const unreadNumbers = numbers.filter((number) => !captionWords.has(number));
+    if (unreadNumbers.length) warnings.push(sentences.numbers.replace("{}", list(unreadNumbers)));
     if (loud.length) warnings.push(sentences.capitals.replace("{}", list(loud)));
-    if (/(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!]["”’']*\s+[\p{L}\p{N}]/u.test(text)) warnings.push(sentences.several);
+    if (/(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!]["']*\s+[\p{L}\p{N}]/u.test(text)) warnings.push(sentences.several);
+    if (/(?<![\p{L}\p{N}_])(?:I|me|my|you|your|we|not)(?![\p{L}\p{N}_])|n't(?![\p{L}\p{N}_])|\?/iu.test(text)) warnings.push(sentences.talk);
+    else if (words.length + numbers.length < few) warnings.push(sentences.short);
     if (words.length > many) warnings.push(sentences.long.replace("{}", words.length));
+    const unknown = madeUp(text, translation);
+    if (unknown.length) warnings.push(sentences["made up"].replace("{}", list(unknown)));
     return warnings;
   }
 
@@ -74,7 +91,7 @@
   function inSmallLetters(text) {
     if (!loudIn(wordsOf(text)).length) return text;
     const hasOnlyCapitals = (word) => captionWords.has(word) && !captionWords.has(word.toLowerCase());
-    const small = text.replace(/\p{L}+(?:['’]\p{L}+)*/gu, (word) => (hasOnlyCapitals(word) ? word : word.toLowerCase()));
+    const small = text.replace(/\p{L}+(?:'\p{L}+)*/gu, (word) => (hasOnlyCapitals(word) ? word : word.toLowerCase()));
     return text.slice(0, 1) + small.slice(1);
   }
 
@@ -103,7 +120,7 @@
   }
 
   function read() {
-    const text = part("text").value;
+    const text = straight(part("text").value);
     const problem = problemOf(text);
     fit();
     if (problem) {
@@ -119,21 +136,33 @@
     const began = performance.now();
     steps = [...model.translate(ids, forced)];
     const each = (performance.now() - began) / steps.length;
-    const warnings = warningsOf(sentence);
     chosen = Math.min(chosen, steps.length - 1);
     const off = model.off.size ? ` Switched off: ${[...model.off].sort().map(calledIn).join("; ")}.` : "";
-    say(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`, warnings, smaller(sentence));
-    for (const name of ["translation", "continued"]) part(name).textContent = subwords.decode(targets());
-    part("translation").classList.toggle("doubtful", warnings.length > 0);
+    part("continued").textContent = subwords.decode(targets());
+    tell(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`);
     part("main").hidden = false;
     root.dataset.ready = "true";
     show();
   }
 
+  // The translation in the chosen language, with what there is to say about it.
+  function tell(german) {
+    const isFrench = language === "fr";
+    const french = beside["one-attention"] ? "The translator of lesson 06 has one attention, and the table shows where it looked." : "The model is being read.";
+    const translation = part(isFrench ? "one-attention" : "continued").textContent;
+    const warnings = !isFrench || beside["one-attention"] ? warningsOf(sentence, translation) : [];
+    part("translation").textContent = isFrench && !beside["one-attention"] ? "" : translation;
+    part("translation").lang = language;
+    part("translation").classList.toggle("doubtful", warnings.length > 0);
+    part("german").hidden = isFrench;
+    part("one-attention").hidden = isFrench && Boolean(beside["one-attention"]); // it is above
+    say(isFrench ? french : german, warnings, smaller(sentence));
+  }
+
   // What stands below belongs to another text than the field's: it goes until that is translated, too.
   function change() {
     fit();
-    const text = part("text").value;
+    const text = straight(part("text").value);
     if (text === sentence) translate();
     else hide(problemOf(text) || "Press Enter or “Translate”.");
   }
@@ -288,6 +317,7 @@
     const source = [...subwords.encode(sentence), EOS];
     const found = [...model.translate(source)];
     part(name).textContent = subwords.decode(found.map((step) => step.id));
+    if (name === "one-attention" && language === "fr") tell("");
     if (!found[0].seen) return; // without attention, nothing was looked at
     const caption = "Each row is the step that writes this French subword, each column a subword of the sentence; weights in hundredths.";
     const rows = found.map((step) => [subwords.word(step.id), step.seen]);
@@ -318,6 +348,13 @@
       translate();
     });
     part("temperature").addEventListener("input", showNext);
+    for (const radio of part("languages").querySelectorAll("input")) {
+      radio.checked = radio.value === language;
+      radio.addEventListener("change", () => {
+        language = radio.value;
+        read();
+      });
+    }
     part("form").addEventListener("submit", (event) => {
       event.preventDefault();
       read();

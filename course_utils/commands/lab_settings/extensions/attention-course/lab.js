@@ -1,6 +1,7 @@
 // Fits the course's notebooks into JupyterLab. In the dark theme, light and dark of a picture change places, unless its colours are
 // what it shows. Assistive technology hears what ipywidgets leaves unsaid: a slider's handle gets the name that stands beside it and the
 // number that is shown, and where a sentence with role="status" stands, its place stays when the sentence changes, so that it is read out.
+// A link to a section of a page finds its heading by GitHub's name for it, "on-a-gpu", where JupyterLab looks for "On-a-GPU".
 //
 // `course lab` gives this to JupyterLab. It is written by hand as what JupyterLab loads, and needs no building: an object with
 // `init` and `get` under the extension's name. Elsewhere, as in Colab, pictures and widgets are as their libraries make them.
@@ -31,13 +32,36 @@ function nameAll() {
   }
 }
 
+let section = ""; // of the link that was clicked last, until its heading is in view
+
+const nameOnGitHub = (heading) => heading.textContent.toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, "").replaceAll(" ", "-");
+
+function follow({ target }) {
+  section = target.closest(".jp-RenderedMarkdown a")?.hash.slice(1) ?? section;
+  goToSection();
+}
+
+function goToSection() {
+  const headings = section ? document.querySelectorAll(".jp-MarkdownViewer :is(h1, h2, h3, h4)") : [];
+  const found = [...headings].find((heading) => heading.offsetParent && nameOnGitHub(heading) === section);
+  if (found) {
+    section = "";
+    found.scrollIntoView();
+  }
+}
+
 const plugin = {
   id: "attention-course:lab",
   autoStart: true,
   activate: () => {
     document.head.append(Object.assign(document.createElement("style"), { textContent: IN_THE_DARK }));
     // An observer is called before anything of the change is painted or read out.
-    new MutationObserver(nameAll).observe(document.body, { childList: true, subtree: true, characterData: true });
+    const changed = () => {
+      nameAll();
+      goToSection();
+    };
+    document.addEventListener("click", follow);
+    new MutationObserver(changed).observe(document.body, { childList: true, subtree: true, characterData: true });
   },
 };
 

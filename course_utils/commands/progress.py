@@ -1,0 +1,22 @@
+"""`course progress`: says how far a learner is, as `progress()` does in a notebook."""
+
+WORDS = "Show how far you are in the lessons, and what comes next."
+
+
+def add_arguments(parser) -> None:
+    """Add --all."""
+    parser.add_argument("--all", action="store_true", help="show every lesson, also those that you have not begun")
+
+
+def run(options) -> int:
+    """Print the table, or where nothing is kept yet, say so."""
+    from course_utils.base.places import learners_folder
+    from course_utils.learner import state
+    from course_utils.learner.notebook import how_far
+
+    folder = learners_folder()
+    if not (folder / state.FILE).is_file():
+        print(f"No progress is kept in {folder}. Run this in the folder that holds my_course, after your first check.")
+        return 0
+    print(how_far(options.all, "course progress --all"))
+    return 0
