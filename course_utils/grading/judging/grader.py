@@ -21,7 +21,7 @@ from course_utils.checks import judge
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import refuse
 from course_utils.checks.running import contract
-from course_utils.checks.running.contract import Outcome, question
+from course_utils.checks.running.contract import question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.grading.cage import fork_server, locks
 from course_utils.grading.judging import offered
