@@ -43,6 +43,17 @@ def test_overrides_are_read(tmp_path):
     of_the_class = Settings(deadline=DEADLINE, zone=ZoneInfo("Europe/Berlin"))
     found = overrides(tmp_path, HEADER + "emmy,,,2027-04-01T23:59:00,\n", of_the_class)["emmy"]
     assert found.deadline == datetime.fromisoformat("2027-04-01T23:59:00+02:00")
+    found = overrides(tmp_path, HEADER + "emmy,,,2027-04-01,\n", of_the_class)["emmy"]  # a day ends at its end
+    assert found.deadline == datetime.fromisoformat("2027-04-01T23:59:59.999999+02:00")
+    text = HEADER + 'ada,03.attention,4,,"You said: ""a, b"",\r\n03.attention, then emmy,\nand ""c""."\nemmy,,,,"x"\n'
+    found = overrides(tmp_path, text)
+    assert found["ada"].comments["03.attention"].splitlines()[-1] == 'and "c".' and found["emmy"].comments == {"": "x"}
+    text = (
+        "\ufeff" + HEADER + "\u200badA@x.org\u00a0,03.attention\u200b,\u20604,,ok\n\ufeff" + HEADER + "e\u0301,,,,ok\n"
+    )
+    (tmp_path / "overrides.csv").write_text(text, encoding="utf-8")
+    found = read_overrides(tmp_path / "overrides.csv", {"Ada@x.org", "\u00e9"}, Settings())
+    assert list(found) == ["Ada@x.org", "\u00e9"] and float(found["Ada@x.org"].points["03.attention"]) == 4
 
 
 WRONG = {
@@ -60,6 +71,15 @@ WRONG = {
     HEADER + "ada,,,2026-11-27T23:59:00,\n": "a time with its offset from UTC",
     HEADER + "ada,03.attention,1,,\nada,03.attention,2,,\n": 'line 3: "ada" and 03.attention are in line 2 already',
     HEADER + "ada,03.attention,1,,a,b\n": "6 fields where the header has 5",
+    HEADER + "ada,,,2026-11-27,\n": "a time with its offset from UTC",
+    HEADER + "ada;03.attention;1;;\n": "line 2: one field where the header has 5",
+    # A quote that is left open swallows the rows below it: to the end of the file, to their first quote, or to their last.
+    HEADER + 'ada,03.attention,4,,"You explained it.\nemmy,,,,ill\n': "line 2: the row that begins here",
+    HEADER + 'ada,03.attention,4,,"You explained it.\nemmy,,,,"ill"\n': "line 2: the row that begins here",
+    HEADER
+    + 'ada,03.attention,4,,"You explained it.\nemmy,,,,"\n': "goes on over what looks like another row, 'emmy,,,,'",
+    HEADER + 'ada,03.attention,4,,"Yes.\nzoe,03.attention,1,,\nada,,,,"\n': "another row, 'zoe,03.attention,1,,'",
+    HEADER + 'ada,03.attention,4,,"Yes" and no\n': 'written twice, as in "She said ""yes"", at last"',
 }
 
 
@@ -196,6 +216,9 @@ def test_a_terms_lessons_stand_side_by_side(tmp_path, capsys):
     assert ">=x<" in page and "<bdi>=1+1</bdi> (<bdi>s9</bdi>)" in page  # what only a table has to spell otherwise
     assert main(["term", str(tmp_path / "nowhere")]) == 2
     assert "cannot be read" in capsys.readouterr().err
+    with open(tmp_path / "one" / "grades.csv", "a", encoding="utf-8") as file:
+        file.write('"zoe","Zoe,1,4,1\n"ida","Ida",1,4,1\n')
+    assert main(["term", str(tmp_path / "one")]) == 2 and "line 4: the row that begins here" in capsys.readouterr().err
     for text in ("x,y\n1,2\n", '"student","name","total","possible"\n"a","",nan,4\n'):
         (tmp_path / "one" / "grades.csv").write_text(text)
         assert main(["term", str(tmp_path / "one")]) == 2

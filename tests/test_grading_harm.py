@@ -673,6 +673,51 @@ def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(gra
     assert states(result)[1:3] == ["passed", "passed"]
 
 
+@caged
+@pytest.mark.parametrize(
+    "text", ["chr(0xD800)", "chr(0xD800) * 10**5", "'\\0' * 10**5", "'\u00e9' * 10**5", "[chr(0xDFFF)] * 10**5"]
+)
+def test_a_text_of_any_length_and_letters_is_a_wrong_value_and_no_end_of_a_process(grade, text):
+    result = grade(f"def padding_mask(lengths, size):\n    return {text}", CAUSAL)
+    assert (states(result)[0], result.suspicions) == ("failed", ())
+    assert "a torch.Tensor was expected" in result.verdicts[0].message
+
+
+STUBS = [f"def {name}(*args):\n    raise NotImplementedError" for name in ("padding_mask", "causal_mask", "attention")]
+CHECKS = [f'check("03.{name}", {name})' for name in ("padding_mask", "causal_mask", "attention")]
+
+
+@caged
+@pytest.mark.parametrize("answers", [STUBS, [PADDING, "import os; os._exit(0)", CAUSAL, ATTENTION]])
+def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader, grade, monkeypatch, answers):
+    """Forty cells of a tenth of a second, around stubs that are called, or an end of the process."""
+    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=1, whole=6))
+    monkeypatch.setattr(boxes, "busy", lambda: 1.0)
+    waits = ["import time, torch\nfrom course_utils import check\ntime.sleep(0.1)"] * 20
+    again = ["import os, time\nif time.process_time() > 0: os._exit(0)"] if answers is not STUBS else []
+    began = time.monotonic()
+    result = grade(*waits, *again, *answers, *CHECKS, *waits)
+    assert time.monotonic() - began < 6 + 4
+    assert "The 6 seconds that a notebook has for all its cells and answers were used up" in result.remarks[0]
+
+
+@caged
+def test_an_answer_that_is_stopped_early_is_not_said_to_have_computed_for_all_its_time(grader, grade, monkeypatch):
+    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=3, whole=4))
+    monkeypatch.setattr(boxes, "busy", lambda: 1.0)
+    cells = [f"import time\ndef {name}(*args):\n    time.sleep(2.5)" for name in ("padding_mask", "causal_mask")]
+    result = grade(*cells)
+    assert states(result)[1] == "not run" and "not to its end" in result.verdicts[1].message
+
+
+@caged
+def test_slow_cells_that_run_again_leave_time_for_the_answers_below(grader, grade, monkeypatch):
+    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=2, whole=6))
+    slow = "import time, torch\nfrom course_utils import check\ntime.sleep(1.2)"
+    cells = [STUBS[0], 'check("03.padding_mask", padding_mask)', CAUSAL, PADDING, ATTENTION]
+    assert states(grade(slow, *cells))[:3] == ["passed"] * 3
+
+
 def test_a_value_of_many_parts_is_not_looked_at_part_by_part():
     assert explain._value((1,) * 690_000) is None and explain._value(dict.fromkeys(range(2000), 1)) is None
     assert explain._value((torch.ones(2), 3)) is not None and explain._value([1] * 500) is not None

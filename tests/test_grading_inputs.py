@@ -607,6 +607,43 @@ def test_a_roster_is_read(tmp_path, delimiter, encoding):
     assert submitted(people["a2"]) is submitted(Person("x")) is None
 
 
+SPELLINGS = ["ada", "ada\u200b", "\u2066ada\u2069", "\ufeffada", " ada ", "\u00a0ada", "ad\u00ada"]
+
+
+@pytest.mark.parametrize("written", SPELLINGS, ids=ascii)
+def test_what_nobody_sees_in_a_name_makes_no_second_student(tmp_path, written):
+    people = roster_of(tmp_path, f"student\u200b,name,\u2060canvas_id\n{written},Ada,41\u200e\nemmy,Emmy,42\n\n")
+    assert list(people) == ["ada", "emmy"] and people["ada"].other == {"canvas_id": "41"}
+    lay(tmp_path / "in", f"{written}.ipynb", "emmy.ipynb")
+    assert [student for student, _ in found(tmp_path / "in", people)] == ["ada", "emmy"]
+    if written != "ada":  # whose file it is cannot be told where two have it, or where one of just that name is there
+        lay(tmp_path / "in", "ada.ipynb")
+        assert [file for student, file in found(tmp_path / "in", people) if student == "ada"] == ["ada.ipynb"]
+    (tmp_path / "in" / "ada.ipynb").rename(tmp_path / "in" / "ada\u2061.ipynb")
+    assert [file for student, file in found(tmp_path / "in", people) if student == "ada"] in ([""], ["ada\ufffd.ipynb"])
+
+
+def test_capitals_of_an_e_mail_address_make_no_second_student(tmp_path):
+    people = roster_of(tmp_path, "student\nAda@Example.org\nBo\n")
+    lay(tmp_path / "in", "ada@example.org.ipynb", "bo.ipynb")
+    assert [one for one in found(tmp_path / "in", people) if one[1]] == [
+        ("Ada@Example.org", "ada@example.org.ipynb"), ("bo", "bo.ipynb"),
+    ]  # fmt: skip
+
+
+def test_a_table_may_be_written_in_every_correct_way(tmp_path):
+    text = (
+        '"name, in full";student\r"Lovelace, ""Ada""";ada\rsaid "Bo"; "bo"\r\r\ufeff"name, in full";"student"\rx;y;\r'
+    )
+    assert [(p.student, p.other) for p in roster_of(tmp_path, text).values()] == [
+        ("ada", {"name, in full": 'Lovelace, "Ada"'}),
+        ("bo", {"name, in full": 'said "Bo"'}),
+        ("y", {"name, in full": "x"}),
+    ]
+    [ada] = roster_of(tmp_path, 'student,name,note\nada, "A", "One,\r\ntwo; ""three"", four."\n').values()
+    assert (ada.name, ada.other["note"]) == ("A", 'One, two; "three", four.')
+
+
 def test_rosters_of_platforms_are_read(tmp_path):
     canvas = 'Student,ID,SIS Login ID,Section\n    Points Possible,,,\n"Lovelace, Ada",123,ada,S1\n'
     assert roster_of(tmp_path, canvas) == {
@@ -629,6 +666,24 @@ WRONG_ROSTERS = {
     "student,x,x\na,1,2\n": 'two columns "x"',
     "student\n" + "a" * 200_000: "field larger than field limit",
     b"student\n\xff\xfe\n": "not UTF-8",
+    b"student,name\na\0,Ada\n": "line 2 holds a zero byte",
+    # A quote that is not closed, at the end of the file, at the next row's quote, or at one that a third row has left open too.
+    'student,name\na,"Ada\nb,Bo\n': "line 2: the row that begins here",
+    'student,name\na,"Ada\nb,"Bo"\n': "line 2: the row that begins here",
+    'student,name,note\na,Ada,"x\nb,Bo,y\nc,Cy,"\n': "line 2: a quoted field of this row goes on over .*'b,Bo,y'",
+    'student,name\n"a\nb"\n': 'line 2: the column "student" holds several lines',
+    'student,name\na,"Ada" Lovelace\n': "line 2: the row that begins here",
+    "student,name\na,Ada\nb;Bo\n": "line 3: one field where the header has 2.*by ','",
+    # One student twice, in another spelling.
+    "student\nada\nada\u200b\n": 'line 3: the student "ada" is in line 2',
+    "student\nada l\nada\u00a0 l\u200f\n": 'line 3: the student "ada l" is in line 2',
+    "student\n\u00e9\ne\u0301\n": "line 3: the student .* is in line 2",
+    "student\nada@x.org\nAda@x.org\n": 'line 3: the student "Ada@x.org" is in line 2',
+    "student,email\na,ada@x.org\nb,Ada@X.org\n": 'line 3: the email "Ada@X.org" is in line 2',
+    "student,canvas_id\na,41\nb,\nc,41\u2060\n": 'line 4: the canvas_id "41" is in line 2',
+    "student,SIS Login ID\na,x\nb,x\n": 'line 3: the SIS Login ID "x" is in line 2',
+    "student,lti_id\na,x\nb,x\n": 'line 3: the lti_id "x" is in line 2',
+    "\u200b\n": 'no column "student".*nothing',
 }
 
 
@@ -692,7 +747,7 @@ WRONG_SETTINGS = {
     "[time]\nzone = 'Berlin'": "not 'Berlin' (did you mean \"Europe/Berlin\"?)",
     "[time]\nzone = ['Europe/Berlin']": "not ['Europe/Berlin']",
     "[time]\nzones = 'Europe/Berlin'": '[time] has no zones (did you mean "zone"?)',
-    "[time]\nzone = 'Europe/Berlin'\n[late]\ndeadline = 2026-11-20": "with its offset",
+    "[late]\ndeadline = 2026-11-20": "with its offset",
     "[late]\ndeadline = '2026-11-20T23:59:00Z'": "not '2026-11-20T23:59:00Z'",
     LATE + "per_day = 10": "[late] per_day must be a number from 0 to 1, not 10",
     LATE + "grace = -1": "[late] grace must be a number from 0",
@@ -889,6 +944,9 @@ IN_BERLIN = '[time]\nzone = "Europe/Berlin"\n'
         ("2026-10-25T02:30:00", "2026-10-25T01:20:00Z", "1 day late"),  # the clock shows 02:20, for the second time
         ("2026-03-28T23:59:00", "2026-03-29T23:59:00", "1 day late"),  # of 23 hours
         ("2026-03-28T23:59:00", "2026-03-30T00:00:00", "2 days late"),
+        ("2026-10-24", "2026-10-24T23:59:59", ""),  # a day ends at its end
+        ("2026-10-24", "2026-10-25T00:00:00", "1 day late"),
+        ("2026-10-24", "2026-10-25T23:59:59", "1 day late"),
     ],
 )
 def test_a_time_without_an_offset_is_read_in_the_class_s_zone(tmp_path, deadline, when, said):
@@ -903,6 +961,9 @@ def test_a_time_without_an_offset_is_read_in_the_class_s_zone(tmp_path, deadline
 def test_a_time_is_written_as_people_do(tmp_path):
     in_berlin = settings_of(tmp_path, f"{IN_BERLIN}[late]\ndeadline = 2026-12-05T08:00:00\n").deadline
     assert written_out(in_berlin) == "Saturday, 5 December 2026, 08:00 (Europe/Berlin)"
+    a_day = settings_of(tmp_path, f"{IN_BERLIN}[late]\ndeadline = 2026-12-05\n[solutions]\nfrom = 2026-12-06\n")
+    assert written_out(a_day.deadline) == "Saturday, 5 December 2026, 23:59 (Europe/Berlin)"
+    assert written_out(a_day.solutions_from) == "Sunday, 6 December 2026, 00:00 (Europe/Berlin)"
     assert written_out(settings_of(tmp_path, LATE).deadline) == "Friday, 20 November 2026, 23:59 (UTC)"
 
 

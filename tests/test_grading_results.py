@@ -116,7 +116,7 @@ def records(data):
 def test_grades_hold_a_row_a_student_and_say_points_state_and_mistake_of_each_task(tmp_path):
     header, (ada, nobody) = records(written(tmp_path, [one(lost=1), absent()])["grades.csv"])
     of_tasks = [f"{task.id} {what}" for task in TASKS for what in ("points", "state", "mistake")]
-    head = ["student", "name", "total", "possible", "lost", "late", "by hand", "problem"]
+    head = ["student", "name", "email", "total", "possible", "lost", "late", "by hand", "problem"]
     assert header == [*head, *of_tasks, "remarks", "noticed", "suspicions"]
     assert [ada[c] for c in ("student", "name", "total", "possible", "lost")] == ["ada", "Ada Berg", "7.25", "10", "1"]
     assert [ada[name] for name in of_tasks[:6]] == ["0.25", "failed", "first_axis", "0", "not attempted", ""]
@@ -265,9 +265,27 @@ def test_canvas_can_import(tmp_path):
     assert (bo[1:5], x[0], other[1:4]) == (["", "", "bo", ""], "x", ["9", "", ""])
 
 
+def test_moodle_can_import(tmp_path):
+    # moodle/grade/import/grade_import_form.php: a column with the ID number, the e-mail address or the user name tells students apart
+    by_id = {"ID number": "0042", "first_name": "Ada", "last_name": "Berg"}
+    students = [replace(one(), person=Person("ada", "Berg, A", "ada@x.org", by_id)), one("bo"), absent("x")]
+    files = written(tmp_path, students)
+    assert [row[2] for row in rows(files["grades.csv"])] == ["email", "ada@x.org", "", ""]
+    header, *table = rows(files["moodle.csv"])
+    assert header == ["First name", "Last name", "Username", "ID number", "Email address", "Lessons 2 and 3"]
+    ada, bo, x = table
+    assert ada == ["Ada", "Berg", "ada", "0042", "ada@x.org", "8.25"]
+    assert (bo[2:4], x[2:]) == (["bo", ""], ["x", "", "", "0"])
+
+
 def test_an_empty_class_has_headers(tmp_path):
     files = written(tmp_path, [])
-    assert [len(rows(files[name])) for name in ("grades.csv", "nbgrader.csv", "canvas.csv")] == [1, 1, 2]
+    assert [len(rows(files[name])) for name in ("grades.csv", "nbgrader.csv", "canvas.csv", "moodle.csv")] == [
+        1,
+        1,
+        2,
+        1,
+    ]
     assert json.loads(files["ags.json"]) == []
     # Excel needs a mark to read UTF-8, and the other readers none.
     assert [name for name, data in files.items() if data.startswith(b"\xef\xbb\xbf")] == ["grades.csv"]
@@ -325,7 +343,14 @@ def test_a_time_without_its_zone_is_refused(tmp_path):
 def test_the_same_input_gives_the_same_bytes_also_over_older_files(tmp_path):
     first = written(tmp_path / "a", [one(text="ü"), absent()])
     paths = results.write_all(tmp_path / "b", [one("ada"), absent()], TASKS, "x", AT)
-    assert [path.name for path in paths] == ["grades.csv", "nbgrader.csv", "canvas.csv", "ags.json", "gradescope"]
+    assert [path.name for path in paths] == [
+        "grades.csv",
+        "nbgrader.csv",
+        "canvas.csv",
+        "moodle.csv",
+        "ags.json",
+        "gradescope",
+    ]
     assert written(tmp_path / "b", [one(text="ü"), absent()]) == first
     assert sorted(name for name in first if "/" in name) == ["gradescope/ada.json", "gradescope/nobody.json"]
 
@@ -356,7 +381,7 @@ def is_number(text):
 def test_no_text_becomes_a_formula_another_row_or_another_column(tmp_path, text):
     columns = ("Canvas ID", "SIS User ID", "section", "First Name", "LTI ID", "submitted")
     files = written(tmp_path, [one(text or "x", text, other=dict.fromkeys(columns, text)), one("bo")], title=text)
-    for name, lines in {"grades.csv": 3, "nbgrader.csv": 5, "canvas.csv": 4}.items():
+    for name, lines in {"grades.csv": 3, "nbgrader.csv": 5, "canvas.csv": 4, "moodle.csv": 3}.items():
         table = rows(files[name])
         assert len(table) == lines
         assert {len(row) for row in table} == {len(table[0])}
@@ -373,7 +398,7 @@ def test_no_text_becomes_a_formula_another_row_or_another_column(tmp_path, text)
 
 def test_numbers_are_numbers_and_texts_are_quoted(tmp_path):
     line = written(tmp_path, [one(lost=0.5)])["grades.csv"].decode("utf-8-sig").splitlines()[1]
-    assert line.startswith('"ada","Ada Berg",7.75,10,0.5,"","","",0.25,"failed","first_axis",0,"not attempted",""')
+    assert line.startswith('"ada","Ada Berg","",7.75,10,0.5,"","","",0.25,"failed","first_axis",0,"not attempted",""')
 
 
 @given(st.text())

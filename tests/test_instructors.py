@@ -69,13 +69,30 @@ def in_the_course(monkeypatch):
 
 @pytest.fixture
 def copy_of_the_course(tmp_path):
-    """A folder with the notebooks that are handed out, as a course's folder has them."""
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    """A folder with the notebooks that are handed out, as a course's folder has them, in a repository of its own."""
+    for name in ("pyproject.toml", ".gitignore"):
+        shutil.copy(ROOT / name, tmp_path)
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
         for path in (ROOT / folder).glob("*.ipynb"):
             shutil.copy(path, tmp_path / folder)
     return tmp_path
+
+
+def could_be_committed(folder, *names):
+    """Return the files that Git does not ignore and that one of these names is in, in the path or in the text."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--others", "--cached", "--exclude-standard"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\0")
+    assert "pyproject.toml" in listed
+    found = {
+        path: (folder / path).read_bytes() for path in listed if path and not re.match("(notebooks|exercises)/", path)
+    }
+    return [path for path, text in found.items() for name in names if name in path or name.encode() in text]
 
 
 def read(path):
@@ -285,8 +302,25 @@ def test_only_nbgrader_and_gradescope_are_forms(tmp_path, in_the_course):
     with pytest.raises(CourseError, match="knows the forms nbgrader and gradescope, not 'otter'"):
         command("export", "otter", tmp_path)
     for more in ((), (tmp_path,), (tmp_path, "03")):
-        with pytest.raises(CourseError, match="`course grade` writes canvas.csv into its folder of results"):
-            command("export", "canvas", *more)
+        for name in ("canvas", "moodle"):
+            with pytest.raises(CourseError, match=f"`course grade` writes {name}.csv into its folder of results"):
+                command("export", name, *more)
+
+
+def test_what_nbgrader_writes_beside_the_course_is_ignored(copy_of_the_course, in_the_course):
+    """Whatever nbgrader calls it, as the test that runs nbgrader looks at what it does write."""
+    folder = copy_of_the_course / "ours"
+    command("export", "nbgrader", folder, "03")
+    for place in ("submitted/zebedee/03", "autograded/zebedee/03", "feedback/zebedee/03", "exchange", "else"):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "x.ipynb").write_text("zebedee")
+    for name in ("gradebook.db", "grades.csv", ".nbgrader.log", "zebedee.txt"):
+        (folder / name).write_text("zebedee")
+    assert could_be_committed(copy_of_the_course, "zebedee") == []
+    (folder / ".gitignore").write_text("source/\n")
+    for force in ((), ("--force",)):
+        with pytest.raises(CourseError, match=r"ours has a \.gitignore of its own"):
+            command("export", "nbgrader", folder, "03", *force)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -571,7 +605,7 @@ def test_from_handing_out_to_feedback(copy_of_the_course, monkeypatch):
     section = re.search(r"^## Grade\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL).group(1)
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
-    assert len(named) == 9
+    assert len(named) == 10
     for name in named:
         place = folder / "results" / name
         assert place.is_dir() and any(place.iterdir()) if name.endswith("/") else place.is_file(), name
@@ -604,6 +638,7 @@ def test_from_handing_out_to_feedback(copy_of_the_course, monkeypatch):
     assert command(*shlex.split(term)[1:]) == 0
     assert "Ada Lovelace" in (folder / "term" / "term.csv").read_text(encoding="utf-8-sig")
     assert "Lesson 03" in (folder / "term" / "term.html").read_text(encoding="utf-8")
+    assert could_be_committed(folder, "Lovelace", "emmy") == []
 
 
 @pytest.mark.thorough
@@ -787,3 +822,4 @@ def test_nbgrader_makes_grades_and_explains_what_is_exported(copy_of_the_course,
         exported = {(row["assignment"], row["student_id"]): row["score"] for row in csv.DictReader(file)}
     assert exported[("03", "ada")] == "6.0" and exported[("03", "emmy")] == "1.5"
     assert not list(folder.rglob("progress.json")), "grading keeps no learner's progress"
+    assert could_be_committed(folder, "emmy", "zoe") == []

@@ -19,11 +19,11 @@ def add_arguments(parser) -> None:
 
 
 def form(text: str) -> str:
-    """Read a form. Raises `CourseError` for any other, and says of Canvas, which imports a table alone, where that lies."""
-    if text == "canvas":
+    """Read a form. Raises `CourseError` for any other, and says of Canvas and Moodle, which import a table alone, where that is."""
+    if text in ("canvas", "moodle"):
         raise CourseError(
-            "Canvas needs no export: `course grade` writes canvas.csv into its folder of results, as in results/canvas.csv, "
-            "and in Canvas you choose it under Grades, Import."
+            f"{text.title()} needs no export: `course grade` writes {text}.csv into its folder of results, as in "
+            f"results/{text}.csv, and in {text.title()} you choose it under Grades, Import."
         )
     if text not in FORMS:
         raise CourseError(

@@ -105,7 +105,7 @@ def _rows(table, columns, where):
             f"there is no table {table!r}: there are {', '.join(sorted(p.stem for p in FOLDER.glob('*.csv')))}"
         )
     with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+        rows = list(csv.DictReader(file, strict=True))
     if unknown := [name for name in (*columns, *where) if name not in rows[0]]:
         raise CourseError(f"the table {table!r} has no column {unknown[0]!r}: it has {', '.join(rows[0])}")
     rows = [row for row in rows if all(row[name] == str(wanted) for name, wanted in where.items())]

@@ -1,5 +1,6 @@
 """Writes a course for nbgrader: the same exercises, graded there by the same judge. Needs no nbgrader itself.
 
+    .gitignore                                  # of all that nbgrader writes beside these, which is data of students
     nbgrader_config.py
     source/03/03_queries_keys_values.ipynb      # the solution: nbgrader cuts the answers out itself
 
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from course_utils.authoring.composing import OPEN_IN_COLAB
 from course_utils.authoring.sources import BEGIN, CHECK
+from course_utils.base.errors import CourseError
 from course_utils.base.places import number_of
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.handing_out import release
@@ -36,6 +38,14 @@ c.Execute.timeout = 120  # seconds a cell; a check stops an answer after 10
 c.OverwriteCells.add_missing_cells = True  # `course release` hands out notebooks without the graded cells
 '''
 
+IGNORED = """\
+# All but the course itself: what nbgrader collects and writes here names students.
+/*
+!/.gitignore
+!/nbgrader_config.py
+!/source/
+"""
+
 GRADED = """\
 # Graded: {task}
 from course_utils.grading.handing_out.nbgrader import grade
@@ -53,7 +63,12 @@ def export(root: Path, names: list[str], out: Path, settings: Settings, force: b
         settings: the instructor's; a task's points come from it, and one that is left out is not graded.
         force: write also over files that hold something else.
     """
-    files, notebooks = {out / "nbgrader_config.py": CONFIG}, []
+    files, notebooks = {out / "nbgrader_config.py": CONFIG, out / ".gitignore": IGNORED}, []
+    if (out / ".gitignore").exists() and (out / ".gitignore").read_text(encoding="utf-8", errors="replace") != IGNORED:
+        raise CourseError(
+            f"{out} has a .gitignore of its own, and nbgrader's course needs one that keeps students' data out of Git: name a "
+            "new folder, such as nbgrader-course."
+        )
     for lesson in release.lessons(root, names):
         notebooks.append(out / "source" / number_of(lesson) / f"{lesson}.ipynb")
         built = release.read_built(root, "solutions", lesson)

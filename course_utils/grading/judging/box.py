@@ -57,7 +57,7 @@ class Limits:
     """What one submission may cost."""
 
     seconds: float = 10.0  # for a cell and for all calls of an answer, as in a notebook: of computing, and by the clock of a quiet machine
-    whole: float = 40.0  # for the whole notebook, likewise
+    whole: float = 40.0  # for the whole notebook, likewise: every cell and answer, as often as it runs
     memory: int = 3 * 2**28  # bytes on top of what Python and PyTorch take
     processes: int = 8  # begun anew after a death
 
@@ -109,6 +109,12 @@ class Answer:
         first = self.outcomes[0] if isinstance(self.outcomes, list) and self.outcomes else None
         return self.state in ("missing", "empty") or isinstance(first, Outcome) and first.status == "not implemented"
 
+    @property
+    def is_late(self) -> bool:
+        """Whether it was stopped because its time was up."""
+        last = self.outcomes[-1] if isinstance(self.outcomes, list) and self.outcomes else None
+        return isinstance(last, Outcome) and last.status == "timeout"
+
 
 class ServerGone(RuntimeError):
     """The fork server ended: by no learner's doing, since it is out of reach. Begin anew."""
@@ -127,6 +133,7 @@ class Box:
         self.layers, self.limits, self.hidden = layers, limits, [os.path.realpath(path) for path in hidden]
         self.odd = []  # what cells and answers of the notebook at work did to their process, in sentences
         self.answered = {}  # {question's id: (answer, seed)} of the notebook at work, as its process says: short scalars
+        self.left = 0.0  # seconds of its time that the notebook at work has not used
         self.peak = 0  # bytes: the largest process so far
         self._server = self._control = self._pipes = self._pid = None
 
@@ -296,13 +303,13 @@ class Box:
             wanted: for each task.
 
         Yields:
-            One sentence (str) for each cell that failed, and one Answer for each task, in order. How the cells have answered questions
-            is then in `answered`.
+            One sentence (str) for each cell that failed and for time that was used up, and one Answer for each task, in order. How the
+            cells have answered questions is then in `answered`.
         """
         notebook, self.answered, self.odd = _Run(self, cells), {}, []
         try:
             answers = notebook.answers(wanted)
-            self.answered, self.odd = notebook.answered, notebook.odd
+            self.answered, self.odd, self.left = notebook.answered, notebook.odd, max(0.0, notebook.left)
             yield from notebook.failed()
             yield from answers
         finally:
@@ -349,13 +356,14 @@ class _Run:
             0,
             (),
         )  # the process: how many cells it has behind it, what it was given
-        self._has_seen = False  # whether the process was shown inputs of a task that is run once more
-        self._free = False  # whether what runs now is no doing of the learner's, and takes from no time of theirs
+        self._at_most = 0.0  # seconds that a cell may take which runs again in this process
         self._missed = set()  # cells that lacked some of what is offered
         self.answered = {}  # {question's id: (answer, seed)}
         self.odd = []  # what cells and answers did to their process, in sentences
 
-    def _left(self):
+    @property
+    def left(self):
+        """Seconds that are left to the notebook."""
         return self._limits.whole - self._spent
 
     def _ask(self, request, seconds, *more):
@@ -365,30 +373,46 @@ class _Run:
             return self._box._ask(request | {"seconds": seconds, "waiting": times}, times * seconds + GRACE, *more)
         finally:
             self._lasted = (time.monotonic() - began) / max(times, busy())
-            self._spent += 0 if self._free else self._lasted
+            self._spent += self._lasted
 
     def answers(self, wanted):
         """Return an Answer for each task, and let every cell have run.
 
-        Those that are offered the same share a process, which goes from cell to cell; for the next ones, another begins anew.
+        Those that are offered the same share a process, which goes from cell to cell. Another begins anew for what is offered else, and
+        for the tasks of which it has called a stub: whatever answers them below has not met their inputs.
         """
         last, found = len(self._cells) - 1, {}
         for offers in sorted({(), *(each.offers for each in wanted)}, key=lambda offers: (len(offers), offers)):
-            waiting = [(each.places or (last,), number) for number, each in enumerate(wanted) if each.offers == offers]
-            heapify(waiting)
-            while waiting:
-                (place, *others), number = heappop(waiting)
-                found[number] = self._answer(wanted[number], place)
-                if others and found[number].is_none:
-                    self._has_seen |= found[number].state == "outcomes"  # a stub that was called with the inputs
-                    heappush(waiting, (tuple(others), number))
-            if not offers:
-                self._go_to(last, offers)
+            again, first = (
+                [(each.places or (last,), number) for number, each in enumerate(wanted) if each.offers == offers],
+                not offers,
+            )
+            while again or first:
+                waiting, again = again, []
+                heapify(waiting)
+                while waiting:
+                    (place, *others), number = heappop(waiting)
+                    found[number] = answer = self._answer(wanted[number], place)
+                    if others and answer.is_none:
+                        shown = answer.state == "outcomes"  # the inputs, to a stub
+                        again.append((tuple(others), number)) if shown else heappush(waiting, (tuple(others), number))
+                if first:
+                    self._go_to(last, offers)
+                first = False
+                if again:
+                    self._end()
         return [found[number] for number in range(len(wanted))]
 
     def failed(self):
-        """Return a sentence for each cell that failed."""
-        return [f"Cell {number + 1} failed: {self._failures[number]}" for number in sorted(self._failures)]
+        """Return a sentence for each cell that failed, and one where the notebook's time was used up."""
+        failed = [f"Cell {number + 1} failed: {self._failures[number]}" for number in sorted(self._failures)]
+        return failed if self.left > 0 else [self._used_up(), *failed]
+
+    def _used_up(self):
+        return (
+            f"The {self._limits.whole:g} seconds that a notebook has for all its cells and answers were used up; cells run again where "
+            "an answer needs a fresh start, and that counts too. What came after that was not run and earns nothing."
+        )
 
     def _go_to(self, place, offers):
         """Let there be a process with what a task is offered, and no more, that has run the cells up to this place.
@@ -396,23 +420,33 @@ class _Run:
         Return False where time or patience is used up. The cells run again where the process has gone further, where it holds what this
         task is not offered, and where they lacked what it is offered.
         """
-        if self._alive and (self._has_seen or self._at > place + 1 or offers != self._offers):
+        if self._at > place + 1 or offers != self._offers:
+            self._end()
+        while self._deaths <= self._limits.processes and self.left > 0:
+            if not self._alive:
+                self._box._begin()
+                self._alive, self._at, self._offers, self._at_most = True, 0, offers, self._share_of_a_cell()
+                if offers and not self._give(offers):
+                    continue
+            while self._at <= place and self._cell(self._at):
+                self._at += 1
+            if self._at > place:
+                return True
+        return False
+
+    def _end(self):
+        if self._alive:
             self._box._end()
-            self._alive, self._has_seen, self._free = False, False, True
-        try:
-            while self._deaths <= self._limits.processes and self._left() > 0:
-                if not self._alive:
-                    self._box._begin()
-                    self._alive, self._at, self._offers = True, 0, offers
-                    if offers and not self._give(offers):
-                        continue
-                while self._at <= place and self._cell(self._at):
-                    self._at += 1
-                if self._at > place:
-                    return True
-            return False
-        finally:
-            self._free = False
+            self._alive = False
+
+    def _share_of_a_cell(self):
+        """Return how long a cell may take that runs again, so that all of them leave time for answers: only slow ones are cut short."""
+        left, took = CELLS_SHARE[0] * self.left, sorted(self._took[number] for number in self._took.keys() - self._skip)
+        for before, seconds in enumerate(took):
+            if seconds * (len(took) - before) > left:
+                return left / (len(took) - before)
+            left -= seconds
+        return self._limits.seconds
 
     def _give(self, offers):
         """Put what a task is offered into the process; return whether it is alive."""
@@ -423,14 +457,14 @@ class _Run:
         return self._alive
 
     def _seconds_for(self, number):
-        """Return how long a cell may take. Slow ones leave time for what is below them, and for the answers; none is slower the second time."""
+        """Return how long a cell may take. Slow ones leave time for what is below them, and for the answers; none is much slower the second time."""
         least = SLICE * self._limits.seconds
         if number in self._slow:
-            return min(least, self._left())
+            return min(least, self.left)
         if number in self._took:
-            return min(least + 2 * self._took[number], self._left())
+            return min(least + 2 * self._took[number], max(self._at_most, 0.1 * least), self.left)
         slow, all_cells = (share * self._limits.whole - self._spent_on_cells for share in CELLS_SHARE)
-        return min(max(least, min(self._limits.seconds, slow)), all_cells, self._left())
+        return min(max(least, min(self._limits.seconds, slow)), all_cells, self.left)
 
     def _cell(self, number):
         """Return whether the process outlived the cell."""
@@ -498,11 +532,13 @@ class _Run:
         began = time.monotonic()
         if not self._go_to(place, wanted.offers):
             return Answer("not run", place=place)
-        seconds = min(self._limits.seconds, self._left())
+        seconds = min(self._limits.seconds, self.left)
         if seconds <= 0:
             return Answer("not run", place=place)
-        task = wanted.task if place == wanted.checked else None
-        return replace(self._run(wanted, task, seconds), seconds=time.monotonic() - began, place=place)
+        answer = self._run(wanted, wanted.task if place == wanted.checked else None, seconds)
+        if seconds < self._limits.seconds and answer.is_late:
+            return Answer("not run", place=place)  # with all of an answer's time it might have ended
+        return replace(answer, seconds=time.monotonic() - began, place=place)
 
     def _run(self, wanted, task, seconds):
         try:

@@ -21,7 +21,7 @@ from course_utils.checks import judge
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import refuse
 from course_utils.checks.running import contract
-from course_utils.checks.running.contract import Outcome, question
+from course_utils.checks.running.contract import question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.grading.cage import fork_server, locks
 from course_utils.grading.judging import offered
@@ -47,6 +47,7 @@ from course_utils.lessons import tasks
 
 SECONDS_OF_JUDGE = 1  # for a task, which takes a few milliseconds; half as long after each breach in a notebook
 SECONDS_TO_EXPLAIN = 20  # a wrong value without a name; the first takes half a second, the next ones milliseconds
+LEAST_TO_EXPLAIN = 5  # seconds for all of a notebook's, which otherwise have what it has left of its own time
 MEMORY_OF_JUDGE = 2**28  # bytes
 CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
 STUMBLED = "The grader stumbled over this notebook, so that nothing in it is graded"
@@ -213,12 +214,12 @@ class Grader:
         wanted = [self._wanted(task, notebook.cells) for task in exercises]
         questions = () if self._questions is None else tasks.questions_of(notebook.lesson)
         results = list(self.box.answers(notebook.cells, wanted))
-        self._patience = SECONDS_OF_JUDGE
+        self._patience, self._explaining = SECONDS_OF_JUDGE, max(LEAST_TO_EXPLAIN, self.box.left)
         failed, answers = results[: len(results) - len(exercises)], results[len(results) - len(exercises) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(exercises, answers, strict=True))
         verdicts += tuple(self._answered(question, self.box.answered.get(question.id)) for question in questions)
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
-        ended = [a.died and _status(a.outcomes) != "timeout" for a in answers]  # which the box ends itself
+        ended = [a.died and not a.is_late for a in answers]  # those that are late, the box ends itself
         suspicions += [f"{task.id} ended its process" for task, it in zip(exercises, ended, strict=True) if it]
         suspicions += self.box.odd
         return failed, verdicts, suspicions
@@ -258,11 +259,11 @@ class Grader:
             common["note"] = f"Perhaps it was renamed to `{rename}`." if rename else common["note"]
             return Verdict(task.id, "missing", message=message, **common)
         if answer.state == "not run":
-            message = "It was not run: before it, the notebook's time was used up, or too many answers had ended their process."
+            message = "It was not run, or not to its end: the notebook's time was used up, or too many answers had ended their process."
             return Verdict(task.id, "not run", message=message, **common)
         report = self._judged(task, answer)
         message = report.message if report.state != "not attempted" else ""
-        if answer.state == "outcomes" and report.state == "error" and _status(answer.outcomes) == "timeout":
+        if answer.state == "outcomes" and report.state == "error" and answer.is_late:
             message = f"Your function was stopped after {self._limits.seconds:g} seconds of computing. Is there a loop that never ends?"
         return Verdict.of(report, message=steady(message[:MESSAGE_AT_MOST]), **common)
 
@@ -283,9 +284,11 @@ class Grader:
             return _unreadable(task)
         except Exception:  # whatever it is, it came from outside and is no right answer
             return _unreadable(task)
-        with suppress(TimeIsUp, MemoryError), time_limit(SECONDS_TO_EXPLAIN), locks.limited_memory(MEMORY_OF_JUDGE):
-            if answer.state == "outcomes" and report.case:
+        if answer.state == "outcomes" and report.case and self._explaining > 0:
+            began, seconds = time.process_time(), min(SECONDS_TO_EXPLAIN, self._explaining)
+            with suppress(TimeIsUp, MemoryError), time_limit(seconds), locks.limited_memory(MEMORY_OF_JUDGE):
                 judge.explain_further(report, known, answer.outcomes, pairs=False)
+            self._explaining -= time.process_time() - began
         return report
 
     def _answered(self, question, pair):
@@ -323,10 +326,6 @@ def _is_the_instructors(name, lesson):
 
 def _unreadable(task):
     return judge.judge(task, (), None)
-
-
-def _status(outcomes):
-    return outcomes[-1].status if isinstance(outcomes, list) and outcomes and isinstance(outcomes[-1], Outcome) else ""
 
 
 def _note(cells, name, place, checked):

@@ -76,12 +76,13 @@ def _graded(found, plan, workers, folder):
                     yield result
             for member in [m for m in busy if m.dead()]:
                 members.remove(member)
-                again, attempt = member.item, member.attempt + 1
+                # A file that takes too long once is tried once more, and holds up no third worker.
+                again, attempt = member.item, member.attempt + 1 if member.lost else max(member.attempt + 1, ATTEMPTS)
                 member.end(time.monotonic())
                 if attempt <= ATTEMPTS:
                     waiting.appendleft((again, attempt))
                 else:
-                    yield given_up(*again)
+                    yield given_up(*again, f"{ATTEMPTS} times" if member.lost else "by taking too long")
     finally:
         for member in members:
             member.pipe.close()
@@ -100,26 +101,27 @@ class _Member:
         with _interrupts_wait():
             self.process.start()
         theirs.close()
-        self.item, self.attempt, self._lost, self._whole = None, 0, False, plan.limits.whole
+        self.item, self.attempt, self._whole = None, 0, plan.limits.whole
+        self.lost = False  # whether its process has ended
 
     def give(self, item, attempt):
         self.item, self.attempt, self._since = item, attempt, time.monotonic()
         try:
             self.pipe.send(item)
         except OSError:
-            self._lost = True
+            self.lost = True
 
     def take(self):
         try:
             result = self.pipe.recv()
         except (EOFError, OSError):
-            self._lost = True
+            self.lost = True
             return None
         self.item = None
         return result
 
     def dead(self):
-        if self.item is None or self._lost:
+        if self.item is None or self.lost:
             return self.item is not None
         beyond = time.monotonic() - self._since - SECONDS_BEYOND
         return beyond > self._whole and beyond > self._whole * busy()  # on a busy machine, its limits are longer
@@ -143,10 +145,10 @@ def _interrupts_wait():
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def given_up(found: Found, key: str) -> Result:
+def given_up(found: Found, key: str, how: str = f"{ATTEMPTS} times") -> Result:
     """Return the row of a file that its grader does not outlive."""
     problem = (
-        f"{GAVE_UP} {ATTEMPTS} times: run the same command once more, and if it stays so, look at the file and tell "
+        f"{GAVE_UP} {how}: run the same command once more, and if it stays so, look at the file and tell "
         "the course's authors."
     )
     return Result(key, found.student, found.file, "", problem)

@@ -7,6 +7,7 @@ from course_utils.base.texts import clean, cut
 
 ADDRESS = re.compile(r"\b(?:0x[0-9a-fA-F]{6,}|\d{12,})\b")  # of an object in memory, another one in each run
 CELL_AT_MOST = 2000  # characters of a cell; spreadsheets take 32,767
+FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))
 FORMULA = "=+-@\u2212"  # what a spreadsheet takes for the beginning of a formula
 
 
@@ -19,6 +20,23 @@ def fit(text: str) -> str:
     """Return a name fit to be shown: composed (NFC), with \ufffd for what is no character, controls, or changes how others are read."""
     shown = unicodedata.normalize("NFC", text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else c for c in shown)
+
+
+def identifier(text: str) -> str:
+    """Return a name or number that tells somebody apart, as it is read: without characters that nobody sees, words one blank apart."""
+    visible = text if text.isascii() else "".join(c for c in text if not _is_invisible(c))
+    return fit(" ".join(visible.split()))
+
+
+def same_as(text: str) -> str:
+    """Return what two spellings of one identifier have in common; of an e-mail address, capitals do not count."""
+    spelt = identifier(text)
+    return spelt.casefold() if "@" in spelt else spelt
+
+
+def _is_invisible(character):
+    """Return whether a character takes no room: formats such as zero-width spaces and marks of direction, fillers, selectors of variants."""
+    return unicodedata.category(character) == "Cf" or character in FILLERS
 
 
 def cell(text: str) -> str:

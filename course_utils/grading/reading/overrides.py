@@ -4,6 +4,7 @@
     ada,03.attention,4,,Explained it to me in my office.
     emmy,,,2026-11-27T23:59:00+01:00,Was ill.
 
+A date alone, such as 2026-11-27, is an extension to the end of that day in the class's time zone.
 It is read at each grading and written nowhere else, so what is set holds however often a class is graded.
 """
 
@@ -14,8 +15,9 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.texts import cut, did_you_mean
-from course_utils.grading.keeping.texts import fit, from_cell
-from course_utils.grading.reading.settings import MOST, NO_ZONE, Settings, in_zone, known_ids
+from course_utils.grading.keeping.texts import from_cell, identifier, same_as
+from course_utils.grading.reading.settings import DAY_ENDS, MOST, NO_ZONE, Settings, day_or_time, in_zone, known_ids
+from course_utils.grading.reading.submissions import unambiguous
 from course_utils.grading.reading.table import records
 
 COLUMNS = ("student", "task", "points", "extension", "comment")
@@ -47,11 +49,19 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
         settings: the class's, whose deadline may be extended.
     """
     found, seen, in_words = {}, {}, [question.id for question in settings.written]
-    known = known_ids() + in_words
-    for line, row in records(path, "The file of overrides", COLUMNS):
-        where, spelt, task = f"{path}, line {line}", fit(row["student"]), row["task"]
-        # As our tables spell it.
-        student = next((name for name in (from_cell(spelt), spelt) if name in students), spelt)
+    known, by_spelling = known_ids() + in_words, unambiguous((same_as(name), name) for name in students)
+
+    def named(text):
+        """Return the student, whom our own tables may spell with an apostrophe, and somebody who types with capitals; else the text."""
+        found = (by_spelling.get(same_as(name)) for name in (from_cell(text), text))
+        return next((name for name in (from_cell(text), text, *found) if name in students), identifier(text))
+
+    def is_row(fields):
+        return fields["task"] in known or (named(fields["student"]) in students and not fields["task"])
+
+    for line, row in records(path, "The file of overrides", COLUMNS, is_row):
+        where, student, task = f"{path}, line {line}", named(row["student"]), identifier(row["task"])
+        row |= {column: identifier(row[column]) for column in ("task", "points", "extension")}
         if student not in students:
             like = did_you_mean(student, students)
             raise OverrideError(f'{where}: "{student}" is not on the roster and has handed in nothing{like}.')
@@ -117,7 +127,7 @@ def _points(text, where):
 
 def _time(text, where, zone):
     try:
-        time = in_zone(datetime.fromisoformat(text.replace("Z", "+00:00")), zone)
+        time = in_zone(day_or_time(text.replace("Z", "+00:00")), zone, DAY_ENDS)
     except ValueError:
         time = None
     if time is None or time.tzinfo is None:

@@ -5,9 +5,9 @@ from datetime import datetime
 from pathlib import Path
 
 from course_utils.grading.keeping.record import Person
-from course_utils.grading.keeping.texts import fit
+from course_utils.grading.keeping.texts import identifier, same_as
 from course_utils.grading.reading.settings import NO_ZONE, Settings, in_zone
-from course_utils.grading.reading.table import TableError, by_column, rows_of
+from course_utils.grading.reading.table import TableError, table
 
 COLUMNS = {  # how the columns that have a meaning may be called, in lower case
     "student": ("student", "student id", "student_id", "id", "username", "user"),
@@ -16,6 +16,8 @@ COLUMNS = {  # how the columns that have a meaning may be called, in lower case
     "submitted": ("submitted", "submitted at", "submission time", "timestamp"),
     "file": ("file", "folder", "filename", "path"),
 }
+# Whose value belongs to one student, as gradebooks are imported by it; in lower case, without blanks and underscores.
+OWN = ("email", "id", "canvasid", "moodleid", "ltiid", "ltiuserid", "userid", "sisuserid", "sisloginid", "idnumber")
 
 
 def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person]:  # noqa: B008
@@ -24,23 +26,28 @@ def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person
     Separated by commas, semicolons or tabs. Whatever else there is, `submitted` and `file` too, is kept in `Person.other`.
     Raises `TableError`, also where the settings have a deadline and a time's offset from UTC cannot be told.
     """
-    rows = rows_of(path, "The roster")
-    header = next(rows, (0, ()))[1]
+    header, rows = table(path, "The roster")
     columns = _columns(path, header)
     people, lines = {}, {}
-    for line, fields in by_column(path, header, rows):
-        student = fit(fields[columns["student"]])
+    for line, fields in rows:
+        for column in columns.values():
+            if "\n" in fields[column] or "\r" in fields[column]:
+                raise TableError(
+                    f'{path}, line {line}: the column "{column}" holds several lines: expected one, so perhaps a quote is not closed.'
+                )
+        fields = {name: value if name == columns.get("name") else identifier(value) for name, value in fields.items()}
+        student = fields[columns["student"]]
         if student.lower() == "points possible":  # in Canvas's exports
             continue
         if not student:
             raise TableError(
                 f'{path}, line {line}: the column "{columns["student"]}" is empty: every row needs a student.'
             )
-        if student in people:
-            raise TableError(
-                f'{path}, line {line}: the student "{student}" is in line {lines[student]} already: keep one of them.'
-            )
-        people[student], lines[student] = _person(student, fields, columns), line
+        _must_be_new(f"{path}, line {line}", "student", student, lines, line)
+        people[student] = _person(student, fields, columns)
+        for name, value in {**people[student].other, "email": people[student].email}.items():
+            if re.sub(r"[\s_]", "", name).lower() in OWN and value:
+                _must_be_new(f"{path}, line {line}", name, value, lines, line)
         text = people[student].other.get("submitted", "")
         try:
             time = submitted(people[student], settings)
@@ -55,6 +62,15 @@ def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person
     if not people:
         raise TableError(f"{path} names no student: expected a header such as `student,name,email` and a row for each.")
     return people
+
+
+def _must_be_new(where, column, value, lines, line):
+    """Keep in which line of a column a value is. Raises `TableError` where another line holds it already."""
+    before = lines.setdefault((column, same_as(value)), line)
+    if before != line:
+        raise TableError(
+            f'{where}: the {column} "{value}" is in line {before} already: keep one of them, or correct the other.'
+        )
 
 
 def submitted(person: Person, settings: Settings = Settings()) -> datetime | None:  # noqa: B008

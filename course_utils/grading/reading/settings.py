@@ -9,7 +9,7 @@
     zone = "Europe/Berlin"          # what a time without an offset from UTC is in, here, in the overrides and in the roster
 
     [late]
-    deadline = 2026-11-20T23:59:00  # or, without a zone, 2026-11-20T23:59:00+01:00
+    deadline = 2026-11-20T23:59:00  # or, without a zone, 2026-11-20T23:59:00+01:00; 2026-11-20 is the end of that day
     per_day = 0.1                   # of the possible points, for each day begun
     grace = 15                      # minutes
     none_after = 7                  # days: later, nothing counts
@@ -40,7 +40,7 @@ Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
@@ -53,6 +53,7 @@ from course_utils.grading.reading.written import Written
 from course_utils.lessons import tasks
 
 MOST = 10_000  # points for a task
+DAY_BEGINS, DAY_ENDS = time.min, time.max  # what a date alone means, by what it is the date of
 FORM = {  # what each section may hold; the points' keys are tasks, too
     "points": ("leave_out", "questions"),
     "time": ("zone",),
@@ -214,7 +215,7 @@ def _zone(section):
 def _late(section, zone):
     if section and "deadline" not in section:
         raise SettingsError("[late] deadline is missing: write it as 2026-11-20T23:59:00+01:00.")
-    late = {"deadline": _time("[late] deadline", section["deadline"], zone) if section else None}
+    late = {"deadline": _time("[late] deadline", section["deadline"], zone, DAY_ENDS) if section else None}
     for key, most in (("per_day", 1), ("grace", 60 * 24 * 365), ("none_after", 10_000)):
         if key in section:
             late[key] = _number(f"[late] {key}", section[key], 0, most)
@@ -222,11 +223,13 @@ def _late(section, zone):
 
 
 def _solutions(section, zone):
-    return {"solutions_from": _time("[solutions] from", section["from"], zone) if "from" in section else None}
+    return {
+        "solutions_from": _time("[solutions] from", section["from"], zone, DAY_BEGINS) if "from" in section else None
+    }
 
 
-def _time(where, value, zone):
-    time = in_zone(value, zone) if isinstance(value, datetime) else None
+def _time(where, value, zone, of_day):
+    time = in_zone(value, zone, of_day) if isinstance(value, date) else None
     if time is None or time.tzinfo is None:
         raise SettingsError(
             f"{where} must be a time with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes, not {_shown(value)}. {NO_ZONE}"
@@ -239,9 +242,21 @@ NO_ZONE = (
 )
 
 
-def in_zone(time: datetime, zone: ZoneInfo | None) -> datetime:
-    """Return a time with an offset: its own, or that which the class's zone has at that time; as it is where there is neither."""
+def in_zone(time: date, zone: ZoneInfo | None, of_day: time = DAY_BEGINS) -> datetime:
+    """Return a time with an offset: its own, or that which the class's zone has at that time; as it is where there is neither.
+
+    A date alone is its day's beginning or end, as `of_day` says.
+    """
+    time = time if isinstance(time, datetime) else datetime.combine(time, of_day)
     return time.replace(tzinfo=zone) if time.tzinfo is None else time
+
+
+def day_or_time(text: str) -> date:
+    """Return the date that a text is, or else the date and time. Raises `ValueError`."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return datetime.fromisoformat(text)
 
 
 def written_out(time: datetime) -> str:
@@ -321,7 +336,7 @@ def _number(where, value, least, most, above=False):
 
 
 def _shown(value):
-    if isinstance(value, datetime):
+    if isinstance(value, date):
         return value.isoformat()
     text = str(value) if isinstance(value, Decimal | float | int) and not isinstance(value, bool) else repr(value)
     text = {"True": "true", "False": "false", "None": "nothing"}.get(text, text)

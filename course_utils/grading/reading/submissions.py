@@ -14,14 +14,14 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.grading.keeping.record import Person
-from course_utils.grading.keeping.texts import fit
+from course_utils.grading.keeping.texts import fit, identifier, same_as
 
 FILES = 100  # of one student that are graded
 ENTRIES = 20_000  # files and folders of one student that are looked at
@@ -153,6 +153,11 @@ def _by_student(entries, roster):
     known, platform_of = RosterIndex(roster), {entry: _platform(entry.name) for entry in entries}
     platforms, by_path = set(filter(None, platform_of.values())), {entry: known.by_path(entry) for entry in entries}
     handed_in_by_path = set(by_path.values())
+    spelt = {entry: known.by_spelling(entry) for entry in entries if by_path[entry] is None}
+    alone = Counter(spelt.values())
+    # Another spelling is a student's if it is the only one, and no entry bears just that student's name.
+    by_path |= {e: s for e, s in spelt.items() if alone[s] == 1 and s not in handed_in_by_path}
+    handed_in_by_path |= set(by_path.values())
     # Numbers that bear a name, and that lead to a student on the roster.
     sharing, claims = defaultdict(set), defaultdict(set)
     for platform in platforms:
@@ -196,15 +201,19 @@ class RosterIndex:
 
     def __init__(self, roster):
         self.roster = roster
-        self.files = _unambiguous((fit(p.other.get("file", "").split("/")[0]), s) for s, p in roster.items())
+        self.files = unambiguous((fit(p.other.get("file", "").split("/")[0]), s) for s, p in roster.items())
+        spelt = {same_as(s): s for s in roster}
+        self.spellings = (
+            unambiguous((same_as(file), s) for file, s in self.files.items() if same_as(file) not in spelt) | spelt
+        )
         self.numbers = {
-            "Canvas": _unambiguous((_other(p, "canvas_id") or _other(p, "id"), s) for s, p in roster.items()),
-            "Moodle": _unambiguous((_other(p, "id"), s) for s, p in roster.items()),
+            "Canvas": unambiguous((_other(p, "canvas_id") or _other(p, "id"), s) for s, p in roster.items()),
+            "Moodle": unambiguous((_other(p, "id"), s) for s, p in roster.items()),
         }
         exact = [(spelt, s) for s, p in roster.items() for spelt in {_letters(s), _letters(p.name)}]
         borne = {spelt for spelt, _ in exact}  # by somebody: such a name belongs to nobody else
         turned = [(spelt, s) for s, p in roster.items() for spelt in _turned(p) - borne]
-        self.names = _unambiguous(exact + turned)
+        self.names = unambiguous(exact + turned)
 
     def of(self, platform):
         """Return the student whom number and name tell, or one of them; None where they tell two."""
@@ -223,6 +232,10 @@ class RosterIndex:
                 return student
         return None
 
+    def by_spelling(self, entry):
+        """Return the student whose entry it is, invisible characters, blanks and capitals of an e-mail address aside; or None."""
+        return next(filter(None, (self.spellings.get(same_as(name)) for name in (entry.name, entry.stem))), None)
+
     def resembled(self, student):
         """Return whom a name that is not on the roster may belong to: the longest identifier that it begins with, else who is called so; or ""."""
         for end in range(len(student) - 1, 0, -1):
@@ -231,7 +244,7 @@ class RosterIndex:
         return self.names.get(_letters(student), "")
 
 
-def _unambiguous(pairs):
+def unambiguous(pairs):
     """Return a dict of the pairs whose key is not empty and leads to one student only."""
     found = defaultdict(set)
     for key, student in pairs:
@@ -251,7 +264,7 @@ def _turned(person):
 
 def _letters(text):
     """Letters, digits and the marks that belong to them: in Hindi or Thai, vowels are marks."""
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", identifier(text))
     return "".join(c for c in text if c.isalnum() or unicodedata.category(c)[0] == "M").lower()
 
 

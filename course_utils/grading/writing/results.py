@@ -41,6 +41,7 @@ from course_utils.grading.writing.sentences import (
 GRADES = {
     "student": lambda one: one.person.student,
     "name": lambda one: one.person.name,
+    "email": lambda one: one.person.email,
     "total": lambda one: one.total,
     "possible": lambda one: one.possible,
     "lost": lambda one: one.lost,
@@ -79,6 +80,15 @@ CANVAS = {
     "SIS Login ID": lambda one: _other(one, "sis_login_id") if _other(one, *CANVAS_IDS) else one.person.student,
     "Section": lambda one: _other(one, "section"),
 }
+# Of a student, headed as Moodle's own exports are; the points follow. Whoever imports it chooses a column that tells students apart, and
+# Moodle's grade/import/grade_import_form.php offers these three.
+MOODLE = {
+    "First name": lambda one: _names(one)[0],
+    "Last name": lambda one: _names(one)[1],
+    "Username": lambda one: one.person.student,
+    "ID number": lambda one: _other(one, "id_number", "id"),
+    "Email address": lambda one: one.person.email,
+}
 
 RESERVED = re.compile(r"(con|prn|aux|nul|index|(com|lpt)[0-9])(\.|\Z)", re.IGNORECASE)  # the first part, on Windows
 PLAIN_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,59}")
@@ -88,7 +98,7 @@ HASHED_NAME = re.compile(r".*-[0-9a-f]{10}")
 def write_all(
     out: Path, graded: Iterable[Graded], tasks: list, title: str, at: datetime, canvas: int | None = None
 ) -> list[Path]:
-    """Write grades.csv, nbgrader.csv, canvas.csv, ags.json and gradescope/*.json; return their paths, the last a folder.
+    """Write grades.csv, nbgrader.csv, canvas.csv, moodle.csv, ags.json and gradescope/*.json; return their paths, the last a folder.
 
     A file is replaced as a whole or not at all.
 
@@ -105,18 +115,22 @@ def write_all(
     graded = iter(graded)
     first = next(graded, None)
     (out / "gradescope").mkdir(parents=True, exist_ok=True)
-    paths = [out / name for name in ("grades.csv", "nbgrader.csv", "canvas.csv", "ags.json", "gradescope")]
+    paths = [
+        out / name for name in ("grades.csv", "nbgrader.csv", "canvas.csv", "moodle.csv", "ags.json", "gradescope")
+    ]
     with (
         opened(paths[0], "utf-8-sig") as for_grades,  # a mark at its beginning tells Excel that the table is UTF-8
         opened(paths[1]) as for_nbgrader,
         opened(paths[2]) as for_canvas,
-        opened(paths[3]) as scores,
+        opened(paths[3]) as for_moodle,
+        opened(paths[4]) as scores,
     ):
-        grades, nbgrader, gradebook = table(for_grades), table(for_nbgrader), table(for_canvas)
+        grades, nbgrader, gradebook, moodle = map(table, (for_grades, for_nbgrader, for_canvas, for_moodle))
         grades([*GRADES, *(f"{task.id} {what}" for task in tasks for what in OF_TASK), *SAID])
         nbgrader(NBGRADER)
         gradebook([*CANVAS, title if canvas is None else f"{title} ({canvas})"])
         gradebook(["    Points Possible", *[""] * (len(CANVAS) - 1), first.possible if first else 0])
+        moodle([*MOODLE, title])
         scores.write("[")
         for i, one in enumerate(chain([first] if first else [], graded)):
             rows = list(verdicts(one, tasks))
@@ -125,6 +139,7 @@ def write_all(
             for lesson in _lessons(one, rows):
                 nbgrader(of(one, lesson) for of in NBGRADER.values())
             gradebook([*(of(one) for of in CANVAS.values()), one.total])
+            moodle([*(of(one) for of in MOODLE.values()), one.total])
             scores.write((",\n" if i else "\n") + _json(_ags(one, rows, at)))
             with opened(out / "gradescope" / f"{file_name(one.person.student)}.json") as file:
                 file.write(_json(_gradescope(one, rows), indent=1) + "\n")

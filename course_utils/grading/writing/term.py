@@ -1,6 +1,5 @@
 """Puts the lessons of a term side by side, from the results of each: one table for the instructor, as a page and as CSV."""
 
-import csv
 from itertools import chain
 from itertools import count as count_from
 from math import isfinite
@@ -10,6 +9,8 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
 from course_utils.grading.keeping.texts import from_cell
 from course_utils.grading.reading.submissions import natural
+from course_utils.grading.reading.table import TableError
+from course_utils.grading.reading.table import table as read_table
 from course_utils.grading.writing.markup import template
 from course_utils.grading.writing.results import table
 
@@ -53,18 +54,15 @@ def _grades(folder):
     """Return the header and the rows of a folder's grades.csv."""
     path = folder / "grades.csv"
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            rows = list(reader)
-            for row in rows:
-                if not isfinite(float(row["total"]) + float(row["possible"])) or not row["student"] + row["name"]:
-                    raise ValueError
-            return reader.fieldnames or [], rows
-    except OSError as error:
-        raise CourseError(
-            f"{path} cannot be read ({error.strerror}): name folders of results that `course grade` has written."
-        ) from None
-    except (KeyError, TypeError, ValueError, csv.Error):
+        header, rows = read_table(path, "The table of grades")
+        students = [fields for _, fields in rows]
+        for row in students:
+            if not isfinite(float(row["total"]) + float(row["possible"])) or not row["student"] + row["name"]:
+                raise ValueError
+        return header, students
+    except TableError as error:
+        raise CourseError(f"{error} Name folders of results that `course grade` has written.") from None
+    except (KeyError, ValueError):
         raise CourseError(
             f"{path} is no table of grades that `course grade` has written: grade that lesson again."
         ) from None
