@@ -266,7 +266,7 @@ def test_canvas_can_import(tmp_path):
 
 
 def test_moodle_can_import(tmp_path):
-    # moodle/grade/import/grade_import_form.php: a column with the ID number, the e-mail address or the user name tells students apart
+    # docs.moodle.org, Grade import: a column with the ID number or the e-mail address tells students apart
     by_id = {"ID number": "0042", "first_name": "Ada", "last_name": "Berg"}
     students = [replace(one(), person=Person("ada", "Berg, A", "ada@x.org", by_id)), one("bo"), absent("x")]
     files = written(tmp_path, students)

@@ -80,8 +80,8 @@ CANVAS = {
     "SIS Login ID": lambda one: _other(one, "sis_login_id") if _other(one, *CANVAS_IDS) else one.person.student,
     "Section": lambda one: _other(one, "section"),
 }
-# Of a student, headed as Moodle's own exports are; the points follow. Whoever imports it chooses a column that tells students apart, and
-# Moodle's grade/import/grade_import_form.php offers these three.
+# Of a student, headed as Moodle's own exports are; the points follow. Whoever imports the file maps the ID number or the e-mail address
+# to its field (docs.moodle.org, Grade import), where the case of an address counts.
 MOODLE = {
     "First name": lambda one: _names(one)[0],
     "Last name": lambda one: _names(one)[1],
