@@ -95,7 +95,7 @@ def test_norm_and_gated_network_are_the_equations():
     gate, up, down = (p.detach() for p in (network.gate.weight, network.up.weight, network.down.weight))
     z = x @ gate.T
     torch.testing.assert_close(network(x), (z / (1 + (-z).exp()) * (x @ up.T)) @ down.T)
-    assert gate.shape == (6, 6)
+    assert gate.shape == (9, 6)
 
 
 def test_a_head_uses_its_groups_key_and_value():
