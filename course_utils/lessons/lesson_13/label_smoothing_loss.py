@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes
+from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes, with_an_improbable_word
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -72,7 +72,14 @@ def _(draw):
     target[0, 0] = pad
     yield Case("a single token", (logits, target, 0.25, pad), True, edge=True)
     yield Case("no smoothing", _inputs(draw, [2, 3], 4, 5, 1, 0.0), True, edge=True)
+    logits, target, *rest = _inputs(draw, [3, 3], 3, 5, 2, 0.25)
+    yield Case(
+        "a word with a probability of 1e-13", (with_an_improbable_word(logits, target), target, *rest), edge=True
+    )
     yield Case("200 places", _inputs(draw, [200, 127], 200, 5, 2, 0.125), True, edge=True)
+    logits, *rest = _inputs(draw, [3, 2, 3], 3, 5, 2, 0.25)
+    logits = logits + torch.tensor([40.0, -70.0, 0.0])[:, None, None]
+    yield Case("sentences whose logits lie far apart", (logits, *rest), hazard=True)
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
     far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
     yield Case("logits of ±10,000", (far, _target(draw, [3, 2], 3, 5, 2), 0.25, 2), True, hazard=True)
