@@ -31,6 +31,25 @@ task = Task(
 )
 
 
+@task.property
+def each_state_is_from_the_last_place(case, value):
+    """Which place a state is from, and from which one it should be."""
+    states, mask = case.args
+    for b, (row, n) in enumerate(zip(states, mask.sum(1).tolist(), strict=True)):
+        same = ((row - value[b]).abs() <= 1e-5).all(-1)
+        if not same[n - 1]:
+            places = same.nonzero().flatten().tolist()
+            what = (
+                f"is that of place {places[0]}"
+                if len(places) == 1
+                else "is that of no single place"
+                if not places
+                else "is another one"
+            )
+            return f"Sentence {b} has {count(n, 'word')}, so its last state is at place {n - 1}, counted from 0; yours {what}."
+    return None
+
+
 @task.cases
 def _(draw):
     for size in sizes(B=3, S=5, D=7):

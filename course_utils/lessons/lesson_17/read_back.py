@@ -55,7 +55,7 @@ def _(write_weights, read_weights):
     held = yield HELD, torch.clone, write_weights
     taken = yield TAKEN, mul, held, read_weights
     share = yield TOGETHER, torch.sum, taken
-    return share
+    return float(share)
 
 
 task.changed_each(
