@@ -99,6 +99,7 @@ task.changed_each(
 finite_fill_mistakes(
     task,
     *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),
+    *("low_fill_undercut", "low_fill_undercut_and_no_zeros"),
     others="the words of padding",
     empty_row="a sentence that is all padding",
 )

@@ -151,6 +151,7 @@ task.changed_each(
 finite_fill_mistakes(
     task,
     *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),
+    *("low_fill_undercut", "low_fill_undercut_and_no_zeros"),
     others="the masked keys",
     empty_row="a row with nothing to attend to",
     zeros=ZEROS,

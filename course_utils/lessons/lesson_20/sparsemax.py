@@ -133,6 +133,11 @@ task.mistake(
 
 
 task.changed(
+    "plus_infinity",
+    "Masked scores become +inf, so they come first when you sort, and the threshold is infinite: nothing is left above it. Put -inf there.",
+    {HIDDEN: filled(torch.inf)},
+)
+task.changed(
     "positive_scores_divided",
     "You set scores below 0 to 0 and divide the others by their sum. Sparsemax subtracts a threshold from the scores of the row, and sets to 0 what falls below it.",
     {
