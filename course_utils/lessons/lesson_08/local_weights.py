@@ -277,6 +277,7 @@ task.changed_each(
     ("two_is_missing", f"The 2 in the denominator is missing: {EXPONENT}, and you divide by σ².", _for_exponent(lambda distance, sigma: -(distance**2) / sigma**2)),
     ("multiplied_by_sigma", "You divide by 2 and then multiply by σ², where you should divide by both: put 2σ² into brackets.", _for_exponent(lambda distance, sigma: -(distance**2) / 2 * sigma**2)),
     ("distance_not_squared", "The distance is not squared: a Gaussian falls off with the squared distance.", _for_exponent(lambda distance, sigma: -distance.abs() / (2 * sigma**2))),
+    ("no_exponential", "You multiply by the exponent itself, which is 0 at the centre and negative elsewhere. The Gaussian is its exponential.", {"the Gaussian": left_out}),
     ("growing", "The minus sign in the exponent is missing, so the weights grow with the distance from the centre.", {"the Gaussian": lambda exponent: (-exponent).exp()}),
 )  # fmt: skip
 
