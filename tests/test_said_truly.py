@@ -479,6 +479,8 @@ def ignoring(agree):
         ("01.must_fail", by_sides(lambda good, bad: ["good"] in good and ["bad"] in bad), "Your function says False to all sentences that the check tries", "whatever"),
         ("01.must_fail", by_sides(lambda good, bad: any(word in s for s in good for t in bad for word in t)), "Here no two positive sentences hold the same words", "whatever"),
         ("04.ignores_query", ignoring(lambda same: bool(same.any())), "You say True to a score that", "you are given"),
+        ("13.learning_rate", lambda s, n, w, high: high * s / w if s <= w else high * (n - s) / (n - w), "The warm-up is right.", "divide by 0"),
+        ("14.glimpse", altered("14.glimpse", ("((location + 1)", "((location.flip(1) + 1)")), "A location is (x, y)", "corner"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_wrong_answer_is_true_of_it(task_id, answer, says, never):
