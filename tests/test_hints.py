@@ -3,12 +3,15 @@
 Where the numbers are a solution's results on tensors, a task's file in `right/` says so in WORKED; other results are in EXAMPLES here.
 """
 
+import builtins
+import keyword
 import math
 import re
+from collections import Counter
 
 import pytest
 import torch
-from right_answers import HELD
+from right_answers import HELD, exercises_of
 from test_tasks import TASKS, solution_of
 
 LN3 = math.log(3)
@@ -209,3 +212,19 @@ def test_a_translation_with_a_copied_word_is_the_hints():
 def test_it_is_said_that_most_papers_call_the_perceptron_additive():
     hint = TASKS["04.perceptron"].hints[0]
     assert "Bahdanau et al. (2014)" in hint and 'most papers call it "additive"' in hint
+
+
+LIBRARIES = (builtins, torch, torch.Tensor, torch.nn, torch.nn.functional, torch.special, math, str, list, dict, Counter)
+ANY = {"vector", "weight", "result", "changed", "weight_gradient", "bias_gradient", "lengths", "places", "beta", "b", "i"}
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_hints_and_mistakes_use_only_names_that_their_readers_have(task):
+    """A name in backticks is in the prompt, the stub or the solution, or it is Python's or PyTorch's; ANY stands for values of one's own."""
+    _, _, text = exercises_of(task.id[:2]).partition(f"## {task.id}\n")
+    known = {*keyword.kwlist, *ANY, *(name for library in LIBRARIES for name in dir(library))}
+    known |= set(re.findall(r"\w+", text.partition(f'check("{task.id}"')[0]))
+    for sentence in (*task.hints, *(mistake.sentence for mistake in task.mistakes)):
+        spans = (re.sub(r"\"[^\"]*\"|\w+=(?=[\w.])", "", span) for span in re.findall("`([^`]+)`", sentence))
+        unknown = {name for span in spans for name in re.findall(r"[A-Za-z_]\w*", span)} - known
+        assert not unknown, (unknown, sentence)

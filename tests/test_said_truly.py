@@ -5,9 +5,11 @@ import math
 import random
 import re
 import warnings
+from collections import Counter
 
 import pytest
 import torch
+import torch.nn.functional as F
 from test_tasks import TASKS, altered, solution_of
 
 from course_utils.checks.answer import judge_answer
@@ -66,7 +68,7 @@ def told(task_id, answer):
 # A finite number where -inf belongs, and what comes out the same
 
 
-@pytest.mark.parametrize("fill", [-30.0, -100.0, -1000.0])
+@pytest.mark.parametrize("fill", [-30.0, -100.0, -1000.0, -12_000.0, -25_000.0])
 @pytest.mark.parametrize(
     ("task_id", "answer"),
     [
@@ -274,6 +276,22 @@ def friend_of_rnn_step(x, state, weight_x, weight_s, bias):
     return torch.tanh(weight_x @ x + weight_s @ state) + bias
 
 
+def bleu_with(mean):
+    """07.bleu with another mean of the four precisions."""
+
+    def bleu(hypotheses, references):
+        grams = lambda words, n: Counter(zip(*(words[i:] for i in range(n)), strict=False))  # noqa: E731
+        pairs = list(zip(hypotheses, references, strict=True))
+        matches = [sum((grams(h, n) & grams(r, n)).total() for h, r in pairs) for n in (1, 2, 3, 4)]
+        if 0 in matches:
+            return 0.0
+        totals = [sum(grams(h, n).total() for h in hypotheses) for n in (1, 2, 3, 4)]
+        c, r = (sum(map(len, sentences)) for sentences in (hypotheses, references))
+        return 100 * math.exp(min(0, 1 - r / c)) * mean([m / n for m, n in zip(matches, totals, strict=True)])
+
+    return bleu
+
+
 def most(group):
     return max(map(group.count, group))
 
@@ -343,6 +361,16 @@ def most(group):
         ("12.decoder_layer", altered("12.decoder_layer", ("triu(1)", "triu(2)")), "each word sees the next one as well"),
         ("12.decoder_layer", altered("12.decoder_layer", ("hidden = ~memory", "hidden = memory"), ("hidden, need_weights=False", "hidden")), "memory_mask is turned round"),
         ("07.tipping_alpha", lambda a, m, b, n: ((5 + n) / (5 + m)) ^ (b / a), "write `**`"),
+        ("05.last_state", lambda s, m: s.masked_fill(~m[..., None], -torch.inf).amax(1), "so its last state is at place 1"),
+        ("05.reverse_source", lambda ids, m: ids.masked_fill(~m, 1000).sort().values.where(m, ids), "so place 0 gets the word from place 2 - 1 - 0 = 1"),
+        ("06.copy_unknown", lambda words, w, source: [source[w[t].argmax() - 1] if word == "<unk>" else word for t, word in enumerate(words)], "The largest is at place 2"),
+        ("07.bleu", bleu_with(lambda p: math.exp(sum(n * math.log(q) / 4 for n, q in enumerate(p, 1)))), "If all five are the same, the mean is not"),
+        ("07.log_probability", lambda z, t: (z.softmax(-1) + 1e-10).log()[torch.arange(len(t)), t].sum(), "such as 1e-10"),
+        ("07.tipping_alpha", lambda a, m, b, n: math.ceil(max(0.0, math.log(b / a) / math.log((5 + n) / (5 + m))) * 100) / 100, "up to a step of 0.01"),
+        ("08.best_baseline", lambda p, rewards: rewards.median(), "the squared lengths |g_k|² are"),
+        ("10.head_worth", lambda score, H: torch.tensor([score(torch.ones(H) > 0) / score(torch.arange(H) != h) for h in range(H)]), "so head 0 is worth 0. Yours is 1."),
+        ("19.ideal_weights", lambda c: (marked := F.pad(c[1:] == c[-1], (0, 1))) / marked.sum(), "Step 0 gets the weight 0.5, but there no label is read"),
+        ("19.ideal_weights", lambda c: (late := F.pad(c[:-1] == c[-1], (1, 0)) * torch.arange(len(c))) / late.sum(), "but not the same one"),
     ],
 )  # fmt: skip
 def test_a_likely_slip_is_named(task_id, answer, says):
@@ -453,6 +481,8 @@ def ignoring(agree):
         ("01.must_fail", by_sides(lambda good, bad: ["good"] in good and ["bad"] in bad), "Your function says False to all sentences that the check tries", "whatever"),
         ("01.must_fail", by_sides(lambda good, bad: any(word in s for s in good for t in bad for word in t)), "Here no two positive sentences hold the same words", "whatever"),
         ("04.ignores_query", ignoring(lambda same: bool(same.any())), "You say True to a score that", "you are given"),
+        ("13.learning_rate", lambda s, n, w, high: high * s / w if s <= w else high * (n - s) / (n - w), "The warm-up is right.", "divide by 0"),
+        ("14.glimpse", altered("14.glimpse", ("((location + 1)", "((location.flip(1) + 1)")), "A location is (x, y)", "corner"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_wrong_answer_is_true_of_it(task_id, answer, says, never):

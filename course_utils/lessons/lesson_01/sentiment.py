@@ -7,7 +7,13 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.products import SIGMOID_OVERFLOWS, overflowing_sigmoid, product_turned
+from course_utils.lessons.shared.products import (
+    SIGMOID_GRADIENT,
+    SIGMOID_OVERFLOWS,
+    overflowing_sigmoid,
+    product_turned,
+    sigmoid_by_hand,
+)
 
 task = Task(
     "01.sentiment",
@@ -40,9 +46,8 @@ def _(draw):
         "a certain sentence of each kind",
         (torch.tensor([[4.0], [-4.0], [0.5]]), torch.full((1,), 2.0), draw.numbers(13)[0] / 4),
     )
-    yield Case(
-        "scores of ±10,000", (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0)), hazard=True
-    )
+    far = (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0))
+    yield Case("scores of ±10,000", far, True, hazard=True)
 
 
 @task.steps
@@ -60,6 +65,7 @@ for name, sentence, probability in (
     ("softmax_over_batch", "A softmax makes the sentences of a batch compete with one another. Each sentence has its own probability, the sigmoid of its score.", lambda scores: scores.softmax(0)),
     ("decided", "You return decisions, 0 or 1. Return the probability itself, before any threshold.", lambda scores: (scores > 0).float()),
     ("overflow", SIGMOID_OVERFLOWS, overflowing_sigmoid),
+    ("gradient_nan", SIGMOID_GRADIENT, sigmoid_by_hand),
 ):  # fmt: skip
     task.changed(name, sentence, {"the probabilities": probability})
 

@@ -6,7 +6,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.shared.finite_fills import finite_fill_mistakes
-from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.lessons.shared.properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 from course_utils.lessons.shared.shares import SIDE_EFFECT
 
@@ -59,6 +59,8 @@ def _(draw):
         yield Case(f"{count(size.B, 'row')} of {size.S} scores", args, size.full)
     yield Case("scores of shape (2, 3, 5)", (draw.numbers(2, 3, 5), draw.mask(2, 3, 5)), True)
     yield Case("rows as many as scores", (draw.numbers(5, 5), draw.mask(5, 5)))
+    some = torch.tensor([[True, True, True], [True, True, False]])
+    yield Case("a row in which nothing is masked", (draw.numbers(2, 3), some))
     open_and_empty = torch.tensor([[True, False], [False, False]])
     yield Case(
         "2 rows of 2 scores, nothing to attend to in the second", (draw.numbers(2, 2), open_and_empty), edge=True
@@ -68,9 +70,9 @@ def _(draw):
     yield Case("a row with nothing to attend to", (draw.numbers(3, 5), empty), True, edge=True)
     high = torch.tensor([[1000.0, 999.0, 0.0]])
     yield Case("scores of 1,000 and a masked 0", (high, torch.tensor([[True, True, False]])), edge=True)
-    low = torch.tensor([[-2e4, -3e4, 0.0, 1.0], [-1e4, 3.0, 1e4, 9e3]])
+    low = torch.tensor([[-29_999.0, -3e4, 0.0, 1.0], [-1e4, 3.0, 1e4, 9e3]])
     yield Case(
-        "scores of -20,000 beside a masked 0",
+        "scores of -30,000 next to a masked 0",
         (low, torch.tensor([[True, True, False, False], [True, True, False, True]])),
         edge=True,
     )
@@ -97,6 +99,8 @@ masked_softmax_mistakes(
 
 
 # What takes the place of minus infinity
+
+plus_infinity_mistakes(task, weights_returned=True, others="places", zeros=ZEROS)
 
 finite_fill_mistakes(
     task,

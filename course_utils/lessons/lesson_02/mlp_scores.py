@@ -7,7 +7,13 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.products import SIGMOID_OVERFLOWS, overflowing_sigmoid, product_turned
+from course_utils.lessons.shared.products import (
+    SIGMOID_GRADIENT,
+    SIGMOID_OVERFLOWS,
+    overflowing_sigmoid,
+    product_turned,
+    sigmoid_by_hand,
+)
 
 task = Task(
     "02.mlp_scores",
@@ -40,7 +46,7 @@ def _(draw):
     square = (draw.numbers(2, 3, 3), draw.numbers(3, 3), draw.numbers(3) + 0.25, draw.numbers(3) + 0.25)
     yield Case("S, D and H all 3", square, edge=True)
     far = torch.tensor([[[1e3, 0.0], [-1e3, 1.0]]])
-    yield Case("large numbers", (far, torch.ones(2, 2), draw.numbers(2), draw.numbers(2) + 0.25), hazard=True)
+    yield Case("large numbers", (far, torch.ones(2, 2), draw.numbers(2), draw.numbers(2) + 0.25), True, hazard=True)
 
 
 @task.steps
@@ -59,6 +65,7 @@ task.changed_each(
     ("with_tanh", "You use tanh. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.tanh}),
     ("with_relu", "You use ReLU. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.relu}),
     ("overflow", SIGMOID_OVERFLOWS, {HIDDEN: overflowing_sigmoid}),
+    ("gradient_nan", SIGMOID_GRADIENT, {HIDDEN: sigmoid_by_hand}),
     ("sigmoid_outside", "The sigmoid is outside, around the whole score. It belongs around Wx + b, before theta.", {HIDDEN: left_out, "result": torch.sigmoid}),
     ("no_bias", "The bias is missing.", {SUM: left_out}),
     ("bias_outside", "You add the bias after the sigmoid. It belongs inside: σ(Wx + b).", {SUM: left_out, HIDDEN: lambda z, *, bias: z.sigmoid() + bias}),

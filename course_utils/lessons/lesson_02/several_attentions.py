@@ -8,7 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.shared.finite_fills import finite_fill_mistakes
-from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
 
 task = Task(
     "02.several_attentions",
@@ -59,8 +59,9 @@ def _(draw):
     across = torch.tensor([[[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])
     kept = torch.tensor([[True, True, False]])
     yield Case("a word at right angles to theta", (across, torch.tensor([[1.0, 0.0]]), kept), edge=True)
-    far = torch.tensor([[[-100.0], [-150.0], [100.0]]])
-    yield Case("very large scores, near ±10,000", (far, torch.tensor([[100.0], [-100.0]]), kept), edge=True)
+    for far in ((-100.0, -150.0, 100.0), (-299.0, -300.0, 300.0)):
+        args = (torch.tensor(far)[None, :, None], torch.tensor([[100.0], [-100.0]]), kept)
+        yield Case(f"very large scores, near ±{far[2] * 100:,.0f}", args, edge=True)
 
 
 @task.steps
@@ -77,6 +78,7 @@ def _(words, thetas, mask):
 
 MASKED, SOFTMAX, ZEROS = "the masked scores", "the softmax", "the weights with zeros"
 masked_softmax_mistakes(task, "mask_unused", "no_softmax")
+plus_infinity_mistakes(task, others="words")
 
 
 # The softmax and its mask
@@ -97,6 +99,7 @@ task.changed_each(
 finite_fill_mistakes(
     task,
     *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),
+    *("low_fill_undercut", "low_fill_undercut_and_no_zeros"),
     others="the words of padding",
     empty_row="a sentence that is all padding",
 )

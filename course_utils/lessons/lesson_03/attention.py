@@ -8,7 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.shared.finite_fills import finite_fill_mistakes
-from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.lessons.shared.properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 from course_utils.lessons.shared.shares import EDGE
 
@@ -92,8 +92,9 @@ def _(draw):
     kept = torch.tensor([[[True, True, False]]])
     inputs = (torch.tensor([[[1.0, 0.0]]]), across, draw.numbers(1, 3, 2) + 0.25)
     yield Case("a key at right angles to the query", (*inputs, kept), edge=True)
-    far = (torch.tensor([[[100.0], [-100.0]]]), torch.tensor([[[-100.0], [-150.0], [100.0]]]), torch.eye(3)[None])
-    yield Case("very large scores, near ±10,000", (*far, kept.expand(1, 2, 3).clone()), edge=True)
+    for far in ((-100.0, -150.0, 100.0), (-299.0, -300.0, 300.0)):
+        inputs = torch.tensor([[[100.0], [-100.0]]]), torch.tensor(far)[None, :, None], torch.eye(3)[None]
+        yield Case(f"very large scores, near ±{far[2] * 100:,.0f}", (*inputs, kept.expand(1, 2, 3).clone()), edge=True)
     yield Case("a gradient, with a query that may attend to nothing", with_an_empty_row, True, hazard=True)
 
 
@@ -141,6 +142,7 @@ masked_softmax_mistakes(
     nothing="Return zeros there.",
     zeros=ZEROS,
 )
+plus_infinity_mistakes(task, weights_returned=True, zeros=ZEROS)
 task.changed_each(
     ("softmax_over_queries", "Your softmax runs over the queries, so they compete for each key. Each query spreads its weight over the keys, the last axis.", {SOFTMAX: lambda scores: scores.softmax(1)}),
     ("softmax_over_batch", "Your softmax runs over the batch, so sentences compete with one another. Each query spreads its weight over the keys, the last axis.", {SOFTMAX: lambda scores: scores.softmax(0)}),
@@ -151,6 +153,7 @@ task.changed_each(
 finite_fill_mistakes(
     task,
     *("fill_undercut", "filled_with_minus_hundred", "masked_scores_still_count"),
+    *("low_fill_undercut", "low_fill_undercut_and_no_zeros"),
     others="the masked keys",
     empty_row="a row with nothing to attend to",
     zeros=ZEROS,

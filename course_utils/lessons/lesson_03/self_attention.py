@@ -7,7 +7,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.lessons.shared.shares import EDGE
 
@@ -110,6 +110,7 @@ masked_softmax_mistakes(
     others="words",
     nothing="Its weights and its context should be zeros.",
 )
+plus_infinity_mistakes(task, weights_returned=True, others="words")
 task.changed_each(
     ("softmax_over_queries", "Your softmax runs over the queries, so the words that ask compete for each key. Each query spreads its weight over the keys, the last axis.", {"the softmax": lambda scores: scores.softmax(1)}),
     ("scaled", "You divide the scores by the square root of the width. That comes in lesson 04; here the scores stay as they are.", {"the scores": lambda query, turned: query @ turned / query.shape[-1] ** 0.5}),

@@ -126,6 +126,16 @@ task.changed(
     "You add all of the candidate to what is kept of the old state, so the state can leave the range between the two. The candidate only gets the share that is not kept: 1 - z.",
     {"what is taken": lambda share, candidate: candidate},
 )
+for name, gates, steps in (
+    ("reset_without_sigmoid", "the reset gate", ["the reset gate"]),
+    ("update_without_sigmoid", "the update gate", ["the update gate"]),
+    ("gates_without_sigmoid", "both gates", ["the reset gate", "the update gate"]),
+):
+    task.changed(
+        name,
+        f"The sigmoid of {gates} is missing. A gate is the sigmoid of its sum, so that it lies between 0 and 1.",
+        dict.fromkeys(steps, left_out),
+    )
 task.changed_each(
     ("candidate_with_sigmoid", "Your candidate uses the sigmoid. Only the gates do: the candidate goes through tanh and lies between -1 and 1.", {CANDIDATE: torch.sigmoid}),
     ("no_biases", "Both biases are missing.", dict.fromkeys(("what x contributes", "what the state contributes"), left_out)),

@@ -31,6 +31,25 @@ task = Task(
 )
 
 
+@task.property
+def each_state_is_from_the_last_place(case, value):
+    """Which place a state is from, and from which one it should be."""
+    states, mask = case.args
+    for b, (row, n) in enumerate(zip(states, mask.sum(1).tolist(), strict=True)):
+        same = ((row - value[b]).abs() <= 1e-5).all(-1)
+        if not same[n - 1]:
+            places = same.nonzero().flatten().tolist()
+            what = (
+                f"is that of place {places[0]}"
+                if len(places) == 1
+                else "is that of no single place"
+                if not places
+                else "is another one"
+            )
+            return f"Sentence {b} has {count(n, 'word')}, so its last state is at place {n - 1}, counted from 0; yours {what}."
+    return None
+
+
 @task.cases
 def _(draw):
     for size in sizes(B=3, S=5, D=7):
@@ -73,6 +92,12 @@ task.changed_each(
     ("last_column", "You take the last column. A short sentence has ended long before: what is there is what the network made of padding. Find each sentence's own last word.", {READ: lambda states, places: states[:, -1]}),
     ("one_too_far", "You look one place too far: a sentence of n words has its last one at place n - 1, since places are counted from 0. Place n is padding, or lies outside.", {PLACES: left_out}),
     ("one_too_early", "You look one place too early, at the last word but one. A sentence of n words has its last one at place n - 1, since places are counted from 0.", {PLACES: lambda lengths, one: lengths - 2}),
+    ("one_too_far_where_there_is_room", "You look one place too far, except where the row ends: a sentence of n words has its last one at place n - 1, since places are counted from 0.", {PLACES: lambda lengths, one, *, mask: lengths.clamp(max=mask.shape[1] - 1)}),
+    ("longest_for_all", "You take the place of the longest sentence's last word for all sentences. Each sentence has its own length: take a sum over each row of the mask.", {PLACES: lambda lengths, one: (lengths.max() - 1).expand_as(lengths)}),
+    ("mean_of_words", "You return the mean of the states at the words. The decoder gets one of them, the state after the last word.", {READ: lambda states, places, *, mask: (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)}),
+    ("sum_of_words", "You return the sum of the states at the words. The decoder gets one of them, the state after the last word.", {READ: lambda states, places, *, mask: (states * mask[..., None]).sum(1)}),
+    ("mean_of_places", "You return the mean of the states at all places, padding included. The decoder gets one of them, the state after the last word.", {READ: lambda states, places: states.mean(1)}),
+    ("sum_of_places", "You return the sum of the states at all places, padding included. The decoder gets one of them, the state after the last word.", {READ: lambda states, places: states.sum(1)}),
     ("first_state", "You return the first state, which has read one word only. The last True of each row is wanted; `argmax` of a row of True and False finds the first.", {READ: lambda states, places: states[:, 0]}),
 )  # fmt: skip
 task.changed(

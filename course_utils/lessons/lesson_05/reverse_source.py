@@ -39,6 +39,24 @@ def _ids(draw, B, S):
     return draw.distinct(B * S, 1, max(60, 2 * B * S)).reshape(B, S)
 
 
+@task.property
+def each_place_reads_its_mirror(case, value):
+    """Which place is read, and which one should be."""
+    source, mask = case.args
+    right = task.oracle_function(source, mask)
+    if not (value != right).any():
+        return None
+    b, s = (value != right).nonzero()[0].tolist()
+    n = int(mask[b].sum())
+    received = (source[b] == value[b, s]).nonzero().flatten().tolist()
+    what = (
+        f"yours holds the one from place {received[0]}" if len(received) == 1 else f"yours holds {value[b, s].item()}"
+    )
+    if s >= n:
+        return f"Row {b} has {count(n, 'word')}, so place {s} is after them and keeps its id; {what}."
+    return f"Row {b} has {count(n, 'word')}, so place {s} gets the word from place {n} - 1 - {s} = {n - 1 - s}; {what}."
+
+
 @task.cases
 def _(draw):
     yield Case("3 words, padded to 5 places", (_ids(draw, 1, 5), words_first(torch.tensor([3]), 5)))
@@ -100,6 +118,29 @@ task.changed(
     "read_from_one_too_far",
     "Place p reads from place n - p, where n is the number of words, and so the first place reads the padding after the sentence, or nothing. Places are counted from 0: what is the first one to read from?",
     {PLACES: lambda mirrored, own: torch.where(mirrored < 0, own, mirrored + 1)},
+)
+for name, sentence, kept in (
+    ("read_from_one_too_far_kept_inside", "in a full row, the first and the second place read the same word", lambda mirrored, own: (mirrored + 1).clamp(max=own.shape[1] - 1)),
+    ("read_from_one_too_far_wrapped", "in a full row, the first word stays where it is", lambda mirrored, own: (mirrored + 1) % own.shape[1]),
+):  # fmt: skip
+    task.changed(
+        name,
+        f"Place p reads from place n - p, where n is the number of words: the first place reads the padding after the sentence, and {sentence}. Places are counted from 0: what is the first one to read from?",
+        {PLACES: lambda mirrored, own, kept=kept: torch.where(mirrored < 0, own, kept(mirrored, own))},
+    )
+task.changed(
+    "padding_first",
+    "The words are reversed, but they come after the padding. They belong at the front, and the padding stays where it is.",
+    {
+        "result": lambda words, *, source, mask: torch.stack(
+            [torch.cat([row[~real], row[real].flip(0)]) for row, real in zip(source, mask, strict=True)]
+        )
+    },
+)
+task.changed(
+    "padding_set_to_0",
+    "The words are right, but you write 0 behind them. What is at a False place stays where it is, whatever its id.",
+    {"result": lambda words, *, mask: words * mask},
 )
 task.changed(
     "length_by_ids",

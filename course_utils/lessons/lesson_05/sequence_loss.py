@@ -9,7 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_05._padded import lengths_below, with_garbage, words_first
-from course_utils.lessons.shared.log_softmax import LOG_P, log_of_shares, log_softmax_mistakes
+from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes, with_an_improbable_word
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -70,6 +70,9 @@ def _(draw):
     yield Case("no word in the whole batch", (draw.numbers(2, 3, 5), draw.whole(0, 5, 2, 3), empty), True, hazard=True)
     one = torch.ones(1, 1, dtype=torch.bool)
     yield Case("a single word", (draw.numbers(1, 1, 3), draw.whole(0, 3, 1, 1), one), True, edge=True)
+    ids = draw.whole(0, 5, 2, 3)
+    improbable = with_an_improbable_word(draw.numbers(2, 3, 5), ids)
+    yield Case("a word with a probability of 1e-13", (improbable, ids, everything), edge=True)
     yield Case("a vocabulary of one word", (draw.numbers(2, 3, 1), torch.zeros(2, 3).long(), everything), edge=True)
     long = words_first(torch.tensor([200, 127]), 200)
     yield Case("200 places", (draw.numbers(2, 200, 5), _target(draw, long, 5), long), True, edge=True)
@@ -159,11 +162,6 @@ task.changed(
     "softmax_over_the_words",
     "Your softmax runs over the words of a sentence, axis 1, so that they compete with one another. Each word shares out its probability among the V words of the vocabulary: take the last axis.",
     {LOG_P: lambda words, *, logits, mask: logits.log_softmax(1)[mask]},
-)
-task.changed(
-    "largest_of_the_batch",
-    "Before you take exponentials you subtract the largest logit of the whole batch. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit.",
-    {LOG_P: lambda words: log_of_shares(words - words.max())},
 )
 task.changed_each(
     ("summed", "This is the sum of the losses. Divide by the number of words.", {N: lambda n: 1}),

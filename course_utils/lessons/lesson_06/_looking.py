@@ -9,7 +9,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import count, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_05._padded import with_garbage
-from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes
+from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.lessons.shared.properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 
 
@@ -164,5 +164,6 @@ def look_mistakes(task):
         nothing=EMPTY,
         zeros=WEIGHTS,
     )
+    plus_infinity_mistakes(task, weights_returned=True, others="places", zeros=WEIGHTS)
     for name, mistake in MISTAKES.items():
         task.changed(name, *mistake)

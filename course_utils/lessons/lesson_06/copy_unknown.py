@@ -37,6 +37,20 @@ def _drawn(draw, T, S, unknown):
     return words, weights / weights.sum(1, keepdim=True), source
 
 
+@task.property
+def the_right_word_is_copied(case, value):
+    """Which source word belongs to the first unknown word that is wrong."""
+    words, weights, source = case.args
+    for t, (word, copied) in enumerate(zip(words, value, strict=True)):
+        if word != UNKNOWN and copied != word:
+            return f"Word {t} is “{word}”, which is known and stays as it is; yours is “{copied}”."
+        column = int(weights[t].argmax())
+        if word == UNKNOWN and copied != source[column] and len(source) < 8:
+            row = ", ".join(f"{weight:.3g}" for weight in weights[t].tolist())
+            return f"Word {t} is unknown, and row {t} of the weights is {row}. The largest is at place {column}, counted from 0, where the source has “{source[column]}”; yours is “{copied}”."
+    return None
+
+
 @task.cases
 def _(draw):
     for T, S, unknown in ((2, 3, 1), (3, 2, 1), (3, 5, 2), (5, 3, 2), (5, 7, 2), (11, 13, 3)):
@@ -81,6 +95,10 @@ task.changed_each(
     ("same_position", "You copy the source word at the same position as the unknown word. Words change places in a translation: take the position where row t of the weights is largest.", {POSITIONS: lambda weights: list(range(len(weights)))}),
     ("columns", "You look for the largest weight of each column, which belongs to a word of the source. Each row belongs to a word of the translation: look along the rows, with `argmax(1)`.", {POSITIONS: lambda weights: weights.argmax(0).tolist()}),
     ("unknown_words_counted", "The first unknown word gets what row 0 looks at, the second one what row 1 looks at, and so on. Row t belongs to position t of the translation: count all words, and not only the unknown ones.", {TRANSLATION: _counted}),
+    ("smallest_weight", "You copy the source word with the smallest weight. The decoder looks most at the one with the largest: `argmax`, not `argmin`.", {POSITIONS: lambda weights: weights.argmin(1).tolist()}),
+    ("row_after", "You take the row of the word after. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(weights.roll(-1, 0))}),
+    ("row_after_and_none_for_the_last", "You take row t + 1 for word t, and the last word has no such row. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(weights)[1:]}),
+    ("row_after_or_the_last", "You take row t + 1 for word t, and for the last word its own. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(torch.cat([weights[1:], weights[-1:]]))}),
     ("row_before", "You take the row of the word before. Row t belongs to word t itself: it says where the decoder looks before it writes this word.", {POSITIONS: lambda weights, *, right: right(weights.roll(1, 0))}),
     ("last_of_equals", "Where several source words have the largest weight, you copy the last of them. Copy the first.", {POSITIONS: lambda weights: (weights.shape[1] - 1 - weights.flip(1).argmax(1)).tolist()}),
     ("every_word", "You put a source word in place of every word. The words that the translator knows stay: replace only `<unk>`.", {TRANSLATION: lambda words, positions, *, source: [source[s] for s in positions]}),

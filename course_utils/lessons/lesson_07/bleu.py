@@ -129,7 +129,7 @@ def parts_are_right(case, value):
     quotients = zip(_matches(hypotheses, references).tolist(), _totals(hypotheses).tolist(), strict=True)
     told = ", ".join(f"{a:.0f}/{b:.0f}" for a, b in quotients)
     brevity = exp(min(0, 1 - _quotient(hypotheses, references)))
-    return f"For the input “{case.name}” p_1 to p_4 are {told}, and the brevity penalty is {brevity:.4g}: print yours, and see which of them differs."
+    return f"For the input “{case.name}” p_1 to p_4 are {told}, and the brevity penalty is {brevity:.4g}: compare yours. If all five are the same, the mean is not: it is the fourth root of the product."
 
 
 def _grams(words, n):
@@ -268,6 +268,10 @@ for name, sentence, change in (
 # The mean and the score
 
 task.changed_each(
+    ("exponents_of_d2l", "You raise p_n to the power 1/2ⁿ, as the book Dive into Deep Learning does, so p_1 counts most. Here all four count alike: take the fourth root of their product.", {MEAN: lambda p: float((p ** (0.5 ** torch.arange(1, len(p) + 1))).prod())}),
+    ("exponents_of_1_over_n", "You raise p_n to the power 1/n: p_1 counts whole, and p_4 by its fourth root alone. Here all four count alike: take the fourth root of their product.", {MEAN: lambda p: float((p ** (1 / torch.arange(1, len(p) + 1))).prod())}),
+    ("a_quarter_of_the_product", "You divide the product of the four precisions by 4: `** 1 / 4` is the first power, divided by 4. The fourth root is `** (1 / 4)`, with brackets.", {MEAN: lambda p: float(p.prod()) / 4}),
+    ("square_root", "You take the square root of the product. There are four precisions: take the fourth root.", {MEAN: lambda p: float(p.prod()) ** 0.5}),
     ("product", "The fourth root is missing: you return the product of the four precisions.", {MEAN: lambda p: float(p.prod())}),
     ("arithmetic_mean", "You take the arithmetic mean of the four precisions. BLEU takes the geometric one, the fourth root of their product, so that it is 0 where one of them is.", {MEAN: lambda p: float(p.mean())}),
     ("zeros_left_out", "Where no n-gram of some order matches, you leave that order out. The score is 0 there: a product with 0 in it.", {MEAN: lambda p: float(p[p > 0].prod()) ** (1 / len(p[p > 0])) if p.any() else 0.0}),

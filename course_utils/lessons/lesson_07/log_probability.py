@@ -5,8 +5,8 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes
-from course_utils.lessons.shared.shares import USUAL
+from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes, with_an_improbable_word
+from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "07.log_probability",
@@ -24,7 +24,9 @@ task = Task(
         ),
         "log_p = log_softmax of logits over the vocabulary, T×V; for each t take the entry of row t at target[t]; return the sum of these T numbers.",
     ),
-    partial=USUAL
+    gradient_optional=True,  # neither the prompt nor the lesson speaks of a gradient
+    partial=EDGE
+    | SIDE_EFFECT
     | {
         "product_then_logarithm": (0.5, "right for a few words and logits of ordinary size."),
     },
@@ -60,7 +62,12 @@ def _(draw):
     yield Case("11 words, 3 words in the vocabulary", (draw.numbers(11, 3), _target(draw, 11, 3)))
     yield Case("a single word", (draw.numbers(1, 5), draw.whole(1, 5, 1)), True, edge=True)
     yield Case("a vocabulary of one word", (draw.numbers(3, 1), torch.zeros(3).long()), edge=True)
+    target = draw.whole(0, 5, 3)
+    improbable = with_an_improbable_word(draw.numbers(3, 5), target)
+    yield Case("a word with a probability of 1e-13", (improbable, target), edge=True)
     yield Case("200 words", (draw.numbers(200, 5), _target(draw, 200, 5)), True, edge=True)
+    apart = draw.numbers(3, 5) + torch.tensor([[40.0], [-70.0], [0.0]])
+    yield Case("words whose logits lie far apart", (apart, _target(draw, 3, 5)), hazard=True)
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(3)])
     far[0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])
     yield Case("logits of ±10,000", (far, torch.tensor([0, 4, int(far[2].argmax())])), True, hazard=True)

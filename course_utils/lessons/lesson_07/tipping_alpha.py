@@ -41,6 +41,16 @@ def both_score_alike(case, value):
 
 
 @task.property
+def not_found_by_steps(case, value):
+    """Steps of 0.1, 0.01 or 0.001 reach the next larger multiple."""
+    right = task.oracle_function(*case.args)
+    for step in (0.1, 0.01, 0.001):
+        if 1e-5 < value - right < step and abs(value / step - round(value / step)) < 1e-4:
+            return f"Your alpha is right up to a step of {step:g}. If you try one alpha after another, you find it only roughly: set the two scores equal and solve for alpha."
+    return None
+
+
+@task.property
 def never_below_0(case, value):
     """An alpha below 0 is not asked for."""
     return (

@@ -115,7 +115,7 @@ def best_baseline(probabilities, rewards):
         rewards: S, of reading each word.
 
     Returns:
-        The baseline, a tensor with one number and no axis.
+        The baseline, one number.
 
     Example:
         >>> best_baseline(torch.tensor([0.8, 0.2]), torch.tensor([1.0, 3.0]))

@@ -128,8 +128,13 @@ task.changed(
     {"the masked scores": filled(-1e9), "the weights": left_out},
 )
 task.changed(
+    "plus_infinity_hidden",
+    "Every context is zeros. Perhaps hidden scores become +inf, which gives NaN, and you replace NaN by 0. Put -inf there: its exponential is 0.",
+    {"the masked scores": filled(torch.inf), "the softmax": lambda masked: masked.softmax(-1).nan_to_num()},
+)
+task.changed(
     "all_nan",
-    "Every context is NaN. That is so where the softmax runs over another axis than the keys, the last one: some of its columns hold nothing but -inf. It is also so where a mask of 0 and 1 is multiplied by -inf, since 0 times infinity is NaN. "
+    "Every context is NaN. That is so where the softmax runs over another axis than the keys, the last one: some of its columns hold nothing but -inf. It is also so where a mask of 0 and 1 is multiplied by -inf, since 0 times infinity is NaN, and where hidden scores become +inf, since infinity divided by infinity is NaN. "
     "Put -inf where the mask is False, and take the softmax over the last axis.",
     {"the softmax": lambda masked: masked.softmax(1), "the weights": left_out},
 )

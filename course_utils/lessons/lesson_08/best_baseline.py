@@ -30,6 +30,17 @@ def _probabilities(draw, S):
     return (draw.numbers(S) + 0.25).softmax(0)
 
 
+@task.property
+def squared_lengths_are_right(case, value):
+    """What the weights of a wrong baseline can be compared with."""
+    p, rewards = case.args
+    if len(p) > 5 or abs(value - task.oracle_function(p, rewards)) < 1e-4:
+        return None
+    lengths = _squared_lengths(p)
+    told = [", ".join(f"{number:.4g}" for number in numbers.tolist()) for numbers in (lengths, p * lengths)]
+    return f"For the input “{case.name}” the squared lengths |g_k|² are {told[0]}, and the products p_k |g_k|² are {told[1]}: compare yours. The baseline is the mean of the rewards with these products as weights."
+
+
 @task.cases
 def _(draw):
     for size in sizes(S=3):
@@ -55,7 +66,7 @@ def _(probabilities, rewards):
     above = yield "the numerator", torch.sum, products
     below = yield "the denominator", torch.sum, weights
     baseline = yield "the baseline", truediv, above, below
-    return baseline
+    return float(baseline)
 
 
 def _squared_lengths(p):
@@ -72,6 +83,7 @@ task.changed_each(
     ("probabilities_forgotten", "The probabilities are missing: you weight the rewards with the squared lengths alone. A word that is drawn more often counts more.", {WEIGHTS: lambda p, lengths: lengths}),
     ("length_not_squared", "You weight with the length of the gradient. What has to be smallest holds its square: leave out the root.", {LENGTHS: lambda p: _squared_lengths(p).sqrt()}),
     ("own_score_alone", f"You take only the entry of the word that is drawn, (1 - p_k)². {EVERY_SCORE} The squared length is the sum of all their squares.", {LENGTHS: lambda p: (1 - p).square()}),
+    ("one_minus_the_probability", f"Your weights are p_k (1 - p_k), so your squared lengths are 1 - p_k or a multiple of it. {EVERY_SCORE} The squared length is the sum of all their squares.", {LENGTHS: lambda p: 1 - p}),
     ("own_score_twice", f"You also add p_k² of the word that is drawn. {EVERY_SCORE} So its own score has the square (1 - p_k)² alone.", {LENGTHS: lambda p: (1 - p).square() + p.square().sum()}),
     ("probabilities_squared", "You multiply by the probability twice. The mean over the draws brings it in once.", {WEIGHTS: lambda p, lengths: p.square() * lengths}),
     ("not_divided", "You do not divide. The best baseline is a weighted mean: divide by the sum of the weights.", {"the baseline": lambda above, below: above}),

@@ -10,7 +10,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_05._padded import words_first
-from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes
+from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.lessons.shared.properties import no_weight_is_negative
 from course_utils.lessons.shared.shares import USUAL
 
@@ -222,6 +222,7 @@ EMPTY = "Where no place is in reach, return zeros."
 masked_softmax_mistakes(
     task, "no_softmax", "masked_with_zeros", "fill_undercut", "overflow", others="places", zeros="the shares"
 )
+plus_infinity_mistakes(task, others="places", zeros="the shares")
 task.changed(
     "masked_with_zeros_and_after",
     "Scores out of reach become 0 before the softmax, and their weights become 0 after it. exp(0) = 1 is a share like any other, and it is missing then from the places in reach. Use -inf before the softmax.",
@@ -276,6 +277,7 @@ task.changed_each(
     ("two_is_missing", f"The 2 in the denominator is missing: {EXPONENT}, and you divide by σ².", _for_exponent(lambda distance, sigma: -(distance**2) / sigma**2)),
     ("multiplied_by_sigma", "You divide by 2 and then multiply by σ², where you should divide by both: put 2σ² into brackets.", _for_exponent(lambda distance, sigma: -(distance**2) / 2 * sigma**2)),
     ("distance_not_squared", "The distance is not squared: a Gaussian falls off with the squared distance.", _for_exponent(lambda distance, sigma: -distance.abs() / (2 * sigma**2))),
+    ("no_exponential", "You multiply by the exponent itself, which is 0 at the centre and negative elsewhere. The Gaussian is its exponential.", {"the Gaussian": left_out}),
     ("growing", "The minus sign in the exponent is missing, so the weights grow with the distance from the centre.", {"the Gaussian": lambda exponent: (-exponent).exp()}),
 )  # fmt: skip
 

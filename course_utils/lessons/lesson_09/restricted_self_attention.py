@@ -8,7 +8,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.lessons.shared.properties import outside_the_values
 from course_utils.lessons.shared.scaled import scaling_mistakes
 from course_utils.lessons.shared.shares import USUAL
@@ -190,6 +190,7 @@ masked_softmax_mistakes(
     softmax="the weights",
     zeros=None,
 )
+plus_infinity_mistakes(task, others="positions", softmax="the weights", zeros=None)
 AFTERWARDS = {"the masked scores": left_out, "the weights": lambda scores, *, done: scores.softmax(-1) * done[SEEN]}
 task.changed(
     "masked_after",

@@ -8,7 +8,7 @@ import torch
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.lessons.shared.properties import outside_the_values
 from course_utils.lessons.shared.scaled import scaling_mistakes
 from course_utils.lessons.shared.shares import USUAL
@@ -178,6 +178,7 @@ task.changed(
 
 SOFTMAX, ZEROS = "the softmax", "the weights with zeros"
 masked_softmax_mistakes(task, one="A word", others="words", nothing="It takes nothing: its context should be zeros.")
+plus_infinity_mistakes(task, others="words")
 OVER_QUERIES = "Your softmax runs over the queries, so the words that ask compete for each key"
 EACH_WORD = "Each word spreads its weight over the keys, the last axis."
 task.changed(

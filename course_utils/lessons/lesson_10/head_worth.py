@@ -53,6 +53,18 @@ task = Task(
 )
 
 
+@task.property
+def the_two_scores(case, value):
+    """A head's worth is the difference of two scores, which are told."""
+    score, heads = task.candidate(case.args[0].key), case.args[1]
+    whole = score.exact([True] * heads)
+    for head, worth in enumerate(value.tolist()):
+        without = score.exact([other != head for other in range(heads)])
+        if abs(worth - (whole - without)) > 1e-3:
+            return f"For the input “{case.name}” the whole model scores {whole:.4g}, and {without:.4g} with head {head} alone switched off, so head {head} is worth {whole - without:.4g}. Yours is {worth:.4g}."
+    return None
+
+
 @task.cases
 def _(draw):
     for key, name in enumerate(SCORES.values()):

@@ -11,7 +11,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
 from course_utils.lessons.shared.heads import MIXING, joining, projecting, projection_mistakes
-from course_utils.lessons.shared.masked import masked_softmax_mistakes
+from course_utils.lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.lessons.shared.shares import USUAL
 from course_utils.models.plain import split_heads
 
@@ -205,6 +205,7 @@ masked_softmax_mistakes(
     nothing="Its contexts are zeros, and out_bias comes out.",
     inverted="nn.MultiheadAttention means the opposite by its masks, and hides where they are True.",
 )
+plus_infinity_mistakes(task, others="words")
 
 # Masks, words that may attend to nothing, and words that nothing attends to
 

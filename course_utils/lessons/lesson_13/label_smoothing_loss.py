@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes
+from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes, with_an_improbable_word
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -72,7 +72,14 @@ def _(draw):
     target[0, 0] = pad
     yield Case("a single token", (logits, target, 0.25, pad), True, edge=True)
     yield Case("no smoothing", _inputs(draw, [2, 3], 4, 5, 1, 0.0), True, edge=True)
+    logits, target, *rest = _inputs(draw, [3, 3], 3, 5, 2, 0.25)
+    yield Case(
+        "a word with a probability of 1e-13", (with_an_improbable_word(logits, target), target, *rest), edge=True
+    )
     yield Case("200 places", _inputs(draw, [200, 127], 200, 5, 2, 0.125), True, edge=True)
+    logits, *rest = _inputs(draw, [3, 2, 3], 3, 5, 2, 0.25)
+    logits = logits + torch.tensor([40.0, -70.0, 0.0])[:, None, None]
+    yield Case("sentences whose logits lie far apart", (logits, *rest), hazard=True)
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
     far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
     yield Case("logits of ±10,000", (far, _target(draw, [3, 2], 3, 5, 2), 0.25, 2), True, hazard=True)
@@ -102,7 +109,7 @@ def _(logits, target, smoothing, pad):
     total = yield "the sum of the losses", torch.sum, of_words
     tokens = yield "the number of tokens", torch.sum, real
     mean = yield "the mean loss", truediv, total, tokens
-    lowest = yield LOWEST, lambda smoothed: torch.special.entr(smoothed).sum(-1).mean(), smoothed
+    lowest = yield LOWEST, lambda smoothed, real: torch.special.entr(smoothed[real]).sum(-1).mean(), smoothed, real
     above = yield ABOVE, sub, mean, lowest
     return above
 
@@ -141,15 +148,9 @@ task.changed(
     "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.",
     {"smoothing": lambda smoothing: 0.0},
 )
-task.changed(
-    "over_the_other_classes",
-    "You spread the smoothing over the V - 1 wrong classes, and the right word keeps 1 - smoothing. That is another convention. Here all V classes get smoothing / V, and the right word 1 - smoothing on top.",
-    wrong_classes(lambda V: V - 1),
-)
 task.changed_each(
     ("shares_exchanged", "The shares are exchanged: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
     ("right_word_without_its_share", "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word gets its share, smoothing / V, too.", wrong_classes(lambda V: V)),
-    ("pad_gets_nothing", f"You spread the smoothing over the classes without that of padding: V - 2 wrong ones, and the right word keeps 1 - smoothing. {PAD_TOO}", wrong_classes(lambda V: V - 2, pad_too=False)),
     ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
     ("pad_taken_out_of_the_target", f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
     ("smoothing_for_every_class", "Each class gets the whole `smoothing`: the costs of all classes are added up, and their mean is meant. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
@@ -206,21 +207,45 @@ task.changed(
 
 def lowest_of(shares):
     """Changes after which the lowest loss is minus the sum of x ln x over these shares: function(V, smoothing) → numbers."""
-    entropy = lambda smoothed, *, smoothing: sum(-x * math.log(x) for x in shares(smoothed.shape[-1], smoothing) if x)  # noqa: E731
+
+    def entropy(smoothed, real, *, smoothing):
+        return sum(-x * math.log(x) for x in shares(smoothed.shape[-1], smoothing) if x)
+
     return {LOWEST: entropy}
 
 
+HERE = "Here all V classes get smoothing / V, and the right word 1 - smoothing on top."
+CONVENTIONS = {
+    "over_the_other_classes": (
+        f"You spread the smoothing over the V - 1 wrong classes, and the right word keeps 1 - smoothing, as in fairseq. {HERE}",
+        wrong_classes(lambda V: V - 1),
+    ),
+    "pad_gets_nothing": (
+        f"You spread the smoothing over the V - 2 wrong classes other than padding, and the right word keeps 1 - smoothing, as in the Annotated Transformer. {HERE} Padding's class gets its share too.",
+        wrong_classes(lambda V: V - 2, pad_too=False),
+    ),
+    "divided_by_two_classes_less": (
+        f"You divide the smoothing by V - 2, and every wrong class gets that share, so the target adds up to more than 1. {HERE}",
+        wrong_classes(lambda V: V - 2),
+    ),
+}
+for name, (sentence, change) in CONVENTIONS.items():
+    task.changed_each(
+        (name, sentence, change),
+        (f"{name}_with_this_lowest", f"{sentence} Your lowest loss uses these shares already.", change | lowest_of(lambda V, e: [1 - e + e / V] + (V - 1) * [e / V])),
+        (f"{name}_and_no_lowest", f"{sentence} And the lowest loss is still to be subtracted.", change | {ABOVE: left_out}),
+    )  # fmt: skip
 task.changed_each(
     ("lowest_forgotten", "This is the smoothed loss itself. Subtract the lowest one that any logits could reach.", {ABOVE: left_out}),
     ("lowest_added", "You add the lowest loss. Subtract it: the best model should get 0.", {ABOVE: add}),
-    ("lowest_of_the_right_word", "Your lowest loss is what the right word costs. A model that gives what is asked for pays for every class: the right word's part has its share as a factor, and all others add theirs.", {LOWEST: lambda smoothed: -smoothed.max().log()}),
+    ("lowest_of_the_right_word", "Your lowest loss is what the right word costs. A model that gives what is asked for pays for every class: the right word's part has its share as a factor, and all others add theirs.", {LOWEST: lambda smoothed, real: -smoothed.max().log()}),
     ("lowest_of_the_right_words_part", "Your lowest loss has the right word's part alone. The other V - 1 classes add theirs.", lowest_of(lambda V, e: [1 - e + e / V])),
     ("lowest_of_the_others", "Your lowest loss leaves out the right word's part. Its probability is below 1, so it costs something, too.", lowest_of(lambda V, e: (V - 1) * [e / V])),
     ("lowest_without_its_share", "In your lowest loss the right word has 1 - smoothing, without its own smoothing / V, so the shares add up to less than 1.", lowest_of(lambda V, e: [1 - e] + (V - 1) * [e / V])),
     ("lowest_with_a_class_too_many", "In your lowest loss there are V classes beside the right word, so the shares add up to more than 1. There are V - 1.", lowest_of(lambda V, e: [1 - e + e / V] + V * [e / V])),
-    ("lowest_of_the_model", "You subtract the entropy of what the model predicts. The lowest loss does not depend on the logits: it is the entropy of what is asked for.", {LOWEST: lambda smoothed, *, done, logits: torch.special.entr(logits.softmax(-1)).sum(-1)[done[REAL]].mean()}),
-    ("lowest_for_each_token", "You subtract the lowest loss once for each token and take no mean of it. Subtract it once from the mean.", {LOWEST: lambda smoothed, *, done: torch.special.entr(smoothed).sum(-1)[done[REAL]].sum()}),
-    ("nan_without_smoothing", "Without smoothing a share is 0, and 0 times its logarithm gives NaN. Such a class costs nothing: use torch.special.entr or xlogy, or leave it out.", {LOWEST: lambda smoothed: -(smoothed * smoothed.log()).sum(-1).mean()}),
+    ("lowest_of_the_model", "You subtract the entropy of what the model predicts. The lowest loss does not depend on the logits: it is the entropy of what is asked for.", {LOWEST: lambda smoothed, real, *, logits: torch.special.entr(logits.softmax(-1)[real]).sum(-1).mean()}),
+    ("lowest_for_each_token", "You subtract the lowest loss once for each token and take no mean of it. Subtract it once from the mean.", {LOWEST: lambda smoothed, real: torch.special.entr(smoothed[real]).sum()}),
+    ("nan_without_smoothing", "Without smoothing a share is 0, and 0 times its logarithm gives NaN. Such a class costs nothing: use torch.special.entr or xlogy, or leave it out.", {LOWEST: lambda smoothed, real: -(smoothed[real] * smoothed[real].log()).sum(-1).mean()}),
 )  # fmt: skip
 
 

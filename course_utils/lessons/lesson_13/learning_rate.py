@@ -85,6 +85,8 @@ for name, sentence, step, change in (
     ("root_in_the_warm_up", "During the warm-up your rate grows with the root of the step. It grows with the step itself.", RISING, lambda step, warmup: (step / warmup) ** 0.5),
     ("whole_numbers", "You divide with //, which drops everything after the point, so the rate is 0 until the warm-up ends. Divide with /.", RISING, lambda step, warmup: step // warmup),
     ("warm_up_ends_too_late", "The rate is at its highest one step after the warm-up. At step = warmup it should be.", RISING, lambda step, warmup: step / (warmup + 1)),
+    ("steps_counted_from_0", "You add 1 to the step and to the warm-up, as you would if steps counted from 0. Here they count from 1, so the rate of the first step is too high: divide the step itself by warmup.", RISING, lambda step, warmup: (step + 1) / (warmup + 1)),
+    ("one_step_early", "During the warm-up you add 1 to the step, as you would if steps counted from 0. Here they count from 1: the rate is at its highest one step too early.", RISING, lambda step, warmup: min((step + 1) / warmup, 1)),
     ("falls_with_the_root", "After the warm-up your rate falls with the root of the step, as in Vaswani et al. 2017. Here it falls by the same amount with each step.", FALLING, lambda left, fall, *, step, warmup: (warmup / step) ** 0.5),
     ("falls_along_a_cosine", "After the warm-up your rate falls along a cosine. Here it falls by the same amount with each step.", FALLING, lambda left, fall: (1 - math.cos(math.pi * left / fall)) / 2),
     ("stays_at_its_highest", "After the warm-up your rate stays at its highest. From there on it should fall.", FALLING, lambda left, fall: 1),
@@ -122,6 +124,6 @@ task.mistake(
     "second_fault_mended",
 )(partial(_given, more=1))
 task.mistake(
-    "The warm-up is right. After it, the rate is 0 already at the last step, which moves nothing; and if the warm-up takes all steps, you divide by 0.",
+    "The warm-up is right. After it, the rate is 0 already at the last step, which then moves nothing. It should be 0 one step later.",
     "first_fault_mended",
 )(partial(_given, first=0))

@@ -26,10 +26,10 @@ task = Task(
 )
 
 
-def _inside(draw, k, side, row, column):
-    """Return a location at a corner of four pixels, from which a cell of patch k lies in the picture; and the other arguments."""
+def _inside(draw, k, side, row, column, beyond=0.0):
+    """Return a location so many pixels beyond a corner of four pixels, from which patch k lies in the picture; and the other arguments."""
     half = 4 * 2**k  # the patch reaches so many pixels to each side
-    corner = draw.whole(half, side - half + 1, 2)  # column and row of the pixel
+    corner = draw.whole(half, side - half + 1, 2) + beyond  # column and row of the pixel
     return 2 * corner / side - 1, row, column, k, side
 
 
@@ -41,6 +41,9 @@ def _(draw):
     for k, side in ((0, 32), (1, 24), (1, 60), (2, 40), (2, 60), (3, 100)):
         row, column = (int(n) for n in draw.distinct(2, 0, 8))
         yield Case(f"patch {k}, {side}×{side} pixels", _inside(draw, k, side, row, column))
+    yield Case("a look at the middle of a pixel", _inside(draw, 1, 32, second, 7 - first, beyond=0.5))
+    location = torch.tensor([0.96, -0.98])  # the upper right corner of the picture, in which a part of the cell lies
+    yield Case("a cell whose middle lies outside the picture", (location, 3, 4, 3, 100), edge=True)
 
 
 @task.steps
@@ -57,6 +60,8 @@ def _(location, row, column, k, side):
 
 CELL, PIXELS = "the width of a cell", "the pixels to go"
 task.changed_each(
+    ("location_rounded_down", "You round the location down to the corner of a pixel. A location may lie anywhere in a pixel: add the move to the location as it is.", {"location": lambda location, *, side: torch.floor((location + 1) / 2 * side + 1e-4) * 2 / side - 1}),
+    ("kept_in_the_picture", "You keep the result between -1 and 1. The middle of a cell may lie outside the picture: return where it lies.", {"result": lambda new: new.clamp(-1, 1)}),
     ("row_for_x", "You use the row for x and the column for y. A column says how far to the right a cell lies, so it gives x, and the row gives y.", {"row": lambda row, *, column: column, "column": lambda column, *, row: row}),
     ("y_first", "You return y before x. A location is (x, y): the place of the column comes first.", {"result": lambda new: new.flip(0)}),
     ("y_upwards", "Your y goes up where it should go down. y runs down here, as the rows do: a cell below the middle has a larger y.", {PIXELS: lambda cells, cell: cells * cell * torch.tensor([1, -1])}),

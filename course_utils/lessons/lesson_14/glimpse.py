@@ -202,12 +202,12 @@ task.changed_each(
     ("moved_inside", f"Patches near the border are moved until they lie within the image, and so they are not around the location. {OUTSIDE}: leave the patch where it is.", {CORNERS: _kept(lambda start, length, side: start.clamp(max=length - side).clamp(min=0))}),
     ("zeros_not_counted", f"Cells on the border are too large: you take the mean of the pixels inside the image alone. {OUTSIDE}, and every cell is divided by 2ᵏ × 2ᵏ.", {MEAN: _mean_of_what_is_inside}),
     # Where the patches lie
-    ("sizes_exchanged", "corner was given the width in place of the height, and the height in place of the width. It takes (location, height, width, side), and an image is B×Y×X: height first.", {CORNERS: lambda at, side, *, image: corner(at, *image.mT.shape[1:], side)}),
+    ("sizes_exchanged", "You multiply x by the image's height and y by its width. x goes along the width X, and y along the height Y; an image is B×Y×X.", {CORNERS: lambda at, side, *, image: corner(at, *image.mT.shape[1:], side)}),
     ("height_for_both", "You multiply both numbers of a location by the image's height. x goes along its width: multiply it by X.", {CORNERS: lambda at, side, *, image: corner(at, image.shape[1], image.shape[1], side)}),
-    ("top_and_left_exchanged", "You take top for the first column and left for the first row. corner returns (top, left): top is a row, left a column.", {CORNERS: lambda at, side, *, right: right(at, side)[::-1]}),
+    ("top_and_left_exchanged", "Rows and columns are exchanged where you cut: you begin at the row that belongs to x and the column that belongs to y. y gives the first row, and x the first column.", {CORNERS: lambda at, side, *, right: right(at, side)[::-1]}),
     ("begins_at_the_location", "Your patches begin at the location. It is their middle: the corner lies half of the side before it.", {CORNERS: lambda at, side, *, right: right(at, 0)}),
     ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own.", {CORNERS: lambda at, side, *, size, right: right(at, size)}),
-    ("coordinates_exchanged", "You take the first number of a location for y and the second for x. A location is (x, y), and corner takes it as it is.", {"location": lambda location: location.flip(1)}),
+    ("coordinates_exchanged", "You take the first number of a location for y and the second for x. A location is (x, y): the first number goes along the width.", {"location": lambda location: location.flip(1)}),
     ("location_kept_inside", "You put a location of 1 into the last pixel. It belongs into the next one, outside the image: leave row and column as they are, without a clamp.", {"location": lambda location, *, image: location.minimum(1 - 1 / torch.tensor([*image.mT.shape[1:]]).to(location))}),
     # From pixels to cells
     ("summed", "Your cells are sums. Take the mean: divide by the number of pixels, 2ᵏ × 2ᵏ.", {MEAN: left_out}),

@@ -105,6 +105,9 @@ for _number, _left in enumerate(LEFT, 1):
 
 task.changed_each(
     ("tanh_of_the_keys", "This is what comes out if tanh is taken of the keys alone. What the query adds outside tanh is the same for the score of every cell, and the softmax takes that away. Put tanh around the sum of the query's part and the key's part.", {"the sums before tanh": lambda asked, keys: asked + keys.tanh(), "the hidden numbers": left_out}),
+    ("no_tanh", "The tanh around the product of `first` and the mean annotation is missing: the state is tanh(W m), where W is `first` and m the mean annotation.", {"the state": left_out}),
+    ("no_softmax", "You use the scores of the cells as weights. A softmax over the cells makes weights of them.", {"the weights of the cells": left_out}),
+    ("gate_without_sigmoid", "You multiply by the score of the gate itself, which may be negative or above 1. Its sigmoid is the gate.", {"the gate": left_out}),
     ("tanh_of_the_query_too", "You have put tanh around the sum of query and key, and left the one around the query. Take it once, of the sum.", {"the product with query": lambda state, query: (state @ query).tanh()}),
     ("one_minus_the_gate", "Your gate is the wrong way round: where it should let everything through it lets nothing through. Multiply by σ, not by 1 minus it.", {"the gate": lambda score: 1 - score.sigmoid()}),
     ("softmax_gate", "The gates of all pictures add up to 1. Each picture has a gate of its own: apply the sigmoid to each score.", {"the gate": lambda score: score.softmax(0)}),

@@ -9,7 +9,7 @@ from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_06._looking import gaps, scattered, summed
 from course_utils.lessons.lesson_16._memories import dot
-from course_utils.lessons.shared.masked import filled
+from course_utils.lessons.shared.masked import filled, plus_infinity_mistakes
 from course_utils.lessons.shared.padding import mask_mistakes
 from course_utils.lessons.shared.shares import USUAL
 from course_utils.lessons.shared.stages import told_by_stages
@@ -144,3 +144,4 @@ task.changed_each(
     ("readout_not_transposed", "You multiply by readout without transposing it. This runs without an error only where there are as many answers as features. Each answer has a row of readout: V×D.", {LOGITS: lambda question, answers: question @ answers.mT}),
     ("softmax_of_the_logits", "You return probabilities. Return the logits: a loss like cross_entropy takes the softmax itself.", {LOGITS: lambda question, answers: (question @ answers).softmax(-1)}),
 )  # fmt: skip
+plus_infinity_mistakes(task, others="facts")

@@ -19,7 +19,6 @@ task = Task(
     difficulty=2,
     importance=5,
     minutes=15,
-    gradient_not_asked=("weights",),
     hints=(
         "For a single story and hop: look up the weight at each supporting fact, and divide it by what equal weights would give there, which depends on how many real facts this story has. Only then take the mean over stories, for each column of support over those stories that have a fact in it. In Python the place -1 is the last one, so leave these out explicitly.",
         "Take one hop and two stories. The first has 4 facts with the weights [0.5, 0.25, 0.25, 0] and rests on the facts 0 and 2: equal weights would give 0.25, so it gets 0.5 / 0.25 = 2 times as much and 0.25 / 0.25 = 1 time. The second has 2 facts and then padding, with the weights [0.25, 0.75, 0, 0], and rests on fact 1 alone, so its row of support is [1, -1]: 0.75 / 0.5 = 1.5. The result is [[1.75, 1]]: the mean of 2 and 1.5, and 1 from the first story alone.",
@@ -63,9 +62,9 @@ def _(draw):
         lengths = draw.whole(1, M + 1, B)
         lengths[0] = max(S, M - 1)  # so that there is padding
         name = f"{count(B, 'story') if B == 1 else f'{B} stories'} of {M} places, {count(K, 'hop')}, up to {count(S, 'supporting fact')}"
-        yield Case(name, _inputs(draw, words_first(lengths, M), K, S), (B, S) in ((2, 2), (7, 3)))
+        yield Case(name, _inputs(draw, words_first(lengths, M), K, S))
     every = torch.ones(5, 6, dtype=torch.bool)
-    yield Case("no padding", _inputs(draw, every, 2, 3), True)
+    yield Case("no padding", _inputs(draw, every, 2, 3))
     yield Case(
         "stories, hops, places and supporting facts all 3", _inputs(draw, words_first(torch.tensor([3, 2, 1]), 3), 3, 3)
     )
@@ -74,14 +73,13 @@ def _(draw):
     weights, mask, support = _inputs(draw, words_first(torch.tensor([5, 4, 3]), 6), 2, 2)
     weights[:, :, 2], weights[0, 1, 0] = 0, 0  # a fact that no hop looks at, and one that the second does not look at
     looked_at = weights / weights.sum(-1, keepdim=True)
-    yield Case("facts with a weight of 0", (looked_at, mask, support), True)
-    yield Case("padding anywhere in a story", _inputs(draw, scattered(draw), 2, 2), True, edge=True)
+    yield Case("facts with a weight of 0", (looked_at, mask, support))
+    yield Case("padding anywhere in a story", _inputs(draw, scattered(draw), 2, 2), edge=True)
     yield Case("one fact, one hop", _inputs(draw, every[:1, :1], 1, 1), edge=True)
     yield Case("200 stories", _inputs(draw, words_first(draw.whole(3, 9, 200), 8), 2, 3), edge=True)
     yield Case(
         "float64 numbers",
         _inputs(draw, words_first(torch.tensor([4, 2, 5]), 6), 2, 3, torch.float64),
-        True,
         hazard=True,
     )
 

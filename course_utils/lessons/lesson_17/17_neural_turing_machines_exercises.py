@@ -32,7 +32,7 @@ def read_back(write_weights, read_weights):
         read_weights: N, of the head that reads.
 
     Returns:
-        c, a tensor with one number and no axis.
+        c, one number.
 
     Example:
         >>> read_back(torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.5, 0.5, 0.0]))

@@ -22,7 +22,7 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "The lesson's `address` does this for kernels of three numbers. With K numbers, K odd, the middle one belongs to the shift 0, the one before it to -1, the one after it to +1, and so on. Everything else is as in the lesson.",
+        "The lesson does this for kernels of three numbers. With K numbers, K odd, the middle one belongs to the shift 0, the one before it to -1, the one after it to +1, and so on. Everything else is as in the lesson.",
         "Take the previous weights [1, 0, 0, 0, 0], a gate of 0, gamma 1, and the kernel [0, 0, 0.1, 0.2, 0.7] for the shifts -2 to +2. A tenth stays at position 0, two tenths come to position 1, and seven tenths to position 2: [0.1, 0.2, 0.7, 0, 0]. With gamma 2 the squares are 0.01, 0.04 and 0.49, and divided by their sum 0.54 they are 0.0185, 0.0741 and 0.9074.",
         "content = softmax over positions of strength times cosine; mixed = gate times content + (1 - gate) times previous; moved = sum over i from 0 to K - 1 of column i of kernel times mixed rolled by i - K // 2 along the positions; powers = moved to the power of gamma; return powers divided by their sum. The numbers of a row need a last axis of size 1.",
     ),

@@ -8,7 +8,7 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
 from course_utils.lessons.lesson_17._drawn import drawn_weights, one_hot
-from course_utils.lessons.shared.shares import USUAL
+from course_utils.lessons.shared.shares import EDGE, SIDE_EFFECT
 
 task = Task(
     "17.read_back",
@@ -23,7 +23,7 @@ task = Task(
         "Take the write weights (0.5, 0.5, 0) and the read weights (0, 0.2, 0.8). After the write, positions 0 and 1 hold 0.5·a each, and position 2 holds nothing. The read head takes 0·0.5 from position 0, 0.2·0.5 from position 1, and 0.8·0 from position 2. Together this is 0.1, so a tenth of the vector comes back.",
         "Multiply the two weights of each position, and return the sum over all positions.",
     ),
-    partial=USUAL,
+    partial=EDGE | SIDE_EFFECT,
 )
 
 
@@ -34,7 +34,7 @@ def _weights(draw, N):
 @task.cases
 def _(draw):
     for N in (2, 3, 5, 7):
-        yield Case(f"{N} positions", _weights(draw, N), gradient=N == 7)
+        yield Case(f"{N} positions", _weights(draw, N))
     one, other = draw.distinct(5, 0, 5)[:2].tolist()
     positions = torch.eye(5)
     yield Case("both heads at the same position", (positions[one], positions[one].clone()))
@@ -55,7 +55,7 @@ def _(write_weights, read_weights):
     held = yield HELD, torch.clone, write_weights
     taken = yield TAKEN, mul, held, read_weights
     share = yield TOGETHER, torch.sum, taken
-    return share
+    return float(share)
 
 
 task.changed_each(

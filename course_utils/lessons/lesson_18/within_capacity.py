@@ -99,6 +99,7 @@ task.changed_each(
     ("all_or_none", "If an expert has more tokens than room, you leave out all of them. The first ones find a place: count how many came so far, not how many there are in all.", {"the running counts": lambda sent: sent.sum(0).expand_as(sent)}),
     ("running_sum_along_the_experts", "Your running sum goes along the experts, axis 1, so it counts nothing but the token itself. Let it go along the batch, axis 0.", {"the running counts": lambda sent: sent.cumsum(1)}),
     ("first_of_the_batch", "You keep the first tokens of the whole batch, whatever expert they were sent to. Each expert has a capacity of its own: count the tokens of each one by itself.", {"each token's own count": lambda running, chosen: running.sum(1)}),
+    ("first_of_the_batch_by_all_places", "You keep as many tokens from the start of the batch as all experts together have places. Each expert has a capacity of its own: count the tokens of each one by itself.", {"result": lambda kept, *, experts, capacity: torch.arange(len(kept)) < experts * capacity}),
     ("any_expert_with_room", "You keep a token as long as any expert has room. Look only at the count of the token's own expert: gather picks it out.", {"each token's own count": lambda running, chosen: running.amin(1)}),
     # Sorting
     ("left_in_sorted_order", "You sort the tokens by their expert, and leave the result in that order. Token b of the result has to be token b of the batch: undo the order at the end.", {"chosen": lambda chosen: chosen.sort(stable=True)[0]}),

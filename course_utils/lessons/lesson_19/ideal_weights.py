@@ -44,6 +44,27 @@ def _(draw):
     yield Case("two steps", (torch.tensor([a, a]),), edge=True)
 
 
+@task.property
+def weights_are_where_labels_are_read(case, value):
+    """A label of the last character is read one step after the character, and all such steps get the same weight."""
+    *before, last = case.args[0].tolist()
+    for step, weight in enumerate(value.tolist()):
+        shown = before[step - 1] if step else None
+        if weight > 1e-4 and shown != last:
+            read = (
+                f"the label of step {step - 1} is read, which shows a {shown}, not a {last}"
+                if step
+                else "no label is read"
+            )
+            return f"Step {step} gets the weight {weight:.4g}, but there {read}."
+        if abs(weight) <= 1e-4 and shown == last:
+            return f"Step {step} gets no weight, but the label of step {step - 1} is read there, which shows a {last} like the last step."
+    given = [weight for weight in value.tolist() if weight > 1e-4]
+    if given and max(given) - min(given) > 1e-4:
+        return f"The right steps get a weight, but not the same one: the largest is {max(given):.4g}, the smallest {min(given):.4g}."
+    return None
+
+
 @task.oracle
 def _(characters):
     *before, last = characters.tolist()
@@ -74,6 +95,10 @@ task.changed_each(
     ("character_of_the_step_before", "You look for the character of the step before the last one. What is wanted is the label of the last character: look for that one.", {SHOWN: lambda characters, last: characters == characters[-2]}),
     ("most_recent_alone", "All your weight lies on the most recent of these steps. Share it equally among all steps that read a label of the character.", {READ: lambda shown, *, right: _only(right(shown), -1)}),
     ("first_alone", "All your weight lies on the first of these steps. Share it equally among all steps that read a label of the character.", {READ: lambda shown, *, right: _only(right(shown), 0)}),
+    ("all_steps_alike", "Every step gets the same weight. Only the steps that read a label of the last character should.", {READ: torch.ones_like}),
+    ("last_step_alone", "All your weight lies on the last step. The labels of its character are read one step after each earlier step that shows this character.", {READ: lambda shown: F.one_hot(torch.tensor(len(shown) - 1), len(shown)).bool()}),
+    ("softmax_of_the_marks", "You take a softmax of 1 for the right steps and 0 for the others, so the others get a weight too: exp(0) = 1. Divide by the number of right steps.", {WEIGHTS: lambda read, number: read.double().softmax(0)}),
+    ("divided_by_all_steps", "You divide by T, the number of all steps, so your weights sum to less than 1. Divide by the number of steps that read a label of the character.", {WEIGHTS: lambda read, number: read / len(read)}),
     ("not_divided", "The steps are right, but each gets the weight 1. Together the weights should be 1: divide by the number of these steps.", {WEIGHTS: lambda read, number: read.double()}),
     ("last_step_counted", "Your weights sum to less than 1. Perhaps you divide by the number of all steps that show the character, with the last one: divide by the number of steps that read its labels.", {NUMBER: lambda read: read.sum() + 1}),
     ("last_step_left_out", f"The last step gets no weight, even if the step before shows the same character. {LATER} So the last step reads that label itself, and it may attend to itself.", {READ: lambda shown, *, right: F.pad(right(shown)[:-1], (0, 1))}),

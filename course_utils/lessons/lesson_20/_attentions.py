@@ -242,6 +242,7 @@ WRONG = {
     _made(_only(lambda b, h, t: h == 0)): "a wrong one: in the first head, scores are divided by the length of all keys, hidden ones too",
     _made(_only(lambda b, h, t: h == 1)): "a wrong one: in the second head, scores are divided by the length of all keys, hidden ones too",
     _made(_only(lambda b, h, t: b > 0)): "a wrong one: in all sentences but the first, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: b < b.max())): "a wrong one: in all sentences but the last, scores are divided by the length of all keys, hidden ones too",
     _made(_only(lambda b, h, t: t % 2 == 0)): "a wrong one: in the rows 0, 2, 4 and so on, scores are divided by the length of all keys, hidden ones too",
     _made(_only(lambda b, h, t: t % 2 == 1)): "a wrong one: in the rows 1, 3, 5 and so on, scores are divided by the length of all keys, hidden ones too",
     _made(_less_the_mean_query): "a wrong one: the mean of all queries is subtracted, so a row depends on other rows' queries",

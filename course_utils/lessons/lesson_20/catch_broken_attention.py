@@ -206,6 +206,7 @@ _mistaken(
 for _name, _where, _staying in (
     ("one_head_stays", "in the second head", lambda b, h, t: h == 0),
     ("one_sentence_stays", "in later sentences", lambda b, h, t: b == 0),
+    ("last_sentence_stays", "in sentences before the last", lambda b, h, t: b == b.max()),
     ("one_row_stays", "in rows after the first", lambda b, h, t: t == 0),
 ):
     _mistaken(

@@ -132,10 +132,26 @@ task.mistake(
 )(lambda scores, mask: masked_softmax(scores, mask))
 
 
+task.changed(
+    "plus_infinity",
+    "Masked scores become +inf, so they come first when you sort, and the threshold is infinite: nothing is left above it. Put -inf there.",
+    {HIDDEN: filled(torch.inf)},
+)
+task.changed(
+    "positive_scores_divided",
+    "You set scores below 0 to 0 and divide the others by their sum. Sparsemax subtracts a threshold from the scores of the row, and sets to 0 what falls below it.",
+    {
+        WEIGHTS: lambda weights, mask, *, scores: (
+            (kept := scores.relu() * mask) / kept.sum(-1, keepdim=True).clamp(min=1e-9)
+        )
+    },
+)
+
 # How many weights are above 0
 
 task.changed_each(
     ("ascending", "You sort the scores in ascending order, as `sort` does by default. The largest come first: descending=True.", {DOWN: lambda hidden: hidden.sort(-1).values}),
+    ("ascending_with_a_finite_fill", "You sort the scores in ascending order, as `sort` does by default, and masked scores come first: a large negative number such as -1e9. The largest come first: descending=True.", {HIDDEN: lambda scores, mask: scores.masked_fill(~mask, -1e9), DOWN: lambda hidden: hidden.sort(-1).values}),
     ("not_sorted", "You add up the scores in the order in which they come. Sort them first, the largest first; then it is always the first few that get a weight.", {DOWN: left_out}),
     ("k_from_zero", "You count k from 0 in 1 + k·score. For the largest score k is 1: torch.arange(1, S + 1).", {TIMES_K: lambda k, down: (k - 1) * down}),
     ("k_forgotten", "You compare 1 + score with the running sum. The score is multiplied by its position k first: 1 + k·score, with k = 1, 2, …", {TIMES_K: lambda k, down: down}),

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes
+from course_utils.lessons.shared.log_softmax import LOG_P, log_softmax_mistakes, with_an_improbable_word
 from course_utils.lessons.shared.shares import USUAL
 
 task = Task(
@@ -59,10 +59,18 @@ def _(draw):
     yield Case("as many positions as the vocabulary", _inputs(draw, 2, 5, 5))
     yield Case("2 positions, of which one has a target", _inputs(draw, 3, 2, 5), True, edge=True)
     yield Case("a vocabulary of one id", (draw.numbers(2, 3, 1), torch.zeros(2, 3).long()), edge=True)
+    logits, ids = _inputs(draw, 2, 3, 5)
+    logits[:, :-1] = with_an_improbable_word(logits[:, :-1].contiguous(), ids[:, 1:].contiguous())
+    yield Case("an id with a probability of 1e-13", (logits, ids), edge=True)
     yield Case("200 positions", _inputs(draw, 2, 200, 5), edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, torch.float64), True, hazard=True)
+    logits, ids = _inputs(draw, 3, 4, 5)
+    logits += torch.tensor([40.0, -70.0, 0.0])[:, None, None]
+    yield Case("sentences whose logits lie far apart", (logits, ids), hazard=True)
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
-    yield Case("logits of ±10,000", (far, _ids(draw, 2, 3, 5)), hazard=True)
+    ids = _ids(draw, 2, 3, 5)
+    ids[0, 1] = far[0, 0].argmax()
+    yield Case("logits of ±10,000", (far, ids), hazard=True)
 
 
 GIVEN, WANTED = "the positions with a target", "the next ids"

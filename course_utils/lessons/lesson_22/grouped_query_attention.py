@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.checks.way import left_out
-from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes
+from course_utils.lessons.shared.masked import filled, masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.lessons.shared.properties import outside_the_values
 from course_utils.lessons.shared.shares import USUAL
 from course_utils.models.attention import causal_mask
@@ -241,6 +241,7 @@ masked_softmax_mistakes(
     *("mask_unused", "mask_inverted", "mask_inverted_nan", "masked_after", "masked_with_zeros", "mask_added"),
     *("mask_added_inverted", "overflow"),
 )
+plus_infinity_mistakes(task)
 task.changed(
     "finite_fill",
     "Masked scores become a finite number, such as -1000. That is not -inf: the honest scores can be lower, and then the masked keys take the weight. Only -inf lies below every score.",

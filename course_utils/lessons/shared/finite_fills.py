@@ -13,7 +13,16 @@ def finite_fill_mistakes(task, *names, others, empty_row, zeros="the weights wit
         empty_row: what may attend to nothing, as in "a row with nothing to attend to".
         zeros: the words of the step that gives them.
     """
+    low = f"Masked scores become a finite number such as -12,000 or -25,000. That is not -inf: honest scores may be as low as -30,000, and then {others} take their weight"
     of = {
+        "low_fill_undercut": (
+            f"{low}. Only -inf lies below every score.",
+            {"the masked scores": filled(-2.5e4)},
+        ),
+        "low_fill_undercut_and_no_zeros": (
+            f"{low}. They also share the weight in {empty_row}. Put -inf in place of masked scores, and zeros into the weights of {empty_row}.",
+            {"the masked scores": filled(-2.5e4), zeros: left_out},
+        ),
         "fill_undercut": (
             f"Masked scores become a finite number such as -10,000. That is not -inf: the honest scores can be as low, and then {others} take some or all of their weight. Only -inf lies below every score.",
             {"the masked scores": filled(-1e4)},

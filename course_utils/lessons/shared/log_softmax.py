@@ -1,6 +1,9 @@
 """The mistakes that the log probabilities of a vocabulary invite wherever they are taken from logits, as changes of that step."""
 
+import torch
+
 LOG_P = "the log softmax"
+ADDED = "You add a small number, such as 1e-{}, to the probabilities before you take the logarithm, and so an improbable word seems more probable than it is. Take both steps at once, with log_softmax, cross_entropy or logsumexp: then no probability becomes 0."
 
 
 def log_of_shares(logits):
@@ -28,9 +31,36 @@ def log_softmax_mistakes(task):
             lambda logits: logits.softmax(-1).log(),
         ),
         (
+            "small_number_added",
+            ADDED.format(8),
+            lambda logits: (logits.softmax(-1) + 1e-8).log(),
+        ),
+        (
+            "largest_of_the_batch",
+            "Before you take exponentials you subtract the largest of all logits. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit.",
+            lambda logits: log_of_shares(logits - logits.max()),
+        ),
+        (
             "overflow",
             "exp overflows: for a logit above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Take the logarithm of the softmax in one step, with log_softmax, cross_entropy or logsumexp.",
             log_of_shares,
         ),
     ):
         task.changed(name, sentence, {LOG_P: change})
+
+    @task.property
+    def no_small_number_is_added(case, value):
+        """It would show in the logarithms of small probabilities."""
+        for digits in (5, 6, 7, 8, 9, 10, 12):
+            added = {LOG_P: lambda logits, small=10**-digits: (logits.softmax(-1) + small).log()}
+            right, came = (task.way(changes)(*case.args) for changes in ({}, added))
+            if torch.isclose(value.double(), came.double(), rtol=1e-5) and not torch.isclose(right, came, rtol=1e-4):
+                return ADDED.format(digits)
+        return None
+
+
+def with_an_improbable_word(logits, target):
+    """Return logits …×V in which the word of the last place, of targets …, has a probability of about 1e-13."""
+    logits = logits.clone()
+    logits.view(-1, logits.shape[-1])[-1, target.view(-1)[-1]] = logits.view(-1, logits.shape[-1])[-1].max() - 30
+    return logits

@@ -99,3 +99,32 @@ def masked_softmax_mistakes(
     for name in names or of:
         sentence, changes = of[name]
         task.changed(name, sentence, {step: change for step, change in changes.items() if step})
+
+
+def plus_infinity_mistakes(
+    task,
+    weights_returned=False,
+    others="keys",
+    masked="the masked scores",
+    softmax="the softmax",
+    zeros="the weights with zeros",
+):
+    """Declare what comes of +inf where a masked score should be -inf; the arguments are those of `masked_softmax_mistakes`.
+
+    Args:
+        weights_returned: whether the task returns the weights, so that one sees which of them are NaN.
+    """
+    said = f"Masked scores become +inf. Its exponential is infinite, and infinity divided by infinity is NaN wherever one of the {others} is masked. Put -inf there: its exponential is 0."
+    infinite = {masked: filled(torch.inf)}
+    task.changed("plus_infinity", said, infinite | ({zeros: left_out} if zeros else {}))
+    if weights_returned:
+        task.changed(
+            "plus_infinity_then_zeros",
+            f"{said} The zeros that you put in afterwards come too late: the remaining weights are NaN already.",
+            infinite,
+        )
+    task.changed(
+        "plus_infinity_hidden",
+        f"{said} Replacing NaN by 0 only hides this: the {others} that are not masked should get weights that sum to 1.",
+        infinite | {softmax: lambda scores: scores.softmax(-1).nan_to_num()},
+    )

@@ -12,7 +12,7 @@ def by_nanmean(weights, mask, support):
 
 
 def by_numpy(weights, mask, support):
-    w, m, s = (x.detach().numpy() for x in (weights, mask, support))
+    w, m, s = (x.numpy() for x in (weights, mask, support))
     rows = np.arange(len(w))[:, None]
     times = w[rows, :, s] * m.sum(1)[:, None, None]  # B S K
     real = (s >= 0)[..., None]

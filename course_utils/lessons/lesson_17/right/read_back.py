@@ -1,5 +1,8 @@
 """Right answers to 17.read_back in other styles than the solution's."""
 
+import math
+import operator
+
 import torch
 
 
@@ -17,6 +20,10 @@ OWN = [
 RIGHT = [
     *OWN,
     position_by_position,
+    lambda write_weights, read_weights: torch.tensor(write_weights.numpy() @ read_weights.numpy()),
+    lambda write_weights, read_weights: write_weights.numpy() @ read_weights.numpy(),
+    lambda write_weights, read_weights: math.fsum(map(operator.mul, write_weights.tolist(), read_weights.tolist())),
+    lambda write_weights, read_weights: (write_weights @ read_weights).item(),
 ]
 INPUTS = {
     "write_weights": lambda draw: draw.numbers("N", 0).softmax(0),
