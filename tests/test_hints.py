@@ -214,8 +214,32 @@ def test_it_is_said_that_most_papers_call_the_perceptron_additive():
     assert "Bahdanau et al. (2014)" in hint and 'most papers call it "additive"' in hint
 
 
-LIBRARIES = (builtins, torch, torch.Tensor, torch.nn, torch.nn.functional, torch.special, math, str, list, dict, Counter)
-ANY = {"vector", "weight", "result", "changed", "weight_gradient", "bias_gradient", "lengths", "places", "beta", "b", "i"}
+LIBRARIES = (
+    builtins,
+    torch,
+    torch.Tensor,
+    torch.nn,
+    torch.nn.functional,
+    torch.special,
+    math,
+    str,
+    list,
+    dict,
+    Counter,
+)
+ANY = {
+    "vector",
+    "weight",
+    "result",
+    "changed",
+    "weight_gradient",
+    "bias_gradient",
+    "lengths",
+    "places",
+    "beta",
+    "b",
+    "i",
+}
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

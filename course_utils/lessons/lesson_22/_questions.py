@@ -93,7 +93,7 @@ questions = (
             ),
             (
                 "Labelled reviews are of no use.",
-                "The sum was trained on labels, and does nearly as well on all reviews.",
+                "The sum has nothing but labels to learn from, and gets most reviews right.",
             ),
             (
                 "SmolLM2 has understood negation.",
