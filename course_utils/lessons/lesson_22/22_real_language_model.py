@@ -11,13 +11,13 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention, sil
 from course_utils import check, predict, reveal
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.lessons.lesson_22._stored import shares_of_reviews
+from course_utils.lessons.lesson_22 import _stored as stored
 from course_utils.models import llama
 from course_utils.models.gpt import nucleus
 from course_utils.models.plain import turn
 
-torch.set_printoptions(precision=3, sci_mode=False)
 torch.manual_seed(0)
+torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # Our models so far have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages, books and code: **SmolLM2-135M-Instruct** (Allal et al. 2025), one of the smallest models one can chat with. It is a small Llama, built like the models with a thousand times as many parameters.
 #
@@ -476,11 +476,15 @@ for layer, head in [(0, 9), (16, 0), (16, 1), (16, 4), (18, 6)]:
         looks = mean_weight(39)[18, 6]
         results[name] = [second, looks, nats_of_each(prose).mean()]
 columns = ["second copy, nats", "weight of 18.6", "prose, nats"]
+print("With heads switched off, one at a time:")
 print(table(results, columns, corner="switched off", digits=2))
+print(stored.most_needed_for_copying())  # nats that are lost
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Without head 16.0, most of the copying is gone, while prose is predicted as well as before. Head 18.6 is still there, but it no longer finds the token to copy. Two other heads of layer 16 make no such difference. So the two steps of lesson 21 are at work in a model that nobody trained to copy: it learned them from text. The second copy does not become as bad as the first time, so other heads can copy a little too.
+# Without head 16.0, most of the copying is gone, while prose is predicted as well as before. Head 18.6 is still there, but it no longer finds the token to copy. Two other heads of layer 16 make no such difference. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
+#
+# The last line comes from switching off each of the 270 heads alone. None matters as much as 16.0, and the median head does not matter at all. Three heads of layer 1 matter as well, and we have not looked at what they do.
 #
 # ## What do heads do that have nothing to find?
 #
@@ -543,6 +547,7 @@ def score(review):
 predict("22.four_cases", ...)
 
 # %% tags=["reveals"]
+print("The difference of the log probabilities:")
 right = 0
 cases = {"great": True, "awful": False, "not great": False, "not awful": True}
 for words, positive in cases.items():
@@ -557,7 +562,7 @@ reveal("22.four_cases", right)
 # Four short cases are easy. Does it hold for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. The table was computed with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels nobody needs to know. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews, with three seeds.
 
 # %%
-shares_of_reviews()
+stored.shares_of_reviews()
 
 # %% [markdown]
 # With a threshold of 0, SmolLM2 is not reliable: depending on the examples, its scores lean towards one label. With the median as the threshold, it gets more reviews right than the two models that were trained on thousands of labels. Its lead is largest for the reviews with a negation.

@@ -1,6 +1,8 @@
 """What lesson 22 shows of stored measurements (`benchmarks/llama.py`)."""
 
-from course_utils.data.measured import by_seed
+from statistics import median
+
+from course_utils.data.measured import by_seed, measured
 from course_utils.figures.tables import Table, table
 
 GROUPS = {"all": "300 reviews", "negated": "383 with a negation"}
@@ -18,3 +20,15 @@ def shares_of_reviews() -> Table:
     for name, (stored, column, which) in ROWS.items():
         rows[name] = [by_seed(stored, column, reviews=group, **which) for group in GROUPS]
     return table(rows, list(GROUPS.values()), corner="share right", digits=2)
+
+
+def most_needed_for_copying(most: int = 6) -> str:
+    """Return by how many nats the second copy becomes worse without each of the heads that matter most, and without the median one."""
+    (whole,) = by_seed("one_head", "second_copy", head=-1)  # the row of the whole model
+    worse = []
+    for head in range(9):
+        layers, (nats,) = measured("one_head", "second_copy", "layer", head=head)
+        worse += [(each - float(whole), f"{layer:.0f}.{head}") for layer, each in zip(layers, nats, strict=True)]
+    worse.sort(reverse=True)
+    told = ", ".join(f"{name} +{more:.1f}" for more, name in worse[:most])
+    return f"Each of the {len(worse)} heads alone: {told}; median {median(more for more, _ in worse):+.2f}"
