@@ -15,7 +15,7 @@ from course_utils.models.sentiment import FOR_FOUR_CASES, SelfAttention, build_v
 COLUMNS = "matrices rate epochs seed right"
 # The learned matrices by the letters of `SelfAttention`; "shared" is one matrix for queries and keys.
 MATRICES = {"none": "", "value": "v", "shared": "q", "query": "q", "key": "k", "all three": "qkv"}
-EPOCHS, RATE, OTHER_RATES = (15, 40, 75), FOR_FOUR_CASES["rate"], (0.02, 0.1)
+EPOCHS, RATE, OTHER_RATES = (15, 40, 75), FOR_FOUR_CASES["rate"], (0.02, 0.1, 0.2)
 
 
 def measure(matrices, rate, epochs, seed):

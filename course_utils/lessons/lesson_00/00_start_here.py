@@ -133,7 +133,7 @@ print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of fi
 #
 # **Masks.** Sentences differ in length, but all rows of a tensor have the same length. So a shorter row is filled up at its end. A **mask** says which numbers are real: it is True for these, and False for the others. In a product True counts as 1 and False as 0, so a mask is a set of weights, too.
 #
-# Such a product puts 0 where the mask is False, or NaN (not a number) where an infinity or NaN was. `masked_fill` can write any number there. But it writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
+# Where the mask is False, such a product is 0, or NaN (not a number) if the number was infinite or NaN. `masked_fill` can write any number there. But it writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
 #
 # The two rows of `numbers` have a mask each. What is the sum of the second row, if only the numbers under True count?
 

@@ -172,7 +172,7 @@ reveal("08.baseline", "only the variance" if same_mean else "both")
 #
 # ## Nobody says where to look
 #
-# Can a model learn from rewards alone where to look? We take the world "turned" of lesson 04. A question there has ten random vectors, the hidden states $h$. One of them is the right one. The state $s$ is this vector, turned by a fixed rotation, with some noise. The matrix $W$ in the score $s^\top W h$ has to learn the rotation, to find the right one.
+# Can a model learn from rewards alone where to look? We take the world "turned" of lesson 04. A question there has ten random vectors, the hidden states $h$. One of them is the right one. The state $s$ is this vector, times a fixed orthogonal matrix, with some noise. The matrix $W$ in the score $s^\top W h$ has to learn this matrix, to find the right one.
 #
 # Nobody tells the model which position is right. If only this position had the reward 2, the rewards would name it, and soft attention reads all ten of them. So several positions may have the reward 2: each has one of four colours, drawn anew for each question. The reward is 2 if the position that is read has the same colour as the right one, and else 1. So all rewards are positive, as in our example.
 #

@@ -414,7 +414,7 @@ _, by_itself = exact_shares(translations, truth(new, "verb-last"))
 print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}")
 
 # %% [markdown]
-# With teacher forcing, the Transformer predicts nearly every word correctly. When the model writes by itself, fewer words are right, also in sentences that it has not read in training. In the second translation, "bruda" and "vuvi" are missing, and "droli" is written once too often. We count a word only at its right position. So a missing word makes the next ones wrong, until a word too many brings them back to their positions.
+# With teacher forcing, the Transformer predicts nearly every word correctly. When the model writes by itself, fewer words are right, including sentences it has not seen in training. In the second translation, some words are missing. We count a word only at its right position, so a missing word also makes all words after the gap wrong.
 #
 # Is this better than the GRUs of lesson 06? Both have learned for 200 steps from the same batches, at the best of three rates, with three seeds each. Which of them gets more words right by itself?
 
@@ -429,11 +429,11 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right, though they have more parameters, and training takes equally long. So the Transformer has no advantage here. It has one where sentences are long, because in training no word waits for the one before it. For 100 words, the recurrent layer of lesson 09 took several times as long as self-attention, but our sentences have at most 12.
+# The GRUs get more words right, though they have more parameters, and training takes equally long. So the Transformer has no advantage here. At 100 words it would have one, because in training no word waits for the one before it: there, the recurrent layer of lesson 09 took several times as long as self-attention. Our sentences have at most 18.
 #
 # ## Take one part out
 #
-# The translator works. Now we take out one part at a time, and train what is left in the same way. In place of an attention to the source or a feed-forward network, x passes through unchanged. This is so for norms, too. Without residual connections, a sub-layer is f(norm(x)). Without positions, their vectors are 0. Without a mask, nothing is hidden.
+# The translator works. Now we take out one part at a time, and train what is left in the same way. In place of an attention to the source or a feed-forward network, x passes through unchanged. The same goes for norms. Without residual connections, a sub-layer is f(norm(x)). Without positions, their vectors are 0. Without a mask, nothing is hidden.
 
 
 # %%
@@ -529,7 +529,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 #
 # | taken out | words right with teacher forcing | by itself | a likely reason |
 # | --- | --- | --- | --- |
-# | positions | about three of four | about a third | the encoder sees which words the source has, but not in which order |
+# | positions | about three of four | over a third | the encoder sees which words the source has, but not in which order |
 # | attention to the source | less than a third | hardly any | the decoder can only guess from the words before |
 # | causal mask | nearly all | hardly any | it reads words that are not there when it writes |
 # | residual connections | a quarter at most | a seventh at most | see below |

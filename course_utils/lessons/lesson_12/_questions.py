@@ -6,19 +6,19 @@ questions = (
     Question(
         "12.q1",
         "attention without residual connections",
-        "Ten words go through twelve layers of attention with random weights and nothing else. What happens to their vectors?",
+        "Ten words go through twelve layers of attention with small random weights, as before training, and nothing else. What happens to their vectors?",
         right=(
             "They all come to point in the same direction.",
-            "Each layer replaces every word by a weighted mean of the values of all words. With random weights these means differ little, so the words become more alike with each layer.",
+            "Each layer replaces every word by a weighted mean of the values of all words. With small random weights these means differ little, so the words become more alike with each layer.",
         ),
         wrong=(
             (
                 "They keep apart, as each word has a query of its own.",
-                "The queries differ, but what comes out is always an average of the same values, and with random weights all these averages are nearly the same.",
+                "The queries differ, but what comes out is always an average of the same values, and with small random weights all these averages are nearly the same.",
             ),
             (
                 "Each becomes more like itself and less like the others.",
-                "Each word is replaced by an average over all words. With random weights, all words get nearly the same average, so what sets them apart gets lost.",
+                "Each word is replaced by an average over all words. With small random weights, all words get nearly the same average, so what sets them apart gets lost.",
             ),
             (
                 "They come back in another order, one for each query.",

@@ -148,8 +148,8 @@ for name, sentence, causal in (
     ("one_ahead", "In self-attention, each word sees the next one as well. Hide it too: the mask is True from the first place above the diagonal on, `diagonal=1`.", lambda ones: ones.tril(1)),
     ("hidden_from_itself", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to, and NaN comes out. The diagonal stays open: the mask is True above it, `diagonal=1`.", lambda ones: ones.tril(-1)),
     ("causal_mask_inverted", "The causal mask is turned round: each word sees only those that come after it, and the last one none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
-    ("causal_mask_of_numbers", "Your attn_mask holds numbers, and PyTorch adds those to the scores: later words, with their 1, are looked at even more. Only a mask of truth values hides.", lambda ones: 1 - ones.float().tril()),
-    ("causal_mask_of_numbers_inverted", "Your attn_mask holds numbers, and PyTorch adds those to the scores: the words so far get 1 more, and no later word is hidden. Only a mask of truth values hides, True above the diagonal.", lambda ones: ones.float().tril()),
+    ("causal_mask_of_numbers", "Your attn_mask holds numbers, and PyTorch adds those to the scores: later words, with their 1, are looked at even more. Use a mask of truth values.", lambda ones: 1 - ones.float().tril()),
+    ("causal_mask_of_numbers_inverted", "Your attn_mask holds numbers, and PyTorch adds those to the scores: the words so far get 1 more, and no later word is hidden. Use a mask of truth values, True above the diagonal.", lambda ones: ones.float().tril()),
     ("backwards", "In self-attention, each word sees itself and the words that come after it. It should see itself and those before it: hide what is above the diagonal (torch.triu), not what is below.", torch.triu),
 ):  # fmt: skip
     task.changed(name, sentence, {CAUSAL: causal})
@@ -164,8 +164,8 @@ task.changed_each(  # with need_weights=False, a word that may attend to nothing
 INVERTED = "key_padding_mask is True at what must not be attended to, and memory_mask is True at words: invert it, `~memory_mask`."
 for name, sentence, columns in (
     ("memory_mask_inverted", f"memory_mask is turned round, so padding of the source is looked at, and words are not; where a sentence has no padding there is NaN. {INVERTED}", lambda mask: ~mask[:, None]),
-    ("memory_mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~memory_mask.", lambda mask: 1 - mask[:, None].float()),
-    ("memory_mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Only a mask of truth values hides: key_padding_mask=~memory_mask.", lambda mask: mask[:, None].float()),
+    ("memory_mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Use a mask of truth values: key_padding_mask=~memory_mask.", lambda mask: 1 - mask[:, None].float()),
+    ("memory_mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Use a mask of truth values: key_padding_mask=~memory_mask.", lambda mask: mask[:, None].float()),
     ("memory_mask_unused", "Padding of the source is looked at. Hide it in attention to the source: key_padding_mask=~memory_mask.", lambda mask: torch.ones_like(mask[:, None])),
 ):  # fmt: skip
     task.changed(name, sentence, {CLEAN: left_out, COLUMNS: columns})

@@ -157,8 +157,8 @@ NOTHING_IS_ZERO = either_way(f"what {ATTEND} gives", partial(attend, empty=0.0))
 for name, sentence, allowed, others in (
     ("mask_inverted", f"The mask is turned round, so words attend to padding alone, and where a sentence has none there is NaN. {INVERTED}", lambda mask: ~mask[:, None], {}),
     ("mask_inverted_without_nan", f"The mask is turned round, so words attend to padding alone, and where a sentence has none they attend to nothing. {INVERTED}", lambda mask: ~mask[:, None], NOTHING_IS_ZERO),
-    ("mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Only a mask of truth values hides: key_padding_mask=~mask.", lambda mask: 1 - mask[:, None].float(), {}),
-    ("mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Only a mask of truth values hides: key_padding_mask=~mask.", lambda mask: mask[:, None].float(), {}),
+    ("mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Use a mask of truth values: key_padding_mask=~mask.", lambda mask: 1 - mask[:, None].float(), {}),
+    ("mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Use a mask of truth values: key_padding_mask=~mask.", lambda mask: mask[:, None].float(), {}),
     ("mask_unused", "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.", lambda mask: torch.ones_like(mask[:, None]), {}),
 ):  # fmt: skip
     changes = {ALLOWED: allowed} | others

@@ -411,7 +411,7 @@ compare_five_seeds()
 show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# In 46 of 100 fields, on average, the first two looks miss. In 33 of these 46, the third or the fourth one hits. Laid over another field, the later looks are the first to hit in only 7 of 100, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: four looks read far fewer digits among clutter than all pixels do.
+# In 46 of 100 fields, on average, the first two looks miss. In 33 of these 46, the third or the fourth one hits. Laid over another field, the later looks are the first to hit in fewer than 10 of 100, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: four looks read far fewer digits among clutter than a network that sees all pixels.
 #
 # ## So: where should it look next?
 #

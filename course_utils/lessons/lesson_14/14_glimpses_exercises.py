@@ -23,7 +23,7 @@ from course_utils.models.train_model import train_model
 #
 # A look at `location` shows a bright cell in patch k, in row `row` and column `column`. At which location does the middle of this cell lie? A good next look would go there.
 #
-# Each patch has 8×8 cells, and its middle lies at `location`. Rows and columns of cells are counted from 0, so the middle of a patch lies between the cells 3 and 4. A cell of patch k is $2^k$ pixels wide and high. The picture has `side`×`side` pixels.
+# Each patch has 8×8 cells. Take its middle to be at `location`, although the sensor rounds it to a pixel. Rows and columns of cells are counted from 0, so the middle of a patch lies between the cells 3 and 4. A cell of patch k is $2^k$ pixels wide and high. The picture has `side`×`side` pixels.
 #
 # Begin by hand: a field of 24×24 pixels is seen from (0, 0), and patch 1 is bright in column 0. How many cells, pixels, and units of x lie between the two middles?
 #
@@ -367,7 +367,7 @@ def train(hybrid_loss):
 train_own(train, {"14.hybrid_loss": hybrid_loss})
 
 # %% [markdown]
-# The model that is rewarded for its look soon hits the digit in nearly every field. The model that is rewarded for its answer hits far fewer in these 600 steps, and yet it names more digits correctly, for each of five seeds. So finding a digit is not the same as reading it. With five times as many steps the order is reversed: on average of two seeds, 0.74 for the look and 0.69 for the answer. We have not tested why.
+# The model that is rewarded for its look soon hits the digit in nearly every field. The model that is rewarded for its answer hits far fewer in these 600 steps, and yet it names more digits correctly, for each of five seeds. So finding a digit is not the same as reading it. With five times as many steps the order is reversed: averaged over two seeds, 0.74 for the look and 0.69 for the answer. We have not tested why.
 
 # %% tags=["own-machine"]
 progress()

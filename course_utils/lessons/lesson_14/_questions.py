@@ -127,7 +127,7 @@ predictions = (
     Prediction(
         "14.own",
         "Which model names more digits correctly after 600 steps: the one that is rewarded for the answer, or the one that is rewarded for the look?",
-        why="To find a digit is not yet to read it. More steps reverse the order, as the text below says.",
+        why="Finding a digit is not the same as reading it. More steps reverse the order, as the text below says.",
         choices=("the answer", "the look"),
     ),
 )

@@ -164,7 +164,7 @@ reveal("20.latest", in_latest[0])
 shown.by_key_asked_for(model_of_latest)  # in `latest`, at 32 steps
 
 # %% [markdown]
-# In `latest`, the model answers fewer than half of the questions correctly. The reason is that `attend` keeps the promise `order`: its contexts stay the same if earlier steps change places, so nothing tells the model which of them came last. The causal mask does not tell it either, because it hides only later steps.
+# In `latest`, the model answers fewer than half of the questions correctly. The reason is that `attend` keeps the promise `order`: its contexts stay the same if earlier steps change places, so nothing tells the model which of them came last. In a model of one layer, the causal mask does not tell it either: it hides only later steps.
 #
 # But the model does know its current step, whose projection makes the query. If that step's own key is asked for, its value is the answer, and there the model beats the most frequent value of the key. For any other key, it does not.
 #
@@ -350,7 +350,7 @@ for name, one in ours.items():
 # %% [markdown]
 # ALiBi and the delta rule break `order` on purpose. The delta rule computes no weights, so it also breaks `rows`.
 #
-# But our `linear` has a real fault: it breaks `large`, which every attention must keep. Below about -17, elu(x) is rounded to -1, so φ is 0. A sum of products can then be 0, and 0 / 0 gives NaN. The course's own `linear`, which we train below, never divides by 0 and breaks none of the promises. But they try its rows only with numbers of about 1: with queries and keys 1,000 times as large, some rows add up to 0.
+# But our `linear` has a real fault: it breaks `large`, which every attention must keep. Below about -17, elu(x) is rounded to -1, so φ is 0. A sum of products can then be 0, and 0 / 0 gives NaN. The course's own `linear`, which we train below, never divides by 0 and breaks none of the promises. But they test its rows only on numbers of about 1: with queries and keys 1,000 times as large, some rows add up to 0.
 #
 # ## Which one wins?
 #
@@ -386,7 +386,7 @@ shown.without_overwriting()
 shown.by_phi()
 
 # %% [markdown]
-# It is mostly this φ: with relu(x), more than twice as many answers are right as with elu(x) + 1, with the division or without. With x itself and no division, linear attention still only adds, and gets 0.73. Such products can be negative, so their sum can be near 0, and then the division does harm.
+# It is mostly this φ: with relu(x), more than twice as many answers are right as with elu(x) + 1, with the division or without. With x itself and no division, linear attention still only adds, and gets 0.73. Such products can be negative, so their sum can be negative or near 0, and then the division does harm.
 #
 # Why does overwriting cost answers in `once`? This world writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be at right angles. So a new key **overlaps** with old ones: its dot product with them is not 0. In either memory, an old key then also reads a part of the new value. But the delta rule first takes away what the new key reads, and with it a part of what the old keys have stored. We write 128 random keys in one head, and ask for a key that came 0, 8, 32 or 96 steps ago. Which of them still read the right value, if the memory overwrites, and if it only adds?
 
@@ -419,7 +419,7 @@ table(rows, columns, "right value read", digits=2)
 # %% [markdown]
 # If the memory overwrites, the latest key always reads its value, and a key of 8 steps ago mostly does. What came 96 steps ago is lost: a guess would be right one time in eight, too. If it only adds, old and new keys are right equally often, in about 0.4 of the cases.
 #
-# So with β = 1 and few dimensions, a delta rule remembers the latest keys only. In `once`, the query may be an old key. In `latest`, most of the eight keys were written a short time ago. There our model, which has trained keys and four heads, got 0.99 right.
+# So with β = 1, few dimensions and many keys, a delta rule remembers the latest keys only. In `latest`, only eight keys are written, and they disturb one another far less. There our model, which has trained keys and four heads, got 0.99 right.
 #
 # ## One of our own
 #
@@ -431,7 +431,7 @@ table(rows, columns, "right value read", digits=2)
 shown.won_and_lost()
 
 # %% [markdown]
-# **The reason.** No row is good in both worlds. ALiBi comes nearest, but in `once` it loses old keys, because each of its heads prefers recent steps. Over 127 steps, the slope 1/64 divides a weight by $e^{127/64} = 7.3$, and even 1/256 by 1.6. Do all heads have to do so?
+# **The reason.** No row is good in both worlds. ALiBi comes nearest, but in `once` it loses old keys: each of its heads prefers recent steps, and the scores are too small to make up for it. Over 127 steps, the slope 1/64 divides a weight by $e^{127/64} = 7.3$, and even 1/256 by 1.6. Do all heads have to do so?
 #
 # **The change.** Two of the four heads get the slope 0, as in `attend`. The other two get ALiBi's first slope, 1/4.
 
@@ -466,7 +466,7 @@ print(compared.report("mine", mine, 2, promises, expected, beside="ALiBi"))
 shown.by_slopes()
 
 # %% [markdown]
-# It takes both kinds of heads to do well in both worlds. Without the slopes, it loses most of its right answers in `latest`. Without the zeros, it loses most of them in `once`, and gains very few in `latest`.
+# With scores of this size, it takes both kinds of heads to do well in both worlds. Without the slopes, it loses most of its right answers in `latest`. Without the zeros, it loses most of them in `once`, and gains very few in `latest`.
 #
 # **What we do not know.** We chose the slopes after we had seen both worlds, so only a third world could show whether they help elsewhere. We have not tried other slopes. All models were trained alike: another learning rate or more steps might change the ranking. Both worlds are made up, and our models have one layer.
 #
@@ -485,7 +485,7 @@ shown.by_slopes()
 # - If the task asks for what came last, change the score, as ALiBi does, or overwrite, as the delta rule does.
 # - If one key among very many has to be found, the others must not get much weight together: use larger scores, or a normaliser that gives zeros, as sparsemax does.
 # - If it asks for both, let the heads share the work. Ours, two without a slope and two with 1/4, got 0.96 in `once` and 0.87 in `latest`.
-# - If the memory must not grow, ask what may be forgotten. Ours that overwrites, with β = 1, loses old keys. One that only adds can keep more of them, but cannot tell which value came last.
+# - If the memory must not grow, ask what may be forgotten. Our memory that overwrites, with β = 1, loses old keys. One that only adds can keep more of them, but cannot tell which value came last.
 #
 # Then make one change for one reason. Test its promises, write down what you expect, and after the run take the change out again.
 #
@@ -513,9 +513,9 @@ check("20.q5", ...)
 #
 # - Your own attention changes the score, the normaliser or the memory, for a reason.
 # - If all promises are kept, no fault has appeared in what was tried.
-# - In our worlds, sparsemax wins `once`, where larger scores do as well, and the delta rule wins `latest`, because it overwrites. Heads with different slopes are good in both.
+# - In our worlds, sparsemax wins `once`, where larger scores do as well, and the delta rule wins `latest`, because it overwrites. Two heads without a slope and two with 1/4 are good in both.
 # - To see what a part does, take it out and compare seed by seed.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)
 #
-# **Next**: attention can be changed in many ways. [What is inside the models that we use every day?](21_gpt.ipynb)
+# **Next**: attention can be changed in many ways. [How does a model write, and how can it copy?](21_gpt.ipynb)
