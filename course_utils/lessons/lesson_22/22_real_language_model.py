@@ -180,7 +180,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
 
 # %% [markdown]
-# Three groups for nine heads cut the cache to a third. The rest of the attention is lesson 21's, without biases and with the rotation. The cache of a layer is a list, which is empty at first and later holds the keys and values of everything read.
+# Three groups for nine heads cut the cache to a third. The rest of the attention is lesson 21's, without biases and with the rotation. The cache of a layer is a list, which is empty at first and later holds the keys and values of everything read. A layer has two sub-layers, each with a norm in front and a residual connection around it.
 
 
 # %%
@@ -208,10 +208,6 @@ class Attention(nn.Module):
             cache[:] = k, v
         context, self.weights = grouped_attention(q, k, v)
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
-
-
-# %% [markdown]
-# A layer has two sub-layers, each with a norm in front and a residual connection around it, as in lesson 21.
 
 
 # %%
@@ -568,9 +564,6 @@ def score(review):
     log_p = mine(torch.tensor([ids]))[0, -1].log_softmax(-1)  # V
     return (log_p[POSITIVE] - log_p[NEGATIVE]).item()
 
-
-# %% [markdown]
-# For which of the four will the sign be right?
 
 # %%
 predict("22.four_cases", ...)
