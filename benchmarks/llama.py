@@ -5,7 +5,7 @@
 Needs the model and SST-2 (`course data smollm2 sst2`). Fills, in about ten minutes on one quiet core,
 
     sst2_llama.csv   share of SST-2's test reviews that are right by comparing " positive" and " negative", with four sets of examples:
-                     300 drawn ones ("all") and all 322 with a negation ("negated"); "seed" is the number of the set. The threshold is 0, or the
+                     300 drawn ones ("all") and all 383 with a negation ("negated"); "seed" is the number of the set. The threshold is 0, or the
                      median of 100 validation reviews, without their labels
     sst2_trained.csv the same for the sum of word vectors and for self-attention (lessons 01 and 03), trained on the 6,920 training reviews
     one_head.csv     40 random tokens, repeated, with each of the 270 heads switched off: nats per token the second time, and of prose

@@ -17,7 +17,8 @@ WORDS = "Translate lines of text with a trained model."
 CHUNK = 256  # lines translated together, so that a batch has lines of like length
 COLUMNS = 100  # of a terminal
 LONGEST_LABEL = 24
-WARNED = 3  # lines of a file that are warned of, each with its number; the others are counted
+WARNED = 3  # lines of a file that are warned of, each with its number; of the others, the numbers are named
+RANGES = 10  # of numbers, at most
 SHADES, FROM = " ░▒▓█", (0.05, 0.25, 0.5, 0.75)  # the first shade from 5 % of the attention on, and so on
 LEARNED = (
     "This model has learned from 29,000 captions of photographs: it translates captions well, and any other text badly."
@@ -49,7 +50,7 @@ def run(options) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # as the input is, also where Windows writes to a file
     search = {"width": options.width, "alpha": options.alpha}
-    picture, number, lines, doubtful = options.picture, 0, lines_of(options.file), 0
+    picture, number, lines, doubtful = options.picture, 0, lines_of(options.file), []
     source, _, language = str(settings.get("pair")).partition("-")
     knows_captions = settings.get("data") == "multi30k" and source == "en" and language in ("de", "fr")
     one_by_one = options.show or (options.file is None and sys.stdin.isatty())
@@ -63,8 +64,8 @@ def run(options) -> int:
             print(one_line(translated))
             number += 1
             if knows_captions and (warnings := warnings_of(text, translated, language)):
-                doubtful += 1
-                if one_by_one or doubtful <= WARNED:
+                doubtful.append(number)
+                if one_by_one or len(doubtful) <= WARNED:
                     print(*(f"line {number}: {warning}" for warning in warnings), sep="\n", file=sys.stderr)
                     if (small := in_small_letters(text)) != text:
                         print(f"Try: {small}", file=sys.stderr)
@@ -75,11 +76,24 @@ def run(options) -> int:
                 if picture:
                     picture = save_picture(alignment, picture)
         sys.stdout.flush()
-    if not one_by_one and doubtful > WARNED:
-        print(f"Further lines with such warnings: {doubtful - WARNED:,}.", file=sys.stderr)
+    if not one_by_one and (further := doubtful[WARNED:]):
+        print(f"Further lines with such warnings: {_in_ranges(further)}.", file=sys.stderr)
     if picture:
         raise CourseError(f"{picture} was not drawn: expected a line with words, and none came")
     return 0
+
+
+def _in_ranges(numbers):
+    """Return whole numbers in rising order as text: "4, 7-16 and 20 more"."""
+    ranges = []
+    for number in numbers:
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    shown = [f"{first:,}" if first == last else f"{first:,}-{last:,}" for first, last in ranges[:RANGES]]
+    left = sum(last - first + 1 for first, last in ranges[RANGES:])
+    return ", ".join(shown) + (f" and {left:,} more" if left else "")
 
 
 def _has_attention(model):

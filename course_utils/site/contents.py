@@ -155,7 +155,8 @@ def _telling(term, before, block, after):
     """Return the sentences of a block that tell what a term is, and what of the blocks around it they need to be understood."""
     before = before if before[:1].isalpha() else ""  # no heading, formula or list
     sentences = SENTENCE.split(" ".join(f"{before} {block.removeprefix('- ')}".split()))
-    first = last = next(place for place, sentence in enumerate(sentences) if f"**{term}**" in sentence)
+    # A sentence may have been cut inside a term, as after "1.": then the block's first one tells it.
+    first = last = next((place for place, sentence in enumerate(sentences) if f"**{term}**" in sentence), 0)
     while first and LEANS_BACK.match(sentences[first]):
         first -= 1
     while last + 1 < len(sentences) and sum(map(len, sentences[first : last + 1])) < ENOUGH:

@@ -37,9 +37,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al. 2019) keeps the encoder. Every word sees all others, and the model learns to guess words that we hide.
 # - **GPT** (Radford et al. 2018) keeps the decoder, without the attention to a source. Every word sees only itself and earlier ones, and the model learns to predict the next word.
 #
-# Built as here, the two differ only in the mask of their attention and in what they learn to guess. In the comments, B is the number of texts and T their length, D the width of a word, and H the number of heads.
+# With these parts, the two differ only in the mask of their attention and in what they learn to guess. In the comments, B is the number of texts and T their length, D the width of a word, and H the number of heads. A text of which a part is in the cache has S positions in all, of which T are read now.
 #
-# Here is the multi-head attention of lesson 10 once more, with one addition: a place to keep keys and values, the **cache**. We come back to it when the model writes.
+# Here is the multi-head attention of lesson 10 once more, with one addition: a place to keep keys and values, the **cache**. It is a list, empty at first, to which each call adds the keys and values of what it reads. With `None`, nothing is kept.
 
 
 # %%
@@ -66,7 +66,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# A model that writes appends one word after the other. Which half can keep what it has computed for the words before? We give the attention four words, and then the same four and a fifth. In which model do the vectors of the first four words stay as they are?
+# A model that writes appends one word after the other. Which half can keep what it has computed for the words before? We give the attention four words, and then the same four words and a fifth. In which model do the vectors of the first four words stay the same?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -80,7 +80,7 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT they stay as they are. In BERT they change, because the four words now also look at the fifth. A GPT can therefore keep the keys and values of earlier words, and BERT would have to compute them anew for each new word. This is one reason why models that write are decoders.
+# In GPT they stay the same. In BERT they change, because the four words now also look at the fifth. A GPT can therefore keep the keys and values of earlier words, while BERT would have to recompute them for each new word.
 #
 # ## The model
 #
@@ -90,7 +90,7 @@ for name, mask in masks.items():
 diagrams.decoder_only()
 
 # %% [markdown]
-# A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each, and adds a residual connection. The classes `SubLayer` and `FeedForward` are those of lesson 12, so we take them from the package.
+# A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each, and adds a residual connection. The classes `SubLayer` and `FeedForward` were built in lesson 12; we import them.
 
 
 # %%
@@ -106,7 +106,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# Each character enters as its row of a matrix E, multiplied by √D, plus the vector of its position, as in lesson 12. At the end, the readout compares the result $h_t$ of the last layer with the rows of E. This gives one logit for each of the V characters that there are:
+# Each character enters as its row of a matrix E, multiplied by √D, plus the vector of its position, as in lesson 12. At the end, the readout compares the result $h_t$ of the last layer with the rows of E. This gives one logit for each of the V characters:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -141,15 +141,15 @@ print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# The model makes 5 predictions, one after each character. In a text of 6 characters, the right answer to each of the 5 is known. So the text gives 5 examples to learn from, and nobody has to label them.
+# The model makes 5 predictions, one after each character. If we also know a sixth character, the right answer to each of the 5 is known. The text then gives 5 examples to learn from, and nobody has to label them.
 #
 # ## How well can anyone predict?
 #
-# To know what can be reached, we use tales that are made by rules. The rules say how probable each character is. Every tale is about an animal, and its name is drawn anew.
+# To know how good a model can be, we use tales that are made by rules. The rules say how probable each character is. Every tale is about an animal that gets a randomly drawn name.
 #
-# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**. One of eight equally probable characters has 3 bits, because $\log_2 8 = 3$. A character that is certain has 0 bits. On average, no reader can do with fewer bits than the rules leave open.
+# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**. One of eight equally probable characters has 3 bits, because $\log_2 8 = 3$. A character that is certain has 0 bits. On average, no model can need fewer bits than the rules leave open.
 #
-# In the tale below, the name comes for the second time after the first full stop. Which of its three letters are still surprising there?
+# In the tale below, the name appears a second time after the first full stop. Which of its three letters are still surprising there?
 
 # %%
 train = tales(6000, seed=1)  # rows of 65 characters
@@ -182,7 +182,7 @@ def batch_loss(draw):  # draw: where the random numbers come from
 
 
 # %% [markdown]
-# We train with 700 batches of 16 rows, with Adam and a warm-up as in lesson 13. How many bits per character will the model need for tales that it has not seen?
+# We train with 700 batches of 16 rows, with Adam and a warm-up as in lesson 13. How many bits per character will the model need for unseen tales?
 
 # %% tags=["nbval-check-output"]
 predict("21.bits", ...)
@@ -195,9 +195,9 @@ with torch.no_grad():
 reveal("21.bits", round(by_model.mean().item(), 2))
 
 # %% [markdown]
-# Is that good? We compare our GPT with an **n-gram** model, which only counts which character followed the last seven in the same tales. Where these seven came seldom, it looks at fewer.
+# Is that good? We compare our GPT with an **n-gram** model, which only counts which character followed the last seven in the same tales. Where those seven were rare, it leans on fewer.
 #
-# The second column of the table is the mean over the letters that can be copied: the second and third letter of a name that comes again. Does our GPT copy better than the counts?
+# The second column of the table is the mean over the letters that can be copied: the second and third letter of a name that appears again. Does our GPT copy better than the counts?
 
 # %%
 by_counting = bits_by_counting(train.ids, test.ids, 7)  # B T
@@ -248,7 +248,7 @@ print("nucleus 0.9  ", nucleus(p, 0.9))
 # %% [markdown]
 # The nucleus keeps the first three, because 0.5 + 0.3 is not yet 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158. A temperature of 2 makes the probabilities more equal, and removes nothing.
 #
-# Our GPT goes on from "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
+# Our GPT continues "there was a mouse called Vom. ", in three ways and with two seeds each. A line break, which ends a tale, is shown as |. For which way are the two texts the same?
 
 
 # %%
@@ -286,7 +286,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The two texts are the same if we take the most probable character each time, because chance plays no part then. At temperature 2, improbable letters come more often, and more words are misspelt. Where letters are drawn, the names often go wrong, because this GPT does not copy well yet.
+# The two texts are the same when we take the most probable character each time, because nothing is random then. At temperature 2, improbable letters come more often, and more words are misspelt. Where letters are drawn, the names often go wrong, perhaps because this GPT does not copy well yet.
 #
 # Without a cache, `write` reads the whole text again for each character. With one, it reads only the newest character, and the keys and values of all others are in the cache. Is the text the same, and how much faster is it? Our GPT is too small to show the time, so we also take a larger one that has not been trained.
 
@@ -302,7 +302,7 @@ for name, cache in {"without": None, "with": [[] for _ in larger.layers]}.items(
     print(f"{name:7} a cache: {time.perf_counter() - began:.1f} s")
 
 # %% [markdown]
-# The text is the same, and it comes several times as fast. For the character at position t, a model without a cache computes t queries, keys and values in each layer. With a cache it computes one of each, and compares the new query with t cached keys. The price is memory: two vectors of width D for each position and layer.
+# The text is the same, and it is written several times as fast. For the character at position t, a model without a cache computes t queries, keys and values in each layer. With a cache it computes one of each, and compares the new query with t cached keys. The price is memory: two vectors of width D for each position and layer.
 #
 # ## How can a model copy?
 #
@@ -350,23 +350,23 @@ columns = ["answers right", "weight on the word to copy"]
 table(rows, columns, corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails without the word before, and with another word in place of the first 6. Then no more answers are right than by guessing among the eleven other words, 1/11 = 0.09. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it fails, too.
+# The copying fails without the word before, and with another word in place of the first 6. Then no more answers are right than by guessing among the eleven other words, 1/11 = 0.09. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it also fails.
 #
-# Do the five GPTs with 2,100 steps copy the names of our tales in this way, too? We change the tales, and look at the second mention of a name. At the first mention, another letter stands before the one to copy, so there is no equal letter to look for. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
+# Do the five GPTs with 2,100 steps copy the names of our tales in this way, too? We change the tales, and look at the second mention of a name. At the first mention, we change the letter before the one to copy, as in "called Qom. Vom went": then there is no equal "V" to look for. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
 
 # %% tags=["nbval-check-output"]
 copying_in_retold_tales()
 
 # %% [markdown]
-# With another letter before it, the GPTs copy as well as before. So they do not need an equal letter, as an induction head does: each tale has only one name.
+# With another letter before it, the GPTs copy as well as before. So they do not need an equal letter, as an induction head does.
 #
-# Without "there", copying becomes much worse, and with "zebra" in its place it stays nearly as good. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place.
+# Without "there", copying becomes much worse; with "zebra" it is almost unchanged. So the GPTs find the name partly by its position: each row begins with a new tale, in which the name always comes at nearly the same place.
 #
 # In real text, what is to be copied can be anywhere. In models of such text, Olsson et al. found induction heads. In lesson 22 you look for them in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #
-# It writes by predicting one character at a time, each time from all characters before it. A cache spares it the work of reading them again, and that is possible because in a decoder earlier vectors never change.
+# It writes by predicting one character at a time, each time from all characters before it. A cache saves it from reading them again, which is possible because in a decoder earlier vectors never change.
 #
 # It can copy in two steps. A head of one layer tells each word what precedes it, and an induction head of a later layer finds the word that followed the same word before. Where a task has a simpler way, as our tales do with their fixed positions, a model may learn that way instead.
 #
@@ -397,7 +397,7 @@ check("21.q5", ...)
 # - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
 # - In a decoder, earlier vectors never change. Their keys and values are kept in a cache, and each step reads one character.
 #
-# **To read on**: the course ships [a larger GPT](../docs/translators.md#the-models-that-come-with-the-course), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays with some 600 lines.
+# **To read on**: the course ships [a larger GPT](../docs/translators.md#the-models-that-come-with-the-course), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays in about 600 lines.
 #
 # **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #

@@ -66,7 +66,7 @@ questions = (
         wrong={
             6144.0: "Keys and values are both kept, in each of the 2 layers.",
             3072.0: "That is one vector for each character. Each layer keeps two, a key and a value.",
-            24576.0: "The heads share the width 48: together, their keys have 48 numbers.",
+            24576.0: "That is twice too much: each layer keeps one key and one value of width 48 for each character.",
         },
         otherwise="Multiply: key and value, layers, width, characters.",
     ),

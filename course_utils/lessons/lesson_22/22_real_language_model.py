@@ -21,9 +21,9 @@ from course_utils.models.plain import turn
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
-# Our models so far have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages, books and code: **SmolLM2-135M-Instruct** (Allal et al. 2025), one of the smallest models one can chat with. It is a small Llama, built like the models with a thousand times as many parameters.
+# Our models so far have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages and code: **SmolLM2-135M-Instruct** (Allal et al. 2025), one of the smallest models one can chat with. It is a small Llama, built like the models with a thousand times as many parameters.
 #
-# The cell below downloads the model once, 98 MB, and asks it a question. We use the course's code for now. By the end of the lesson, the code will be yours: you write the model's class, load its weights, let it write, and look inside.
+# The cell below downloads the model once, 98 MB, and asks it a question. We use the course's code for now: `load_or_stand_in` returns the model, its tokenizer and what the file says about itself, or a small random model where the file cannot be had. By the end of the lesson, the code will be yours: you write the model's class, load its weights, let it write, and look inside.
 
 # %%
 model, tokenizer, facts = llama.load_or_stand_in()
@@ -31,7 +31,7 @@ question = "What is the capital of France?"
 prompt = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
 ids = tokenizer.encode(prompt).ids
 with torch.no_grad():
-    for _ in range(10):
+    for _ in range(8):
         logits = model(torch.tensor([ids]))[0, -1]  # V
         ids.append(logits.argmax().item())
 print(tokenizer.decode(ids, skip_special_tokens=False))
@@ -41,9 +41,9 @@ print(tokenizer.decode(ids, skip_special_tokens=False))
 #
 # ## Tokens
 #
-# The GPT of lesson 21 read characters. A vocabulary of characters is small, but it makes texts long, and attention pays for length twice. A vocabulary of whole words makes texts short, but it can never hold all names and misspellings. **Byte-pair encoding** (Sennrich et al. 2016) is the compromise in use: frequent words become one token, and rare words several.
+# The GPT of lesson 21 read characters. A vocabulary of characters is small, but it makes texts long, and twice the length means four times the work for attention. A vocabulary of whole words makes texts short, but it can never hold all names and misspellings. **Byte-pair encoding** (Sennrich et al. 2016) is the usual compromise: frequent words become one token, and rare words are split into several.
 #
-# It begins with single characters and repeats one step: find the pair of neighbouring tokens that is most frequent, and merge it into one. A word keeps the blank in front of it, so no blank is lost.
+# It begins with single characters and repeats one step: find the pair of neighbouring tokens that is most frequent, and merge it into one. A word keeps the space in front of it, so no space is lost.
 
 
 # %%
@@ -80,9 +80,9 @@ print("merges:", ["".join(pair) for pair in merges])
 print("tokens:", [list(tokens) for tokens in words])
 
 # %% [markdown]
-# The first merge joins a blank and "n", because six words begin with "n". After ten merges, " not" and " great" are tokens, and "noise", which occurs once, is still in pieces.
+# The first merge joins a space and "n": six words begin with "n", and of equally frequent pairs the first wins. After ten merges, " not" and " great" are tokens, and "noise", which occurs once, is still in pieces.
 #
-# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2 has learned 48,900 of them, from much more text. It starts from bytes instead of characters, so that it can read any script. How many tokens will it need for " not", for " Zorblat", and for the German sentence?
+# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2 has learned 48,900 of them, from much more text. It starts from the 256 possible bytes instead of characters, so that it can read any script: a letter such as ä is two bytes. How many tokens will it need for " not", for " Zorblat", and for the German sentence?
 
 # %%
 print(f"{tokenizer.get_vocab_size():,} tokens")
@@ -93,13 +93,13 @@ for text in (" not", " nothing", " Zorblat", english, german):
     print(len(tokens), tokens)
 
 # %% [markdown]
-# A frequent word is one token and an invented name several. The German sentence takes more tokens than the English one, because the merges were learned mostly from English.
+# A frequent word is one token and an invented name several. The German sentence takes more tokens than the English one, probably because the merges were learned mostly from English.
 #
 # ## The four changes since 2017
 #
-# The class `GPT` from lesson 21 is the decoder of 2017 with its norms in front. Llama (Touvron et al. 2023) changes four parts of it. We write each one as we need it.
+# The class `GPT` from lesson 21 is the decoder of 2017 with its norms in front. Llama (Touvron et al. 2023) changed three of its parts, and the largest models of Llama 2 a fourth. Llama also leaves out all biases and the factor √D of the embedding.
 #
-# **1. RMSNorm** (Zhang and Sennrich 2019) replaces the layer norm. It subtracts no mean and has no bias, so it has less to compute:
+# **RMSNorm** (Zhang and Sennrich 2019) replaces the layer norm. It subtracts no mean and has no bias, so it has less to compute:
 #
 # $$\text{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
@@ -125,7 +125,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
 #
-# **2. SwiGLU** (Shazeer 2020) replaces the feed-forward network. Two matrices read x side by side. What the first one gives passes through SiLU(z) = z σ(z) and becomes a gate, which multiplies what the second one gives, entry by entry. A third matrix brings the product back to the width D:
+# **SwiGLU** (Shazeer 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z) and becomes a gate. The gate multiplies the output of the second, entry by entry, and a third matrix projects the product back to width D:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
@@ -145,11 +145,11 @@ class SwiGLU(nn.Module):
 
 
 # %% [markdown]
-# **3. Rotary positions** (Su et al. 2021) are those of lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. We use lesson 11's function `turn`, which rotates neighbouring entries as a pair.
+# **Rotary positions** (Su et al. 2021) are those of lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. We use lesson 11's function `turn`, which rotates neighbouring entries as a pair.
 #
-# **4. Grouped queries** (Ainslie et al. 2023) make the cache smaller. A model that writes keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share one key and one value, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+# **Grouped queries** (Ainslie et al. 2023) make the cache smaller. A model that writes keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share one key and one value, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
 #
-# In code, the queries of a group's heads are placed one below the other. Then one matrix product compares all of them with the shared keys.
+# In code, the queries of a group's heads are stacked, and one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, the queries of one text become 3 × 15 × 64. The scores are 3 × 15 × 5, which is viewed as 9 × 5 × 5. The causal mask is lower triangular; where earlier tokens are cached, its diagonal is moved to the right.
 
 
 # %%
@@ -165,7 +165,7 @@ def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
 
 
 # %% [markdown]
-# Is this the attention that PyTorch computes? Its function takes one key and value for each head, so we repeat each group's H / G times. We also compare the size of the cache of SmolLM2, for 2,048 positions in float32, with what it would be without groups.
+# Is this the attention that PyTorch computes? Its function takes one key and value for each head, so we repeat each group's key and value H / G times. We also compare the size of the cache of SmolLM2, for 2,048 positions in float32, with what it would be without groups.
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(2, 9, 5, 64)  # B H T d
@@ -180,7 +180,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
 
 # %% [markdown]
-# Three groups for nine heads cut the cache to a third. The rest of the attention is lesson 21's, without biases and with the rotation. The cache of a layer is a list, which is empty at first and later holds the keys and values of everything read. A layer has two sub-layers, each with a norm in front and a residual connection around it.
+# Three groups for nine heads cut the cache to a third. The rest of the attention is lesson 21's, without biases and with the rotation. The cache of a layer is a list, which is empty at first, and later holds the keys and values of everything read; without a cache, it is `None`. A layer has two sub-layers, each with a norm in front and a residual connection around it.
 
 
 # %%
@@ -232,7 +232,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The whole model counts its positions on from what is in the cache. The base θ of the angles is 100,000 here, where lesson 11 had 10,000: the slowest pairs turn more slowly, so that positions can be told apart over a longer text. The readout uses the matrix of the embedding. We build it without memory, on the device "meta", and only count its parameters.
+# The whole model continues its positions from the length of the cache. The base θ of the angles is 100,000 here, and 10,000 in lesson 11. The readout uses the matrix of the embedding. On the device `meta`, tensors have shapes but no values, so we can count the parameters before we load any.
 
 
 # %% tags=["nbval-check-output"]
@@ -268,13 +268,13 @@ print(f"{sum(weight.numel() for weight in mine.parameters()):,} parameters")
 # %% [markdown]
 # ## Loading the weights
 #
-# The authors give 134,515,008 parameters for their model, and so does our class. Now it needs their values. They are in a file of the format GGUF, under names such as `blk.16.attn_q.weight`. Our class calls this matrix `layers.16.attention.f.W_Q.weight`, and a dictionary of twelve entries, `llama.NAMES`, translates one into the other.
+# Our class has 134,515,008 parameters, as many as the file. Their values are in this GGUF file under names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` maps each part of such a name to ours.
 #
-# The file is smaller than it should be: 134.5 million numbers in float32 take 538 MB, and the file has 98 MB. Its matrices hold **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number is a whole number q from 0 to 15:
+# The file is smaller than one would expect: 134.5 million numbers in float32 take 538 MB, and the file is only 98 MB. The matrices of its layers hold **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number is a whole number q from 0 to 15:
 #
 # $$w = \text{scale} \cdot q + \text{minimum}$$
 #
-# So a block takes 2 + 2 bytes and 32 half bytes, 20 in all. The first 16 numbers are in the low halves of the 16 bytes, the others in the high halves. Take a scale of 0.5 and a minimum of -4: which numbers are in the first byte, 0x2F?
+# A block therefore takes 2 + 2 bytes and 32 half bytes, 20 in all, or 5 bits for each number. The first 16 numbers are in the low halves of the 16 bytes, the others in the high halves. Take a scale of 0.5, a minimum of -4, and the first byte 47 = 2 · 16 + 15. Which two weights are in it?
 
 
 # %% tags=["nbval-check-output"]
@@ -287,20 +287,30 @@ def unpack(blocks):  # R 20, each row a block of 20 bytes
 
 
 pair = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
-block = torch.cat([pair, torch.tensor([0x2F] + 15 * [0], dtype=torch.uint8)])  # 20
+block = torch.cat([pair, torch.tensor([47] + 15 * [0], dtype=torch.uint8)])  # 20
 numbers = unpack(block[None])[0]
 print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
 
 # %% [markdown]
-# The low half of 0x2F is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3. The library `gguf` reads the file's names and bytes, and the rest is ours. The embedding has eight bits for each number, a scale for 32 of them, and no minimum; the norms are in float32.
+# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3. The library `gguf` reads the file's names and bytes, and the rest is ours. The embedding has eight bits for each number, with a scale for every 32 of them and no minimum. The norms are in float32.
 
 
 # %%
+NAMES = {
+    "token_embd": "embedding", "output_norm": "norm", "blk": "layers",
+    "attn_norm": "attention.norm", "ffn_norm": "feed_forward.norm",
+    "attn_q": "attention.f.W_Q", "attn_k": "attention.f.W_K",
+    "attn_v": "attention.f.W_V", "attn_output": "attention.f.W_O",
+    "ffn_gate": "feed_forward.f.gate", "ffn_up": "feed_forward.f.up",
+    "ffn_down": "feed_forward.f.down",
+}  # fmt: skip
+
+
 def load(path):
     weights = {}
     for tensor in GGUFReader(path).tensors:
         parts = tensor.name.split(".")  # such as blk.16.attn_q.weight
-        name = ".".join(llama.NAMES.get(part, part) for part in parts)
+        name = ".".join(NAMES.get(part, part) for part in parts)
         data = torch.tensor(tensor.data)  # rows of bytes, or of numbers
         kind = tensor.tensor_type.name
         if kind == "Q4_1":
@@ -315,7 +325,7 @@ def load(path):
 
 
 # %% [markdown]
-# We keep the logits of the course's model for one text, throw the model away, and load ours. `load_state_dict` demands that every name and every shape fits. Do the logits agree?
+# We keep the logits of the course's model for one text, throw the model away, and load ours. `load_state_dict` requires every name and shape to match. With `assign=True` it takes the tensors as they are. Do the logits agree?
 
 # %%
 ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
@@ -333,9 +343,9 @@ mine.requires_grad_(False)
 print("largest difference:", (mine(ids) - before).abs().max().item())
 
 # %% [markdown]
-# Our class computes the same logits as the course's. Those were compared with the logits of the library `transformers`: with the same weights, the largest difference is below 0.0001, of logits up to 41 ([our measurements](../docs/measurements.md#a-real-language-model)).
+# Our class computes the same logits as the course's. We have also compared them with those of the library `transformers` with the same weights: the largest difference is below 0.0001, of logits up to 41 ([our measurements](../docs/measurements.md#a-real-language-model)).
 #
-# One thing cannot be seen from names and shapes. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files expect pairs of entry 0 and 32, 1 and 33. What would the model write if we paired the entries in the wrong way?
+# One thing cannot be seen from names and shapes. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files expect entries 0 and 32, 1 and 33, and so on, as pairs. What would the model write if we paired the entries wrongly? For the answer, we replace the function `turn` for a moment.
 
 # %%
 predict("22.paired", ...)
@@ -357,7 +367,7 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message and no rubbish. The model still writes English words, but it has lost the thread. Mistakes of this kind are the reason why one compares logits with a reference before one trusts a loaded model: reading the output alone finds about half of them.
+# There is no error message and there are no random tokens. The model still writes English words, but they lead nowhere. This is why you compare logits with a reference before you trust a loaded model.
 #
 # ## It writes
 #
@@ -381,28 +391,29 @@ def write(prompt, choose=most_probable, steps=60, cached=True):
             break
         ids = [*ids, next_id]
         new = [next_id] if cached else ids
-    read = tokenizer.encode(prompt).ids
-    return tokenizer.decode(ids[len(read) :])
+    length = len(tokenizer.encode(prompt).ids)
+    return tokenizer.decode(ids[length:])  # without the prompt
 
 
 # %%
+texts = set()
 for cached in (True, False):
     began = time.perf_counter()
-    text = write("Once upon a time, there was a", steps=20, cached=cached)
+    texts.add(write("Once upon a time, there was a", steps=20, cached=cached))
     speed = 20 / (time.perf_counter() - began)
-    print(f"cache: {cached!s:5}  {speed:.1f} tokens a second")
-print(text)
+    print(f"cache: {cached}  {speed:.1f} tokens a second")
+print(texts)  # a set: equal texts are kept once
 
 # %% [markdown]
-# The text is the same, and with the cache it comes several times as fast. The gap grows with the length of the text, because without a cache the whole text is read anew for every token.
+# The text is the same, and with the cache it is written about twice as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
 #
-# Why does the model answer questions instead of going on with them? The reason is in its training, which had three stages:
+# Why does the model answer questions instead of continuing them? The reason is its training, which had three stages:
 #
 # 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
-# 2. **Instruction tuning**: the same loss on dialogues, which are written in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are tokens of their own, so that the model knows who is speaking and when to stop.
+# 2. **Instruction tuning**: the same loss on dialogues, which are written in a fixed form, the **chat template**. The markers `<|im_start|>` and `<|im_end|>` are single tokens, so that the model knows who is speaking and when to stop.
 # 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which needs no reward model.
 #
-# A chat is therefore a text like any other, and the "assistant" is the model going on with it. We ask in the template, once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
+# A chat is therefore a text like any other, and the "assistant" is the model continuing it. The file's own template begins with a line that says who the assistant is; we leave it out. We ask once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
 
 
 # %%
@@ -422,13 +433,13 @@ for choose in (most_probable, from_nucleus, from_nucleus):
 print("-", chat("Who was Goethe?").strip())
 
 # %% [markdown]
-# The answers are fluent, and partly wrong. With 135 million parameters, the model knows how an answer sounds better than it knows the facts. Larger models make fewer such mistakes.
+# The answers are fluent, and partly wrong: Goethe was not American, and he was born in 1749. This model knows how an answer sounds better than it knows the facts.
 #
 # ## How does it copy?
 #
 # Lesson 21 found in a small model how copying works. One head looks at the previous token, and a later head, an **induction head**, uses this to find what followed the same token before. Is it the same in a real model?
 #
-# We take 40 random tokens and repeat them. Nothing in the first half can be predicted, and everything in the second half can be copied.
+# We take 40 random tokens and repeat them. Nothing in the first half can be predicted. In the second half, everything after its first token can be copied, which is why the second mean below leaves that token out.
 
 # %%
 random = torch.Generator().manual_seed(0)
@@ -449,9 +460,9 @@ print(f"second time: {nats[:, 41:].mean():.2f}")
 print(f"equally probable tokens: {math.log(49_152):.2f}")
 
 # %% [markdown]
-# The model copies: the second time costs a small part of the first. The first time costs even more than if all 49,152 tokens were equally probable. SmolLM2 expects sentences and is sure that such tokens do not come next.
+# The model copies: the second time takes less than a fifth as many nats. The first time takes even more than if all 49,152 tokens were equally probable, because SmolLM2 expects sentences and gives such tokens a very low probability.
 #
-# Which heads look back to the right token? At a token of the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half, for all 270 heads.
+# Which heads look back to the right token? At a token of the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half, for all 270 heads. The weights on keys a fixed distance back are a diagonal of the matrix T × S, and its last 39 entries belong to the second half.
 
 
 # %%
@@ -472,9 +483,9 @@ for name, back in {"previous token": 1, "induction": 39}.items():
     print(f"{name:15}", "  ".join(heads))
 
 # %% [markdown]
-# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The induction heads are in layers 17 and 18, and head 16.0, right below them, looks at the previous token.
+# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, right below them, looks at the previous token.
 #
-# If lesson 21's account holds here, then the induction heads need head 16.0. We switch it off: its 64 columns of $W_O$ become 0, and nothing else changes. What happens to the second copy, and what to ordinary prose?
+# If lesson 21's account holds here, then the induction heads need head 16.0. We switch it off: its 64 columns of $W_O$ become 0, and nothing else changes. What happens to the second copy and to ordinary prose?
 
 # %%
 predict("22.one_head", ...)
@@ -493,13 +504,18 @@ def without(layer, head):
 
 
 prose = torch.tensor([tokenizer.encode(llama.PROSE).ids])  # 1 T+1
-results = {}
-for layer, head in [(0, 9), (16, 0), (16, 1), (16, 4), (18, 6)]:
-    name = f"{layer}.{head}" if head < 9 else "none"  # there is no head 9
+
+
+def measure():
+    second = nats_of_each(rows)[:, 41:].mean()
+    looks = mean_weight(39)[18, 6]  # in the call above
+    return [second, looks, nats_of_each(prose).mean()]
+
+
+results = {"none": measure()}
+for layer, head in [(16, 0), (16, 1), (16, 4), (18, 6)]:
     with without(layer, head):
-        second = nats_of_each(rows)[:, 41:].mean()
-        looks = mean_weight(39)[18, 6]
-        results[name] = [second, looks, nats_of_each(prose).mean()]
+        results[f"{layer}.{head}"] = measure()
 columns = ["second copy, nats", "weight of 18.6", "prose, nats"]
 print("With heads switched off, one at a time:")
 print(table(results, columns, corner="switched off", digits=2))
@@ -507,13 +523,13 @@ print(stored.most_needed_for_copying())  # nats that are lost
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Without head 16.0, most of the copying is gone, while prose is predicted as well as before. Head 18.6 is still there, but it no longer finds the token to copy. Two other heads of layer 16 make no such difference. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
+# Without head 16.0, half of what copying had saved is lost, while prose is predicted as well as before. Head 18.6 is still there, but it no longer finds the token to copy. Switching off two other heads of layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
-# The last line comes from switching off each of the 270 heads alone. None matters as much as 16.0, and the median head does not matter at all. Three heads of layer 1 matter as well, and we have not looked at what they do.
+# The last line comes from stored runs on two other texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head does not matter at all. Three heads of layer 1 matter as well. We have not looked at what they do, and without 1.5 prose becomes a little worse, too.
 #
 # ## What do heads do that have nothing to find?
 #
-# Each row of weights sums to 1, even where a head has found nothing that it looks for. Where does it put its weight then? For an English sentence we average the weight on the very first token over all heads of a layer. Next to it we draw the length of the first token's vector and the median length of the others, after each layer.
+# Most heads are not induction heads, and even those have nothing to copy in ordinary prose. But each row of weights sums to 1, even where a head has found nothing that it looks for. Where does it put its weight then? For an English sentence we average the weight on the very first token over all heads of a layer. Next to it we draw the length of the first token's vector and the median length of the others, after each layer.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + llama.PROSE).ids])  # 1 T
@@ -534,11 +550,11 @@ runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# From layer 11 on, the first token's vector is more than a hundred times as long as the others. In most layers it gets more weight than all other tokens together. Xiao et al. (2023) call such a token an **attention sink**: a place for weight that has nowhere else to go. Here the first token is `<|im_start|>`, which has nothing to say about the sentence. Keep this in mind when you look at a picture of attention weights: much of the weight may be parked.
+# In layer 11, the first token's vector suddenly becomes nearly 200 times as long as the others. From layer 12 on, this token gets a third of the weight or more, in many layers more than half. Xiao et al. (2023) call it an **attention sink**, and explain it as a place for weight that is not needed elsewhere. Keep this in mind when you look at a picture of attention weights: much of the weight may be there only because each row has to sum to 1.
 #
 # ## Back to "not"
 #
-# Lesson 01 began with four cases. A sum of word vectors cannot get all of "great", "awful", "not great" and "not awful" right with a linear score. Lessons 02 and 03 trained attention for it. What does a model do that was never trained to classify reviews?
+# Lesson 01 began with four cases. A sum of word vectors cannot get all of "great", "awful", "not great" and "not awful" right with a linear score. Lessons 02 and 03 trained attention for it. What does a model do that nobody trained for this task on purpose?
 #
 # We show it four reviews with their labels and let it predict the fifth label. The score is the difference of two log probabilities, of " positive" and of " negative".
 
@@ -579,26 +595,27 @@ for words, positive in cases.items():
 reveal("22.four_cases", right)
 
 # %% [markdown]
-# All four signs are right. The model has learned what "not" does to the word after it, although we have not trained it on a single review.
+# All four signs are right: in these cases, "not" turns the sign.
 #
-# Four short cases are easy. Does it hold for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. The table was computed with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels nobody needs to know. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews, with three seeds.
+# Four short cases are easy, and two of the examples have a negation. Do the signs stay right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. The table was computed with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews; their brackets span three seeds, those of SmolLM2 four sets of examples.
 
 # %%
 stored.shares_of_reviews()
 
 # %% [markdown]
-# With a threshold of 0, SmolLM2 is not reliable: depending on the examples, its scores lean towards one label. With the median as the threshold, it gets more reviews right than the two models that were trained on thousands of labels. Its lead is largest for the reviews with a negation.
+# With a threshold of 0, SmolLM2 is not reliable: on reviews with a negation it gets fewer right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models that were trained on thousands of labels. Its lead is largest for the reviews with a negation.
 #
-# What did attention and scale buy? This comparison cannot tell them apart. SmolLM2 has attention in 30 layers, a thousand times as many parameters, and has read a large part of the web, where it may have met these very reviews. One threshold does not serve everything either: for the four short cases 0 is right, and for reviews the median.
+# What did attention and scale buy? This comparison cannot tell them apart. SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have met these very reviews in its training.
 #
 # ## So: what is inside the models that we use every day?
 #
-# You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, with four parts exchanged: RMSNorm for the layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
+# You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, with four parts exchanged and without biases: RMSNorm for the layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models have more of the same. The drawing shows Llama 3 8B (Grattafiori et al. 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; marked parts differ from the GPT of lesson 21. Some models have experts (lesson 18), or linear attention in most layers (lesson 20).
+# Larger models stack more of the same layers. The drawing shows Llama 3 8B (Grattafiori et al. 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; the marked parts differ from the GPT of lesson 21. Some models have experts (lesson 18), or linear attention in most layers (lesson 20).
 
 # %%
-diagrams.decoder_only(new=["causal", "feed-forward", "norm", "embedding"], llama=True)
+changed = ["causal", "feed-forward", "norm", "embedding", "readout"]
+diagrams.decoder_only(new=changed, llama=True)
 
 # %% [markdown]
 # ## Where you will meet this
@@ -634,11 +651,11 @@ check("22.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What is inside the models that we use every day? In this one, a decoder with RMSNorm, SwiGLU, rotary positions and grouped queries, 134.5 million weights of four to eight bits, a tokenizer and a chat template.
+# - What is inside the models that we use every day? In this one, a decoder with RMSNorm, SwiGLU, rotary positions and grouped queries, 134.5 million weights in four or eight bits, a tokenizer and a chat template.
 # - Byte-pair encoding joins frequent pairs, so frequent words are one token and rare words several.
 # - A loaded model whose names and shapes fit may still be wrong. Compare its logits with a reference.
 # - Copying takes two steps in this model as well: without one previous-token head, the induction heads lose their token.
-# - Four examples in the prompt make a classifier. What it owes to attention, to size and to its reading cannot be told from one comparison.
+# - Four examples in the prompt make a classifier. One comparison cannot tell how much is due to attention, to size or to what the model has read.
 #
 # **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
 #

@@ -13,7 +13,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 22.encode
 #
-# Cut a word into tokens by byte-pair encoding. Begin with its characters. Then apply the merges in the order in which they were learned: each merge is a pair of tokens, and wherever the two are neighbours, going from the left, they become one. `word` is a text, and `merges` a list of pairs of texts. Return a list of texts.
+# Cut a word into tokens by byte-pair encoding. Begin with its characters. Then apply the merges in the order in which they were learned: each merge is a pair of tokens, and wherever the two are neighbours, going from the left, they become one. `word` is a string, and `merges` a list of pairs of strings. Return a list of strings.
 
 
 # %%
@@ -21,11 +21,11 @@ def encode(word, merges):
     """Return the tokens of a word.
 
     Args:
-        word: a text, such as "not".
+        word: a string, such as "not".
         merges: pairs of tokens, in the order in which they were learned.
 
     Returns:
-        A list of texts.
+        A list of strings.
 
     Example:
         >>> encode("noon", [("n", "o"), ("o", "n")])
@@ -193,12 +193,12 @@ check("22.to_neighbours", to_neighbours)
 # %% [markdown]
 # ## 22.induction_score
 #
-# A text of T tokens repeats itself after `period` tokens: the token at t is that at t - period. For each head, return the mean weight that a token with an earlier copy puts on the token **after** this copy. The mean is over all queries t ≥ period.
+# A text of T tokens repeats itself after `period` tokens: the token at position t equals the one at t - period. For each head, return the mean weight that a token with an earlier copy puts on the token **after** this copy. The mean is over all queries t ≥ period.
 
 
 # %%
 def induction_score(weights, period):
-    """Return how much each head looks at what followed last time.
+    """Return how much each head looks at the token after the earlier copy.
 
     Args:
         weights: H×T×T, causal, a row for each query.

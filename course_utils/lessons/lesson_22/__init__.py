@@ -16,5 +16,5 @@ lesson = Lesson(
     ),
     needs="lesson 11: positions; lesson 21: a GPT, its cache and induction heads",
     reading=60,
-    runs="a minute and a half, and a download of 98 MB",
+    runs="a minute and a half",
 )

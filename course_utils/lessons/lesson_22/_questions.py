@@ -47,7 +47,7 @@ questions = (
             ),
             (
                 "Because the name is missing from a dictionary of whole words.",
-                "There is no dictionary: tokens come from merges, and any text can be cut.",
+                "Nothing is looked up as a whole word: tokens come from merges, and any text can be split.",
             ),
             (
                 "Because names are split into syllables.",
@@ -60,8 +60,8 @@ questions = (
         "one head switched off",
         "With head 16.0 switched off, copying becomes much worse and prose does not. What does this show?",
         right=(
-            "The model's copying depends on this head, although the induction heads themselves are untouched.",
-            "They no longer find their token, because they need what head 16.0 tells each token: which token came before it.",
+            "The model's copying depends on this head.",
+            "The induction heads' own weights are untouched, but they need what head 16.0 writes into each token's vector: which token came before it.",
         ),
         wrong=(
             (
@@ -106,14 +106,14 @@ questions = (
 predictions = (
     Prediction(
         "22.paired",
-        "What will the model write with the wrong pairs? a) an error message, b) English words without a thread, c) random tokens, d) the right answer",
-        why="Names and shapes fit, so nothing can raise an error, and much of the model works without positions.",
+        "What will the model write with the wrong pairs? a) an error message, b) English words that lead nowhere, c) random tokens, d) the right answer",
+        why="Names and shapes fit, so nothing can raise an error, and the weights of all layers are still right.",
         choices=("a", "b", "c", "d"),
     ),
     Prediction(
         "22.one_head",
         "One head of 270 is switched off. What becomes much worse? a) the copying alone, b) prose alone, c) both, d) neither",
-        why="The heads of layers 17 and 18 that copy need what head 16.0 tells each token.",
+        why="The heads of layers 17 and 18 that copy need what head 16.0 writes into each token's vector.",
         choices=("a", "b", "c", "d"),
     ),
     Prediction(

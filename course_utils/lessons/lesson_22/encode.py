@@ -142,16 +142,25 @@ def by_joined_text(word, merges):
     return tokens
 
 
-@task.mistake("The last token is missing. After the loop over pairs of neighbours, one token is left over.")
+@task.mistake("The last token is missing: append the token that remains after the loop over pairs of neighbours.")
 def last_lost(word, merges):
     return _merged(word, merges)[:-1]
 
 
-@task.mistake("You return the tokens as one text. Return a list of texts.")
+@task.mistake("You return the tokens as one string. Return a list of strings.")
 def as_text(word, merges):
     return "".join(_merged(word, merges))
 
 
-@task.mistake("You return how many tokens there are. Return the tokens themselves, as a list of texts.")
+@task.mistake("You return how many tokens there are. Return the tokens themselves, as a list of strings.")
 def counted(word, merges):
     return len(_merged(word, merges))
+
+
+@task.mistake("After a merge, its second token is still there. Skip it: both tokens have become one.")
+def second_not_skipped(word, merges):
+    tokens = list(word)
+    for pair in merges:
+        pairs = zip(tokens, [*tokens[1:], ""], strict=True)
+        tokens = [one + other if (one, other) == tuple(pair) else one for one, other in pairs]
+    return tokens

@@ -7,7 +7,7 @@ from course_utils.checks.task import Task
 
 task = Task(
     "22.induction_score",
-    "how much a head looks at what followed last time",
+    "how much a head looks at the token after the earlier copy",
     arguments=("weights H×T×T", "period"),
     result="score H",
     difficulty=2,
@@ -67,11 +67,12 @@ for _name, _key, _sentence in (
     task.mistake(_sentence, _name)(_on(_key))
 task.changed_each(
     ("summed", "This is the sum over the queries. Take the mean, so that the score is a weight from 0 to 1.", {SCORE: lambda found: found.sum(-1)}),
-    ("largest", "This is the largest of the weights. Take the mean over all queries that have an earlier copy.", {SCORE: lambda found: found.amax(-1)}),
+    ("largest", "You return the largest weight. Take the mean over all queries that have an earlier copy.", {SCORE: lambda found: found.amax(-1)}),
     ("first_query", "You take only the first query that has an earlier copy. Take the mean over all of them.", {SCORE: lambda found: found[:, 0]}),
     ("last_query", "You take only the last query. Take the mean over all queries that have an earlier copy.", {SCORE: lambda found: found[:, -1]}),
     ("over_all_positions", "You divide by T. Only T - period queries have an earlier copy: divide by their number.", {SCORE: lambda found, *, weights: found.sum(-1) / weights.shape[-1]}),
     ("heads_averaged", "You return one number, the mean over the heads as well. Each head has a score of its own.", {SCORE: lambda found: found.mean()}),
+    ("one_query_too_many", "Your mean has one query too many: the one at position period - 1 has no earlier copy. The queries go from period to T - 1.", {ROWS: lambda weights, period: weights[:, int(period) - 1 :], FOUND: lambda rows: rows.diagonal(0, 1, 2)}),
     ("one_query_too_few", "The first query that has an earlier copy, at position period, is missing.", {SCORE: lambda found: found[:, min(1, found.shape[1] - 1) :].mean(-1)}),
     ("last_left_out", "The last query is missing: the queries go from period up to T - 1.", {SCORE: lambda found: found[:, : max(1, found.shape[1] - 1)].mean(-1)}),
 )  # fmt: skip

@@ -31,6 +31,9 @@ def _(draw):
         scale = draw.numbers(N).abs() + 0.5
         yield Case(count(N, "block"), (scale, draw.numbers(N) - 1, draw.whole(0, 256, N, 16)))
     yield Case("a negative scale", (-draw.numbers(3).abs() - 0.5, draw.numbers(3), draw.whole(0, 256, 3, 16)))
+    yield Case(
+        "a positive minimum", (draw.numbers(3).abs() + 0.5, draw.numbers(3).abs() + 0.5, draw.whole(0, 256, 3, 16))
+    )
     ones = torch.ones(2)
     yield Case("scale 1 and minimum 0", (ones, 0 * ones, draw.whole(0, 256, 2, 16)))
     yield Case("no block", (torch.ones(0), torch.ones(0), draw.whole(0, 256, 0, 16)), hazard=True)
@@ -63,7 +66,7 @@ task.changed_each(
     ("subtracted", "You subtract the minimum. It is the weight that belongs to the number 0, so it is added.", {"the weights": lambda scaled, lowest: scaled - lowest}),
     ("no_minimum", "The minimum has no effect: every weight is too high or too low by it. Add it to each weight of its block.", {"the weights": left_out}),
     ("added_before", "You add the minimum before you multiply by the scale, so that it is scaled too. Multiply first.", {"the scaled numbers": lambda numbers, spread, *, minimum: (numbers + minimum[:, None]) * spread, "the weights": left_out}),
-    ("exchanged", "scale and minimum are exchanged.", {"scale": lambda scale, *, minimum: minimum, "minimum": lambda minimum, *, scale: scale}),
+    ("exchanged", "You have swapped scale and minimum.", {"scale": lambda scale, *, minimum: minimum, "minimum": lambda minimum, *, scale: scale}),
     ("signed", "You subtract 8, as formats without a minimum do. Here the minimum does that job: a number from 0 to 15 is multiplied by the scale as it is.", {NUMBERS: lambda low, high: torch.cat([low, high], dim=-1) - 8}),
     ("over_fifteen", "You divide the numbers by 15, so that they go from 0 to 1. The scale is the step from one number to the next: multiply by it directly.", {NUMBERS: lambda low, high: torch.cat([low, high], dim=-1) / 15}),
     ("no_scale", "The scale has no effect. Multiply each number by the scale of its block.", {"the scaled numbers": left_out}),

@@ -79,8 +79,12 @@
     if (unreadNumbers.length) warnings.push(sentences.numbers.replace("{}", list(unreadNumbers)));
     if (loud.length) warnings.push(sentences.capitals.replace("{}", list(loud)));
     if (/(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!]["']*\s+[\p{L}\p{N}]/u.test(text)) warnings.push(sentences.several);
-    if (/(?<![\p{L}\p{N}_])(?:I|me|my|you|your|we|not)(?![\p{L}\p{N}_])|n't(?![\p{L}\p{N}_])|\?/iu.test(text)) warnings.push(sentences.talk);
-    else if (words.length + numbers.length < few) warnings.push(sentences.short);
+    const talk = [];
+    if (/(?<![\p{L}\p{N}_])not(?![\p{L}\p{N}_])|n't(?![\p{L}\p{N}_])/iu.test(text)) talk.push(sentences.negation);
+    if (/(?<![\p{L}\p{N}_])(?:I|me|my|you|your|we)(?![\p{L}\p{N}_])/iu.test(text)) talk.push(sentences.person);
+    if (text.includes("?")) talk.push(sentences.question);
+    warnings.push(...talk);
+    if (!talk.length && words.length + numbers.length < few) warnings.push(sentences.short);
     if (words.length > many) warnings.push(sentences.long.replace("{}", words.length));
     const unknown = madeUp(text, translation);
     if (unknown.length) warnings.push(sentences["made up"].replace("{}", list(unknown)));
