@@ -163,7 +163,8 @@ def _(numbers):
 
 
 @claim(
-    "03", "a query or a key alone gets more than nine in ten reviews right in every run, while a value alone needs 40."
+    "03",
+    "a query or a key alone gets more than nine in ten reviews right in every run, while a value alone gets there in every run only after 40.",
 )
 def _(numbers):
     query, key, value = (numbers(f"\n{matrix} ") for matrix in ("query", "key", "value"))
@@ -176,7 +177,8 @@ def _(numbers):
 
 
 @claim(
-    "03", "One matrix for query and key is the slowest: after 75 epochs, one of its runs still gets only 0.78 right."
+    "03",
+    "Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 0.78 right.",
 )
 def _(numbers):
     shared, others = (
@@ -186,12 +188,13 @@ def _(numbers):
     return shared[7] == 0.78 and all(shared[i] < other[i] for other in others for i in (0, 3, 6))
 
 
-@claim("03", "Without any matrix, 14 of 15 runs are still no better than a guess after 75 epochs, at three rates.")
-@claim("03", "One run, at the rate 0.1, gets nearly all reviews right")
+@claim(
+    "03",
+    "Without any matrix, it takes 75 epochs at a rate of 0.2, four times as high, and even then not every run gets there.",
+)
 def _(numbers):
-    at_005, at_002, at_01 = numbers("\nnone ")[6:], numbers("at the rate 0.02 "), numbers("at the rate 0.1 ")
-    one_of_five = at_01[2] == 1.0 and abs(at_01[0] - (4 * 0.5 + 1) / 5) < 0.01
-    return one_of_five and max(at_005[2], at_002[2], at_01[1]) < 0.52
+    at_005, at_002, at_02 = numbers("\nnone ")[6:], numbers("at the rate 0.02 "), numbers("at the rate 0.2 ")
+    return max(at_005[2], at_002[2]) < 0.52 and at_02[0] > 0.9 and at_02[1] < 0.7 and at_02[2] == 1.0
 
 
 @claim("04", "What a score does not notice, it does not learn:")
@@ -536,18 +539,10 @@ def _(numbers):
     return numbers("with teacher forcing ")[0] > 0.9
 
 
-@claim(
-    "12", "When the model writes by itself, fewer words are right, also in sentences that it has not read in training."
-)
+@claim("12", "When the model writes by itself, fewer words are right, including sentences it has not seen in training.")
 def _(numbers):
     forced, by_itself = numbers("with teacher forcing ")[:2]
     return 0.8 < numbers("sentences not in training:")[0] < forced > by_itself > 0.8
-
-
-@claim("12", '"bruda" and "vuvi" are missing, and "droli" is written once too often.')
-def _(numbers):
-    written = re.findall(r"model +(.*)", numbers.shown)[-1].split()
-    return not {"bruda", "vuvi"} & set(written) and written.count("droli") == 2
 
 
 @claim("12", "both are about the same as those of the whole model.")
@@ -576,9 +571,9 @@ def _(numbers):
 @claim("12", "With small first weights, they are hardly better than the same word each time.")
 def _(numbers):
     same, small, large = (
-        numbers(label) for label in ("always the most frequent word:", "small first weights  ", "large first weights  ")
+        numbers(label) for label in ("always the most frequent word:", "small first weights ", "large first weights ")
     )
-    return max(small) < same[0] + 0.06 and max(small) + 0.03 < min(large) and max(large) < 0.95
+    return max(small) < same[0] + 0.07 and max(small) + 0.03 < min(large) and max(large) < 0.95
 
 
 @claim("12", "The GRUs get more words right, though they have more parameters, and training takes equally long.")

@@ -94,7 +94,7 @@ def published(clone, change, folder="exercises", name=SUMS):
     change(texts)
     made = [Cell(kind, text, 0, tags.get(text, {})) for kind, text in texts]
     new = notebook_of(Target(folder, name), made)
-    path.write_text(sealed(new, "a later source"), encoding="utf-8")
+    path.write_text(sealed(new, {"source": "a later source"}), encoding="utf-8")
     return built
 
 

@@ -77,7 +77,8 @@ def test_bleu_is_near_what_the_card_says(name, least, real_data):
 
 def test_another_name_is_refused_in_one_sentence():
     with pytest.raises(
-        CourseError, match=r"no model 'gpt' ships with the course: name one of attention-en-fr, gpt-shakespeare, seq2"
+        CourseError,
+        match=r"no model 'gpt' ships with the course .did you mean .gpt-shakespeare...: name one of attention-en-fr, gpt-shakespeare, seq2",
     ):
         files.load_pretrained("gpt")
 

@@ -55,7 +55,7 @@ def test_a_program_still_measures_what_its_table_says(name, job, table, columns,
 def test_a_program_measures_a_row():
     ((share,),) = program("warm_up").measure("post", 200, 3e-3, 0, steps=2)
     assert 0 <= share < 0.5
-    ((loss, *shares, size, _),) = program("parts").measure("endings", "norms", 0, steps=2, alone=2)
+    ((loss, *shares, size, _),) = program("parts").measure("endings", "norms", 0, most=2, alone=2)
     assert loss > 3 and size > 40_000 and len(shares) == 3 and all(0 <= share < 0.3 for share in shares)
 
 

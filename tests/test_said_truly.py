@@ -633,7 +633,7 @@ def test_what_stops_an_answer_is_told_once_and_not_with_the_smallest_input():
 @pytest.mark.parametrize(
     ("task_id", "changes", "says"),
     [
-        ("15.first_look", [("torch.tanh(", "(")], "without the tanh that gives the state."),
+        ("15.first_look", [("torch.tanh(", "(")], "The tanh around the product of `first` and the mean annotation is missing"),
         ("04.perceptron", [("(state @ weight_s.T)[:, :, None] + (hidden", "(hidden")], "without adding the product of state and weight_s to the product of hidden and weight_h."),
         ("12.feed_forward", [("weight_1.T", "weight_1")], "axis F and axis D of weight_1 swapped."),
     ],

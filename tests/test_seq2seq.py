@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from course_utils.base.errors import CourseError
+from course_utils.base.steps import with_bar
 from course_utils.data.measured import measured
 from course_utils.data.small_world import READINGS, small_world, truth, vocabulary
 from course_utils.data.subwords import BOS, EOS, PAD, UNK
@@ -186,7 +187,7 @@ def models_on_the_page(*names):
 def test_the_loop_of_lesson_05_is_the_courses():
     (path,) = Path(__file__).parents[1].glob("course_utils/lessons/lesson_05/05_*[!s].py")
     loop = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
-    space = {"torch": torch, "nn": nn, "F": nn.functional, "PAD": PAD, "make_batch": make_batch}
+    space = {"torch": torch, "nn": nn, "F": nn.functional, "PAD": PAD, "make_batch": make_batch, "with_bar": with_bar}
     space["sources"] = SOURCES
     exec("\n".join(ast.unparse(node) for node in loop if node.name in ("loss_of", "train")), space)
     losses = []

@@ -160,7 +160,7 @@ print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only the first letter, "V", is surprising, because the tale could also have ended, or gone on with "the mouse". After this "V", the letters "o" and "m" have 0 bits: they are known from the first mention. But only a reader who looks back and copies can know them.
+# Only the first letter, "V", is surprising, because the tale could also have ended, or gone on with *the mouse*. After this "V", the letters "o" and "m" have 0 bits: they are known from the first mention. But only a reader who looks back and copies can know them.
 #
 # ## Training
 #
@@ -352,7 +352,7 @@ table(rows, columns, corner="500 texts", digits=2)
 # %% [markdown]
 # The copying fails without the word before, and with another word in place of the first 6. Then no more answers are right than by guessing among the eleven other words, 1/11 = 0.09. So layer 1 tells each word which word stands before it, and layer 2 finds the word that stands after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it also fails.
 #
-# Do the five GPTs with 2,100 steps copy the names of our tales in this way, too? We change the tales, and look at the second mention of a name. At the first mention, we change the letter before the one to copy, as in "called Qom. Vom went": then there is no equal "V" to look for. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
+# Do the five GPTs with 2,100 steps copy the names of our tales in this way, too? We change the tales, and look at the second mention of a name. At the first mention, we change the letter before the one to copy, as in *called Qom. Vom went*: then there is no equal "V" to look for. Or "there" is missing at the beginning, so that all positions after it become smaller by 5. To compare, "zebra" takes its place. Which change makes the copying worse?
 
 # %% tags=["nbval-check-output"]
 copying_in_retold_tales()

@@ -26,7 +26,7 @@ questions = (
         tolerance=0.001,
         why="0.25 · 6 - 2 = -0.5.",
         wrong={
-            1.5: "Add the minimum, too.",
+            1.5: "Add the minimum to the product as well.",
             3.5: "The minimum is added, and it is negative.",
             1.0: "Multiply the number by the scale first, then add the minimum.",
         },

@@ -47,13 +47,16 @@ def _drawn(draw):
 
 @task.cases
 def _(draw):
-    yield Case("the word not, two merges", ("not", MERGES[:2]))
-    for word in WORDS:
-        yield Case(f"the word {word}", (word, [*MERGES]))
+    for number in range(8):
+        word = "".join(WORDS[int(i)] for i in draw.distinct(2, 0, len(WORDS)))
+        kept = [merge for merge in MERGES if number or len(merge[0] + merge[1]) < 4]
+        yield Case(f"two words as one, number {number + 1}", (word, kept))
     for number in range(12):
         yield Case(f"a drawn word, number {number + 1}", _drawn(draw))
-    yield Case("the same letter many times", ("aaaaaaa", [("a", "a"), ("aa", "a"), ("aa", "aa")]))
-    yield Case("a pair that others have taken apart", ("abcab", [("b", "c"), ("a", "b"), ("ab", "c")]))
+    x, y, z = (chr(97 + int(i)) for i in draw.distinct(3, 0, 26))
+    many = int(draw.whole(5, 10))
+    yield Case("the same letter many times", (many * x, [(x, x), (2 * x, x), (2 * x, 2 * x)]))
+    yield Case("a pair that others have taken apart", (x + y + z + x + y, [(y, z), (x, y), (x + y, z)]))
     yield Case("no merges", ("not", []), edge=True)
     yield Case("an empty word", ("", MERGES[:2]), edge=True)
 
