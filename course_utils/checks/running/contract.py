@@ -122,6 +122,7 @@ class Outcome:
 
 
 STATUSES = ("value", "error", "not implemented", "timeout", "memory", "stopped")
+GO_ON = ("value", "error")  # what a run goes on after: one that ends for another reason tells that by its last outcome
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (

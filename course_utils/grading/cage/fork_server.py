@@ -418,7 +418,7 @@ class Answers:
                 guesses = self._guesses.setdefault((next(numbers), packed), {})
                 reply = self._call_back(functions, guesses, call=key, args=copies, options=named, kept=grads)
             else:
-                reply = self._known.get(packed, {}).get(key) or self._call(key, copies, named, grads, packed)
+                reply = self._known.get((key, packed)) or self._call(key, copies, named, grads, packed)
             places = {**dict(enumerate(args)), **options}
             for place, after in reply["changed"].items():
                 places[place].data.copy_(after)
@@ -435,24 +435,22 @@ class Answers:
         return candidate
 
     def _call(self, key, args, options, grads, packed):
-        """Return what came of a call. Asked before, of another candidate, it is answered for all, and kept for them."""
-        request = {"call": key, "args": args, "options": options, "kept": grads, "asked before": packed in self._known}
-        reply = self._exchange(request)
+        """Return what came of a call, and keep it: an answer runs twice."""
+        reply = self._exchange({"call": key, "args": args, "options": options, "kept": grads})
         if self._remembered < REMEMBERED:
             self._remembered += len(packed) + len(pack(reply))
-            self._known.setdefault(packed, {}).update(reply.get("came", {}))
-        return reply["came"][key] if "came" in reply else reply
+            self._known[key, packed] = reply
+        return reply
 
     def _call_back(self, functions, guesses, **request):
         """Return what came of a call with functions among its arguments, each of which is called as often as the candidate calls it.
 
-        Guesses spare crossings: what a function gave in a like call, of another candidate. The candidate runs on with them, and then each
+        Guesses spare crossings: what a function gave in a like call, when the answer ran first. The candidate runs on with them, and then each
         call is made here, in its order; where something else comes of one, the candidate runs again from there.
         """
         results = []
         while True:
-            reply = self._exchange({**request, "given": results, "guesses": guesses})
-            outcome = reply["came"][request["call"]] if "came" in reply else reply
+            outcome = self._exchange({**request, "given": results, "guesses": guesses})
             for call in outcome.get("asked", ()):
                 name = pack(call).hex()
                 place, args = call

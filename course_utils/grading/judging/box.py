@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from heapq import heapify, heappop, heappush
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
 from course_utils.base.files import scratch
-from course_utils.checks.running.contract import Outcome, pack
+from course_utils.checks.running.contract import GO_ON, Outcome, pack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.watch import copies
 from course_utils.data.download import REGISTRY, cache_folder, named_mirror
@@ -36,6 +37,8 @@ SECONDS_TO_OBEY = 30  # of the server, afterwards
 SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
 SLICE = 0.1  # of an answer's time, which a cell has then
+# Of a test over candidates: of the time for an answer, what cells may take that run again; and how many processes there are however long they take
+AGAIN_SHARE, PROCESSES_AT_LEAST = 0.25, 10
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
 BUSY_AT_MOST = 20  # times as long by the clock, on a busy machine
 SENTENCE_AT_MOST = 400  # characters
@@ -74,14 +77,20 @@ class Limits:
         return int(self.whole) + 1
 
 
+class Trial(NamedTuple):
+    """Cases that an answer is run on in one go. Of a test over candidates each case is a trial, in a process of its own."""
+
+    cases: bytes  # as an answer may see them, packed
+    candidate: Callable | None = None  # calls the candidates in them
+
+
 class Wanted(NamedTuple):
     """What is asked of a notebook for one task."""
 
     task: str  # its id
     name: str  # of the answer
     kinds: tuple  # of object that it may be, as `kind_of_answer` tells them
-    cases: bytes  # as an answer may see them, packed
-    candidate: Callable | None = None  # calls a candidate
+    trials: tuple["Trial", ...]  # what it is run on, in this order
     offers: tuple = ()  # of the course's own, as a Task has them
     places: tuple[
         int, ...
@@ -498,16 +507,55 @@ class _Run:
         began = time.monotonic()
         if not self._go_to(place, wanted.offers):
             return Answer("not run", place=place)
-        seconds = min(self._limits.seconds, self._left())
-        if seconds <= 0:
+        if min(self._limits.seconds, self._left()) <= 0:
             return Answer("not run", place=place)
         task = wanted.task if place == wanted.checked else None
-        return replace(self._run(wanted, task, seconds), seconds=time.monotonic() - began, place=place)
+        return replace(self._tried(wanted, task, place), seconds=time.monotonic() - began, place=place)
 
-    def _run(self, wanted, task, seconds):
+    def _tried(self, wanted, task, place):
+        """Return the Answer with the outcomes of all trials, up to one that ends them.
+
+        A test judges each candidate in a process that has met no other, so nothing that it keeps tells it how many are alike. Where the cells
+        take long, a few candidates share a process: enough of them are then judged first in theirs to make guessing hopeless.
+        """
+        outcomes, spent, died = [], 0.0, ""
+        shared = self._trials_in_a_process(len(wanted.trials), place)
+        for number, trial in enumerate(wanted.trials):
+            if number and number % shared == 0:
+                self._has_seen = True
+                if not self._go_to(place, wanted.offers):
+                    outcomes.append(Outcome("stopped"))
+                    break
+            seconds = min(self._limits.seconds - spent, self._left())
+            if seconds <= 0:
+                outcomes.append(Outcome("timeout", seconds=self._limits.seconds))
+                break
+            answer = self._run(wanted, trial, task, seconds)
+            spent += self._lasted
+            alone = len(wanted.trials) == 1  # else each trial is of one case, and has one outcome
+            if (
+                answer.state != "outcomes"
+                or not isinstance(answer.outcomes, list)
+                or len(answer.outcomes) != 1
+                and not alone
+            ):
+                return Answer("outcomes", None, [*outcomes, Outcome("stopped")]) if outcomes else answer
+            outcomes, died = [*outcomes, *answer.outcomes], answer.died
+            if died or not outcomes or not isinstance(outcomes[-1], Outcome) or outcomes[-1].status not in GO_ON:
+                break
+        self._has_seen |= len(wanted.trials) > 1
+        return Answer("outcomes", None, outcomes, died=died)
+
+    def _trials_in_a_process(self, trials, place):
+        """Return how many trials share a process, so that cells which run again take no more than their share of the time."""
+        again = sum(self._took.get(number, 0) for number in range(place + 1) if number not in self._skip)
+        processes = max(AGAIN_SHARE * self._limits.seconds / max(again, 1e-3), PROCESSES_AT_LEAST)
+        return max(1, ceil(trials / processes))
+
+    def _run(self, wanted, trial, task, seconds):
         try:
             request = {"do": "run", "task": task, "name": wanted.name, "kinds": wanted.kinds}
-            reply = self._ask(request, seconds, wanted.cases, wanted.candidate)
+            reply = self._ask(request, seconds, trial.cases, trial.candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]
                 return Answer(state if isinstance(state, str) and state in NO_ANSWER else "value", shown)
