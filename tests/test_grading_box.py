@@ -388,7 +388,7 @@ def test_a_test_of_searches_has_the_same_verdict_as_in_a_notebook_and_seldom_cro
             assert told[0] == told[1], name
             assert len({o.value for o in ours}) >= 2 or "should return a tensor" in reports[0].message, name
             if name == "the solution":  # each candidate is tried twice, a right one with ten searches each time
-                assert reports[0].state == "passed" and len(requests) < 10 * len(cases)
+                assert reports[0].state == "passed" and len(requests) < 25 * len(cases)
 
 
 def test_a_test_of_candidates_crosses_the_pipe_once_a_question(grade, monkeypatch):

@@ -362,6 +362,7 @@ class _Run:
         self._free = False  # whether what runs now is no doing of the learner's, and takes from no time of theirs
         self._missed = set()  # cells that lacked some of what is offered
         self.answered = {}  # {question's id: (answer, seed)}
+        self._checked = {}  # {task: (the last cell that checked it, after how many of its statements; None for all)}, as the cells say
         self.odd = []  # what cells and answers did to their process, in sentences
 
     def _left(self):
@@ -393,19 +394,30 @@ class _Run:
                     heappush(waiting, (tuple(others), number))
             if not offers:
                 self._go_to(last, offers)
+        for number, each in enumerate(wanted):
+            place, statements = seen = self._checked.get(each.task, (each.checked, None))
+            if found[number].state != "not run" and seen != (each.checked, None):
+                found[number] = self._as_checked(each, place, statements, found[number])
         return [found[number] for number in range(len(wanted))]
+
+    def _as_checked(self, wanted, place, statements, found):
+        """Return the Answer as the notebook's own check saw it, where the text of the cells does not tell: by another name, in a loop, or
+        with statements below it in its cell. Where there is none to be had, what was `found` counts."""
+        answer = self._answer(wanted._replace(checked=place), place, statements)
+        return found if answer.is_none or answer.state == "not run" else answer
 
     def failed(self):
         """Return a sentence for each cell that failed."""
         return [f"Cell {number + 1} failed: {self._failures[number]}" for number in sorted(self._failures)]
 
-    def _go_to(self, place, offers):
+    def _go_to(self, place, offers, statements=None):
         """Let there be a process with what a task is offered, and no more, that has run the cells up to this place.
 
         Return False where time or patience is used up. The cells run again where the process has gone further, where it holds what this
         task is not offered, and where they lacked what it is offered.
         """
-        if self._alive and (self._has_seen or self._at > place + 1 or offers != self._offers):
+        gone = self._at > place + (statements is None)
+        if self._alive and (self._has_seen or gone or offers != self._offers):
             self._box._end()
             self._alive, self._has_seen, self._free = False, False, True
         try:
@@ -415,7 +427,7 @@ class _Run:
                     self._alive, self._at, self._offers = True, 0, offers
                     if offers and not self._give(offers):
                         continue
-                while self._at <= place and self._cell(self._at):
+                while self._at <= place and self._cell(self._at, statements if self._at == place else None):
                     self._at += 1
                 if self._at > place:
                     return True
@@ -441,15 +453,15 @@ class _Run:
         slow, all_cells = (share * self._limits.whole - self._spent_on_cells for share in CELLS_SHARE)
         return min(max(least, min(self._limits.seconds, slow)), all_cells, self._left())
 
-    def _cell(self, number):
-        """Return whether the process outlived the cell."""
+    def _cell(self, number, statements=None):
+        """Return whether the process outlived the cell, or so many of its statements."""
         if number in self._skip:
             return True
         seconds = self._seconds_for(number)
         if seconds <= 0:
             self._failures.setdefault(number, "not run, since the time for the notebook's cells was used up")
             return True
-        request = {"do": "cell", "number": number + 1, "source": self._cells[number]}
+        request = {"do": "cell", "number": number + 1, "source": self._cells[number], "statements": statements}
         again = number in self._took
         try:
             outcome = self._ask(request, seconds)
@@ -463,6 +475,8 @@ class _Run:
             self._spent_on_cells += 0 if again else self._lasted
             self._took.setdefault(number, self._lasted)
         self._take_down(outcome.get("answered"))
+        if not again:
+            self._note_checks(number, outcome.get("checked"))
         missed = outcome.get("missed") is True
         if again and missed:
             return True  # it is said already, or it is there for another task
@@ -485,6 +499,12 @@ class _Run:
             {question: pair for question, pair in pairs if _is_short(question) and _is_short_pair(pair)}
         )
 
+    def _note_checks(self, place, checked):
+        """Keep which tasks a cell has checked, as far as that may be true."""
+        for task, after in checked.items() if isinstance(checked, dict) else ():
+            if _is_short(task) and (after is None or type(after) is int and 0 < after < 10**6):
+                self._checked[task] = place, after
+
     def _stopped(self, seconds):
         """Say that time was up, without a measured number, which would differ from run to run."""
         if seconds == self._limits.seconds:
@@ -502,17 +522,17 @@ class _Run:
             return "it wrote into the grader's pipe"
         return f"it ended the process{f' ({how})' if how else ''}"
 
-    def _answer(self, wanted, place):
-        """Return what comes of one answer after the cell at this place."""
+    def _answer(self, wanted, place, statements=None):
+        """Return what comes of one answer after the cell at this place, or after so many of its statements."""
         began = time.monotonic()
-        if not self._go_to(place, wanted.offers):
+        if not self._go_to(place, wanted.offers, statements):
             return Answer("not run", place=place)
         if min(self._limits.seconds, self._left()) <= 0:
             return Answer("not run", place=place)
         task = wanted.task if place == wanted.checked else None
-        return replace(self._tried(wanted, task, place), seconds=time.monotonic() - began, place=place)
+        return replace(self._tried(wanted, task, place, statements), seconds=time.monotonic() - began, place=place)
 
-    def _tried(self, wanted, task, place):
+    def _tried(self, wanted, task, place, statements):
         """Return the Answer with the outcomes of all trials, up to one that ends them.
 
         A test judges each candidate in a process that has met no other, so nothing that it keeps tells it how many are alike. Where the cells
@@ -523,7 +543,7 @@ class _Run:
         for number, trial in enumerate(wanted.trials):
             if number and number % shared == 0:
                 self._has_seen = True
-                if not self._go_to(place, wanted.offers):
+                if not self._go_to(place, wanted.offers, statements):
                     outcomes.append(Outcome("stopped"))
                     break
             seconds = min(self._limits.seconds - spent, self._left())
@@ -543,7 +563,7 @@ class _Run:
             outcomes, died = [*outcomes, *answer.outcomes], answer.died
             if died or not outcomes or not isinstance(outcomes[-1], Outcome) or outcomes[-1].status not in GO_ON:
                 break
-        self._has_seen |= len(wanted.trials) > 1
+        self._has_seen |= len(wanted.trials) > 1 or statements is not None
         return Answer("outcomes", None, outcomes, died=died)
 
     def _trials_in_a_process(self, trials, place):
