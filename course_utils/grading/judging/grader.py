@@ -259,7 +259,12 @@ class Grader:
             return Verdict(task.id, "not run", message=message, **common)
         report = self._judged(task, answer)
         message = report.message if report.state != "not attempted" else ""
-        if answer.state == "outcomes" and report.state == "error" and _status(answer.outcomes) == "timeout":
+        if (
+            answer.state == "outcomes"
+            and report.state == "error"
+            and _status(answer.outcomes) == "timeout"
+            and not answer.outcomes[-1].waited
+        ):
             message = f"Your function was stopped after {self._limits.seconds:g} seconds of computing. Is there a loop that never ends?"
         return Verdict.of(report, message=steady(message[:MESSAGE_AT_MOST]), **common)
 
