@@ -1,6 +1,8 @@
 """Tests over candidates: what is told of each candidate, and what a rarer one costs."""
 
 import json
+import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from handed_in import caged, wanted
 from course_utils.checks.answer import expected_on
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import Candidate, question
+from course_utils.grading.cage.locks import settle_access_times
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.lessons.tasks import tasks_of
 
@@ -187,3 +190,14 @@ def test_candidates_answer_for_the_one_in_hand_alone():
     request = {"args": (torch.rand(2, 3, 4), torch.rand(2, 3) / 3, torch.rand(2, 4), torch.rand(2, 4)), "options": {}}
     assert "error" not in ask({"call": mine.args[0].key, **request})
     assert ask({"call": other.args[0].key, **request})["error"] == "KeyError"
+
+
+def test_reading_a_file_in_the_cage_leaves_no_trace_that_the_next_process_sees(tmp_path):
+    """Else the processes of one answer could tell each other what they have seen, by which files they have read."""
+    file, days = tmp_path / "library.py", 3 * 24 * 3600
+    file.write_text("x = 1")
+    os.utime(file, (time.time() - days, time.time() - days))
+    settle_access_times([str(tmp_path)])
+    before = file.stat().st_atime_ns
+    file.read_text()
+    assert file.stat().st_atime_ns == before

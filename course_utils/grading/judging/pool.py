@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 
 from course_utils.base.files import scratch
-from course_utils.grading.cage.locks import CageError, Layers, limit_memory
+from course_utils.grading.cage.locks import CageError, Layers, limit_memory, readable, settle_access_times
 from course_utils.grading.judging.box import Limits, ServerGone, busy
 from course_utils.grading.judging.grader import Grader
 from course_utils.grading.keeping.journal import GAVE_UP
@@ -60,6 +60,8 @@ def _graded(found, plan, workers, folder):
             while len(waiting) < workers and (item := next(source, None)) is not None:
                 waiting.append((item, 1))
             while len(members) < workers and len(members) < len(waiting) + sum(m.item is not None for m in members):
+                if not members and plan.layers.safe and not plan.layers.bubblewrap:
+                    settle_access_times(readable(plan.hidden))
                 members.append(_Member(plan, folder))
             for member in members:
                 if member.item is None and waiting:
