@@ -18,9 +18,7 @@ def _fits(case, outcome):
         return False
     if not isinstance(outcome.called, tuple) or not all(isinstance(name, str) for name in outcome.called):
         return False
-    if not all(
-        isinstance(flag, bool) for flag in (outcome.in_float32, outcome.mode_matters, outcome.seeded, outcome.waited)
-    ):
+    if not all(isinstance(flag, bool) for flag in (outcome.in_float32, outcome.mode_matters, outcome.seeded)):
         return False
     if outcome.status == "error":
         return _is_failure(outcome.failure)
