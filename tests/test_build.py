@@ -313,6 +313,19 @@ def test_prose_comments_and_what_is_not_used_execute_nothing(course, no_kernel, 
     assert no_kernel == [] and outputs(course) == before
 
 
+@pytest.mark.parametrize(("shown", "is_stale"), [("", False), ("Divide by the number of vectors.", True)])
+def test_a_sentence_of_a_task_counts_where_an_output_shows_it(course, shown, is_stale):
+    place = course / "course_utils/lessons/lesson_01/_shared.py"
+    write(place, 'SENTENCE = "Divide by the number of vectors."\nFACTOR = 2\n')
+    imports = "def later():\n    from course_utils.lessons.lesson_01._shared import FACTOR, SENTENCE\n"
+    write(course / OTHER_PLACE, f"# %%\n{imports}\n\nprint({shown!r})\n")
+    assert build(course, say=quiet) == []
+    change(place, "Divide by", "You have to divide by")
+    assert bool(build(course, check=True)) == is_stale
+    change(place, "FACTOR = 2", "FACTOR = 3")
+    assert build(course, check=True) != []
+
+
 def test_an_output_is_kept_as_long_as_no_code_above_it_has_changed(course, no_kernel):
     before = outputs(course)
     change(course / SUMS_PLACE, "plt.plot([1, 2]);", "plt.plot([1, 3]);")
