@@ -11,6 +11,8 @@ Needs the model and SST-2 (`course data smollm2 sst2`). Fills, in about ten minu
     one_head.csv     40 random tokens, repeated, with each of the 270 heads switched off: nats per token the second time, and of prose
 """
 
+from functools import cache
+
 import torch
 from measuring import fill, jobs, read_options
 from torch.nn.functional import cross_entropy
@@ -62,7 +64,14 @@ def measure_sst2(reviews, seed):
 
 
 def measure_trained(kind, reviews, seed):
-    """Train a model of lessons 01 to 03 on SST-2, with the weight decay that is best for the validation reviews; return its row."""
+    """Return the weight decay and the share of these reviews that is right."""
+    decay, right = trained_on_sst2(kind, seed)
+    return [(decay, right[groups[reviews]].mean().item())]
+
+
+@cache
+def trained_on_sst2(kind, seed):
+    """Train a model of lessons 01 to 03 on SST-2; return the weight decay that is best for the validation reviews, and which test reviews are right."""
     train = splits["train"]
     vocabulary = sentiment.build_vocabulary(train.sentences)
     ids = {name: sentiment.encode(split.sentences, vocabulary) for name, split in splits.items()}
@@ -72,8 +81,8 @@ def measure_trained(kind, reviews, seed):
         made = KINDS[kind](len(vocabulary), width=16)
         sentiment.train(made, *ids["train"], train.labels, seed, weight_decay=decay)
         shares = {name: sentiment.correct(made, *ids[name], splits[name].labels).float() for name in ("dev", "test")}
-        tried[shares["dev"].mean().item()] = decay, shares["test"][groups[reviews]].mean().item()
-    return [tried[max(tried)]]
+        tried[shares["dev"].mean().item()] = decay, shares["test"]
+    return tried[max(tried)]
 
 
 def measure_head(layer, head, seed):

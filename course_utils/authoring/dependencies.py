@@ -15,23 +15,14 @@ from course_utils.authoring.composing import checksum
 from course_utils.authoring.running import OWN_MACHINE
 from course_utils.authoring.sources import Cell, Target
 from course_utils.base.imports import PACKAGE, runs_something
-from course_utils.base.places import LESSONS
+from course_utils.base.places import LESSONS, folder_of
 
 LEARNER = f"{PACKAGE}.learner.notebook"  # `check` and its like: the package loads them, and they load tasks, by name
 SHOWING = [f"{PACKAGE}.checks.question", f"{PACKAGE}.checks.report"]  # how a question, and a right answer, are shown
 ASKS = re.compile(r"\b(check|predict|reveal)\(")
 TASK = re.compile(r"""["'](\d\d)\.(\w+)["']""")
 TABLES = {"measured", "measured_once", "measured_at", "by_seed"}  # called with the name of a measured table
-WITHOUT_EFFECT = {
-    "cache",
-    "cached_property",
-    "contextmanager",
-    "dataclass",
-    "lru_cache",
-    "no_grad",
-    "property",
-    "total_ordering",
-}
+WITHOUT_EFFECT = set("cache cached_property contextmanager dataclass lru_cache no_grad property total_ordering".split())
 SENTENCE = re.compile(r"[A-Z`].*[.?!:]", re.DOTALL)
 WINDOW = 4  # words: a sentence is shown where so many of its words follow one another in an output
 
@@ -195,20 +186,18 @@ def _asked(root, target, text):
     if not ASKS.search(text):
         return []
     ids = TASK.findall(text)
-    tasks = [
-        f"{LESSONS}/lesson_{number}/{name}"
-        for number, name in ids
-        if (root / f"{LESSONS}/lesson_{number}/{name}.py").is_file()
-    ]
-    if tasks and target.folder == "solutions":  # a check there says that the answer is right, and tests see to that
+    tasks = [_task_module(number, name) for number, name in ids]
+    tasks = [name for name in tasks if (root / f"{name.replace('.', '/')}.py").is_file()]
+    if ids and not tasks:
+        return [*SHOWING, *(_task_module(number, "_questions") for number, _ in ids)]
+    if ids and target.folder == "solutions":  # a check there says that the answer is right, and tests see to that
         return SHOWING
-    if tasks or not ids:
-        tasks = tasks or [
-            f"{LESSONS}/lesson_{target.number}/{path.stem}"
-            for path in sorted((root / f"{LESSONS}/lesson_{target.number}").glob("[!0-9]*.py"))
-        ]
-        return [LEARNER, *(name.replace("/", ".") for name in tasks)]
-    return [*SHOWING, *(f"{LESSONS}/lesson_{number}/_questions".replace("/", ".") for number, _ in ids)]
+    of_lesson = sorted((root / folder_of(target.number)).glob("[!0-9]*.py"))  # where a cell names no task
+    return [LEARNER, *(tasks or [_task_module(target.number, path.stem) for path in of_lesson])]
+
+
+def _task_module(number, name):
+    return f"{folder_of(number)}/{name}".replace("/", ".")
 
 
 # Reading statements

@@ -1,6 +1,6 @@
 """A decoder-only Transformer, as GPT-2 and Llama are ones: each character or word sees those before it, and the next one is predicted.
 
-Here: the model as it was in 2017, with four changes to choose from that came since then (two of them from `llama.py`), its cache, a
+Here: the model as it was in 2017, with four changes to choose from that came since then (RMSNorm, rotary positions, SwiGLU, grouped queries), its cache, a
 recurrent network of the same use, and their training in seconds. Not here: encoders and attention to a source
 (`transformer.py`).
 
@@ -16,12 +16,24 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.models.llama import RMSNorm, SwiGLU
 from course_utils.models.plain import sinusoidal_positions, turn
 from course_utils.models.tokens import check_tokens
 from course_utils.models.train_model import train_model
 
 NORMS, POSITIONS = ("layer", "rms"), ("sinusoidal", "rotary")
+
+
+class RMSNorm(nn.Module):
+    """g · x / √(mean of x² + ε) (Zhang & Sennrich 2019, equation 4)."""
+
+    def __init__(self, D: int, eps: float = 1e-5):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(D)), eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """…×D → …×D."""
+        mean_square = x.square().mean(-1, keepdim=True)  # … 1
+        return self.weight * x * (mean_square + self.eps).rsqrt()  # … D
 
 
 class Cache:
@@ -80,6 +92,20 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """B×T×D → B×T×D."""
         return self.W_2(self.W_1(x).relu())
+
+
+class SwiGLU(nn.Module):
+    """(SiLU(x W_gate) ⊙ x W_up) W_down (Shazeer 2020, equation 6)."""
+
+    def __init__(self, D: int, F: int):
+        super().__init__()
+        self.gate = nn.Linear(D, F, bias=False)
+        self.up = nn.Linear(D, F, bias=False)
+        self.down = nn.Linear(F, D, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """B×T×D → B×T×D."""
+        return self.down(F.silu(self.gate(x)) * self.up(x))
 
 
 class SubLayer(nn.Module):

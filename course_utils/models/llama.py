@@ -8,16 +8,17 @@ and a value, D model width, d = D / H head width, F hidden units, V vocabulary, 
 """
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor, nn
-from torch.nn.functional import silu
 
 from course_utils.base.errors import CourseError
 from course_utils.data.download import DataError, fetch
+from course_utils.models.gpt import RMSNorm, SubLayer, SwiGLU
 from course_utils.models.plain import turn
 from course_utils.models.tokens import check_tokens
 
@@ -52,33 +53,6 @@ SIZES = (
     "rope.freq_base",
     "attention.layer_norm_rms_epsilon",
 )
-
-
-class RMSNorm(nn.Module):
-    """g · x / √(mean of x² + ε) (Zhang & Sennrich 2019, equation 4)."""
-
-    def __init__(self, D: int, eps: float = 1e-5):
-        super().__init__()
-        self.weight, self.eps = nn.Parameter(torch.ones(D)), eps
-
-    def forward(self, x: Tensor) -> Tensor:
-        """…×D → …×D."""
-        mean_square = x.square().mean(-1, keepdim=True)  # … 1
-        return self.weight * x * (mean_square + self.eps).rsqrt()  # … D
-
-
-class SwiGLU(nn.Module):
-    """(SiLU(x W_gate) ⊙ x W_up) W_down (Shazeer 2020, equation 6)."""
-
-    def __init__(self, D: int, F: int):
-        super().__init__()
-        self.gate = nn.Linear(D, F, bias=False)
-        self.up = nn.Linear(D, F, bias=False)
-        self.down = nn.Linear(F, D, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """B×T×D → B×T×D."""
-        return self.down(silu(self.gate(x)) * self.up(x))
 
 
 def grouped_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -129,25 +103,14 @@ class Attention(nn.Module):
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
 
 
-class SubLayer(nn.Module):
-    """x + f(norm(x))."""
-
-    def __init__(self, D: int, f: nn.Module, eps: float):
-        super().__init__()
-        self.norm, self.f = RMSNorm(D, eps), f
-
-    def forward(self, x: Tensor, *others) -> Tensor:
-        """B×T×D → B×T×D; f takes the rest."""
-        return x + self.f(self.norm(x), *others)
-
-
 class Layer(nn.Module):
     """Attention, then feed-forward."""
 
     def __init__(self, D: int, H: int, G: int, F: int, eps: float):
         super().__init__()
-        self.attention = SubLayer(D, Attention(D, H, G), eps)
-        self.feed_forward = SubLayer(D, SwiGLU(D, F), eps)
+        norm = partial(RMSNorm, eps=eps)
+        self.attention = SubLayer(D, Attention(D, H, G), norm)
+        self.feed_forward = SubLayer(D, SwiGLU(D, F), norm)
 
     def forward(self, x: Tensor, angles: tuple[Tensor, Tensor], cache: list | None = None) -> Tensor:
         """B×T×D → B×T×D."""
