@@ -697,7 +697,7 @@ def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader
     again = ["import os, time\nif time.process_time() > 0: os._exit(0)"] if answers is not STUBS else []
     began = time.monotonic()
     result = grade(*waits, *again, *answers, *CHECKS, *waits)
-    assert time.monotonic() - began < 6 + 4
+    assert time.monotonic() - began < 2 * 6  # with seconds to start processes in
     assert "The 6 seconds that a notebook has for all its cells and answers were used up" in result.remarks[0]
 
 

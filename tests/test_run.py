@@ -12,13 +12,14 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from test_tasks import TASKS
 
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.judge import judge
-from course_utils.checks.running import contract
+from course_utils.checks.running import contract, limit
 from course_utils.checks.running.contract import (
     Candidate,
     Case,
@@ -30,6 +31,8 @@ from course_utils.checks.running.contract import (
     question,
     unpack,
 )
+from course_utils.checks.running.limit import TimeIsUp
+from course_utils.checks.running.own_state import own_state
 from course_utils.checks.running.run import PRINTED_AT_MOST, run
 
 DOT = TASKS["04.dot"]
@@ -117,6 +120,36 @@ def test_an_infinite_loop_is_stopped_and_all_is_as_before(answer):
     assert time.monotonic() - start < 100  # of the thousand that it sleeps
     assert report.state == "error" and "never ends" in report.message and "0.3 seconds" in report.message
     assert around() == before
+
+
+@pytest.mark.parametrize("stop", [limit.time_limit, limit._watchdog])
+def test_a_run_inside_a_limit_that_stops_it_leaves_all_as_it_was(stop):
+    """So are references run where a class is graded: gradients left off there would cost later students their points."""
+
+    def around():
+        return (
+            torch.is_grad_enabled(),
+            torch.is_inference_mode_enabled(),
+            torch.get_default_dtype(),
+            torch.get_num_threads(),
+            np.geterr(),
+            torch.is_autocast_enabled("cpu"),
+        )
+
+    def loops():
+        torch.set_default_dtype(torch.float64)
+        while True:
+            pass
+
+    before = around()
+    for body in (loops, torch.no_grad()(loops), torch.inference_mode()(loops)):
+        with pytest.raises(TimeIsUp), stop(0.2, 10):
+            own_state()(body)()
+        assert around() == before
+    for context in (torch.no_grad, torch.inference_mode):
+        with pytest.raises(TimeIsUp), stop(0.2, 10):
+            context()(loops_for_ever)(None, None)
+        assert around() == before
 
 
 NEEDS_TRACING = pytest.mark.skipif(not hasattr(threading, "settrace_all_threads"), reason="needs Python 3.12")

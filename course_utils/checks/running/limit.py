@@ -18,7 +18,12 @@ class TimeIsUp(BaseException):
     """Raised inside the answer. Not an Exception, so that `except Exception` does not swallow it."""
 
 
+CLEANS_UP = ("course_utils", "contextlib", "torch")  # packages whose `__exit__` sets back what the whole process shares
+
+
 def _raise_everywhere(frame, event, argument):
+    if event == "call" and _package(frame) in CLEANS_UP:
+        return None
     if event == "line":  # not on "exception": raised there it would still be inside the `try`, and end the tracing
         raise TimeIsUp
     return _raise_everywhere
@@ -30,10 +35,15 @@ def _raise_everywhere(frame, event, argument):
 
 def _trace_frames(frame, trace, traced):
     """Trace the frames from this one up to ours; what they had before is added to `traced`."""
-    while frame is not None and "course_utils" not in frame.f_globals.get("__name__", ""):
-        traced.append((frame, frame.f_trace))
-        frame.f_trace = trace
+    while frame is not None and _package(frame) != "course_utils":
+        if _package(frame) not in CLEANS_UP:
+            traced.append((frame, frame.f_trace))
+            frame.f_trace = trace
         frame = frame.f_back
+
+
+def _package(frame):
+    return frame.f_globals.get("__name__", "").partition(".")[0]
 
 
 def _untrace(traced):
