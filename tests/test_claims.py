@@ -53,10 +53,10 @@ def _(numbers):
     return all(abs(a / 3 - b) < 0.001 for a, b in zip(right[:3], tried[:3], strict=True))
 
 
-@claim("01", "It falls in the first three epochs, and then stays near 0.37.")
+@claim("01", "The loss falls in every epoch.")
 def _(numbers):
     losses = [numbers(f"epoch {epoch}: mean loss ")[0] for epoch in range(6)]
-    return losses[0] > losses[1] > losses[2] and all(abs(loss - 0.37) < 0.01 for loss in losses[2:])
+    return losses == sorted(losses, reverse=True)
 
 
 @claim("01", "But only about a quarter of all errors are in such reviews")
@@ -91,13 +91,6 @@ def _(numbers):
     return numbers("upward: test accuracy. plain ") == [1, 0, 0.5]
 
 
-@claim("01", "Without these numbers, more positive reviews with a negation come out right, and fewer negative ones.")
-def _(numbers):
-    (good, bad), (good_now, bad_now) = numbers("as learned")[:2], numbers("with 0  ")[:2]
-    below, of = numbers("negations with a negative number:")
-    return below > of * 2 / 3 and good_now > good + 0.05 and bad_now < bad - 0.05
-
-
 @claim("02", "One attention gets three of the four cases right, in all five runs")
 def _(numbers):
     return all(0.74 < share <= 0.75 for share in numbers("attentions 1:"))
@@ -114,14 +107,20 @@ def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("attentions 0:"))
 
 
-@claim("02", 'One attention always gives the most weight to "not".')
-@claim("02", "The other always gives it to one kind of opinion, either the good ones or the bad ones.")
+@claim("02", 'In each, one attention gives nearly all of its weight to "not" in both reviews.')
+@claim("02", "The other gives it to the opinion in only one of the two")
 def _(numbers):
     for seed, share in enumerate(numbers("attentions 2:")):
-        # on "not", on a good opinion, on a bad one
-        both = [numbers(f"seed {seed}, attention {one}  ") for one in (1, 2)]
-        on_not, on_an_opinion = [row[0] for row in both], [max(row[1:]) for row in both]
-        if max(on_not) < 0.99 or (share > 0.99) != (max(on_an_opinion) > 0.99):
+        found = {
+            number: re.findall(rf"Row {seed}, {number}: the largest is ([\d.]+), at (\w+)", numbers.shown)
+            for number in (1, 2)
+        }
+        words = {number: [word for size, word in pair if float(size) > 0.95] for number, pair in found.items()}
+        shares_work = any(
+            words[one] == ["not", "not"] and len({"funny", "lifeless"} & set(words[other])) == 1
+            for one, other in ((1, 2), (2, 1))
+        )
+        if shares_work != (share > 0.99):
             return False
     return True
 

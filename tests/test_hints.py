@@ -144,7 +144,6 @@ def plus_the_one_before(x):
 
 
 EXAMPLES = [  # what comes of a solution, and where the hint says so
-    ("01.build_vocabulary", lambda of: [*of([["b", "a", "b"], ["c", "a"]]).values()], 'After "<pad>": 0 and "<unk>": 1 the numbers are "a": 2, "b": 3, "c": 4.'),
     ("01.must_fail", lambda of: len({*"good not bad".split(), *"bad not good".split()}), "have 3 words together"),
     ("03.influence", lambda of: [plus_the_one_before(tensor([[first], [second]])) for first, second in ((1, 5), (3, 5), (1, 9))], "it gives (1, 6)", "it gives (3, 8)", "it gives (1, 10)"),
     ("03.influence", lambda of: of(plus_the_one_before, torch.ones(1, 2, 1)).T, "the first column is True, True", "the second column is False, True"),

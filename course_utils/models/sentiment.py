@@ -1,6 +1,6 @@
 """Models of sentiment over a set of words, and their training: what lessons 01 to 03 measure with. No data lives here.
 
-Shape letters: B batch, S words, D width, N attentions, V vocabulary. A mask is True at words, False at padding.
+Shape letters: B batch, S words, D width, V vocabulary. A mask is True at words, False at padding.
 """
 
 from collections import Counter
@@ -10,11 +10,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from course_utils.base.steps import with_bar
-from course_utils.models.attention import attention, masked_softmax
+from course_utils.models.attention import attention
 
 PAD, UNKNOWN = "<pad>", "<unk>"
-# Settings of `train` for generated reviews.
-FOR_FOUR_CASES = {"epochs": 15, "batch": 64, "rate": 5e-2, "weight_decay": 0.01}
 
 
 def build_vocabulary(sentences, min_count=1):
@@ -49,70 +47,32 @@ class SumOfWords(nn.Module):
         return self.output(words.sum(1)).squeeze(-1)  # B
 
 
-class FixedAttention(nn.Module):
-    """Logistic regression on the concatenated contexts of N fixed attentions, each with its own direction theta.
-
-    With `hidden` units the scores come from an MLP, θᵀ σ(W x + b); its hidden layer serves all N attentions.
-    """
-
-    def __init__(self, vocabulary_size, attentions=1, width=8, hidden=0):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, width)
-        self.thetas = nn.Parameter(torch.randn(attentions, hidden or width))
-        nn.init.normal_(self.embedding.weight, std=0.1)
-        self.output = nn.Linear(attentions * width, 1)
-        self.hidden = nn.Sequential(nn.Linear(width, hidden), nn.Sigmoid()) if hidden else nn.Identity()
-
-    def weights(self, ids, mask):
-        """Attention weights B×N×S."""
-        scores = self.thetas @ self.hidden(self.embedding(ids)).mT  # B N S
-        return masked_softmax(scores, mask[:, None].expand(-1, len(self.thetas), -1))
-
-    def forward(self, ids, mask):
-        """Word numbers B×S and their mask → the score of "positive" for each sentence, B."""
-        contexts = self.weights(ids, mask) @ self.embedding(ids)  # B N D
-        return self.output(contexts.flatten(1)).squeeze(-1)  # B
-
-
 class SelfAttention(nn.Module):
     """Logistic regression on the sum of a sentence's words, once each word has attended to all of them.
 
     Learned matrices make each word's query, key and value, those that `projections` names by a letter, q, k or v; where
     there is none, a word itself is that.
-    With `residual`, a word keeps its own vector and adds its context to it.
+    A word keeps its own vector and adds its context to it.
     """
 
-    def __init__(self, vocabulary_size, width=8, projections="qkv", residual=True):
+    def __init__(self, vocabulary_size, width=8, projections="qkv"):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, width)
         nn.init.normal_(self.embedding.weight, std=0.1)
         made = (nn.Linear(width, width, bias=False) if part in projections else nn.Identity() for part in "qkv")
         self.query, self.key, self.value = made
         self.output = nn.Linear(width, 1)
-        self.residual = residual
 
     def attend(self, ids, mask):
         """Return each word's context B×S×D and its weights B×S×S."""
         x = self.embedding(ids)  # B S D
         return attention(self.query(x), self.key(x), self.value(x), mask[:, None].expand(-1, ids.shape[1], -1))
 
-    @torch.no_grad()
-    def weights(self, sentence, vocabulary):
-        """Return how much each word of one sentence looks at each, S×S."""
-        return self.attend(*encode([sentence], vocabulary))[1][0]
-
-    @torch.no_grad()
-    def parts(self, sentence, vocabulary):
-        """Return what the words of one sentence add to its score by their own vectors, and what they add by their contexts."""
-        ids, mask = encode([sentence], vocabulary)
-        both = self.embedding(ids), self.attend(ids, mask)[0]  # 1 S D
-        return [(part @ self.output.weight.T).sum().item() for part in both]
-
     def forward(self, ids, mask):
         """Word numbers B×S and their mask → the score of "positive" for each sentence, B."""
         contexts, _ = self.attend(ids, mask)  # B S D
-        words = contexts + self.embedding(ids) if self.residual else contexts
-        return self.output((words * mask[..., None]).sum(1)).squeeze(-1)  # B
+        words = (self.embedding(ids) + contexts) * mask[..., None]  # B S D
+        return self.output(words.sum(1)).squeeze(-1)  # B
 
 
 def train(model, ids, mask, labels, seed, epochs=6, batch=128, rate=1e-2, weight_decay=3.0):

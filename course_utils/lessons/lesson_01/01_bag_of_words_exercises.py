@@ -138,42 +138,6 @@ def word_polarity(word_vectors, weight):
 check("01.word_polarity", word_polarity)
 
 # %% [markdown]
-# ## 01.build_vocabulary
-#
-# *This exercise is optional.* It is practice in sorting with Python and has little to do with attention; nothing later needs it.
-#
-# Give every word a number. `"<pad>"` is 0 and `"<unk>"` is 1; then come the words seen at least `min_count` times, the most frequent first, and words of the same count in
-# the order in which `sorted` puts them. The same sentences then always give the same numbers, whatever order they come in.
-# Take the words as they are: "Film" and "film" are two words, and so are "film" and "film.", so do not change capitals or strip punctuation.
-
-
-# %%
-def build_vocabulary(sentences, min_count=1):
-    """Return a number for each word.
-
-    Args:
-        sentences: a list of lists of words.
-        min_count: words seen fewer times are left out.
-
-    Returns:
-        A dict from word to number.
-
-    Example:
-        >>> build_vocabulary([["good", "film"], ["a", "good", "plot"]])
-        {'<pad>': 0, '<unk>': 1, 'good': 2, 'a': 3, 'film': 4, 'plot': 5}
-    """
-    ### BEGIN SOLUTION
-    counts = Counter(word for sentence in sentences for word in sentence)
-    kept = [word for word in counts if counts[word] >= min_count]
-    kept.sort(key=lambda word: (-counts[word], word))
-    return {word: number for number, word in enumerate(["<pad>", "<unk>", *kept])}
-    ### END SOLUTION
-
-
-# %%
-check("01.build_vocabulary", build_vocabulary)
-
-# %% [markdown]
 # ## 01.must_fail
 #
 # A linear score adds up one number for each word, plus a bias. So "good" and "not bad" together get the same score as "bad" and "not good": the two pairs hold the same words. If the first pair is positive and the second negative, no

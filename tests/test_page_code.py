@@ -1,0 +1,42 @@
+"""What a page writes line by line is what the package holds for the pages after it: same results, gradients and random numbers."""
+
+import pytest
+import torch
+from programs import program
+
+from course_utils.models import sentiment
+
+
+def page(name):
+    return program("measuring").page(name)
+
+
+REVIEWS = [["good", "film"], ["a", "bad", "film"], ["film"], ["not", "a", "good", "good", "film"], ["bad"]]
+LABELS = torch.tensor([1, 0, 1, 0, 0])
+
+
+def trained(code, kind, **sizes):
+    """Return all that training leaves: the vocabulary, the losses, the parameters, what is right, and the next random number."""
+    vocabulary = code.build_vocabulary(REVIEWS)
+    ids, mask = code.encode([*REVIEWS, ["new"]], vocabulary)
+    torch.manual_seed(3)
+    model = kind(len(vocabulary), **sizes)
+    losses = code.train(model, ids[:-1], mask[:-1], LABELS, seed=1, epochs=3, batch=2, rate=0.1, weight_decay=0.5)
+    right = code.correct(model, ids, mask, torch.tensor([*LABELS, 1]))
+    return [vocabulary, losses, right.tolist(), *(p.tolist() for p in model.parameters()), torch.rand(1).item()]
+
+
+def test_lesson_01_holds_the_sum_of_words_and_its_training():
+    shown = page("01_bag_of_words")
+    for width in (4, 16):
+        assert trained(shown, shown.SumOfWords, width=width) == trained(sentiment, sentiment.SumOfWords, width=width)
+    assert shown.build_vocabulary(REVIEWS, 2) == sentiment.build_vocabulary(REVIEWS, 2)
+
+
+@pytest.mark.parametrize("projections", ["", "q", "kv", "qkv"])
+def test_lesson_03_holds_self_attention(projections):
+    shown = page("03_queries_keys_values").SelfAttention
+    found, expected = (trained(sentiment, kind, projections=projections) for kind in (shown, sentiment.SelfAttention))
+    assert found[0] == expected[0]
+    for one, other in zip(found[1:], expected[1:], strict=True):
+        torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
