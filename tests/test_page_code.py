@@ -4,7 +4,8 @@ import pytest
 import torch
 from programs import program
 
-from course_utils.models import sentiment
+from course_utils.models import sentiment, seq2seq
+from course_utils.translation import scores
 
 
 def page(name):
@@ -40,3 +41,12 @@ def test_lesson_03_holds_self_attention(projections):
     assert found[0] == expected[0]
     for one, other in zip(found[1:], expected[1:], strict=True):
         torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
+
+
+def test_lesson_05_holds_batches_and_the_share_that_is_right():
+    shown = page("05_seq2seq")
+    sources, targets = [[4, 5, 6], [7]], [[8], [9, 10, 11, 12]]
+    for found, expected in zip(shown.make_batch(sources, targets), seq2seq.make_batch(sources, targets), strict=True):
+        assert found.dtype == expected.dtype and torch.equal(found, expected)
+    texts = ["a b c", "a c", "a b c d", ""], ["a b c", "a b c", "a b", "a"]
+    assert shown.exact_shares(*texts) == scores.exact_shares(*texts)

@@ -4,16 +4,15 @@ from math import log2
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 from course_utils import check, predict, reveal
 from course_utils.base.steps import with_bar
 from course_utils.data.small_world import small_world, truth
-from course_utils.data.subwords import PAD
+from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import diagrams
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_05 import _shown as shown
-from course_utils.models.seq2seq import make_batch
-from course_utils.translation.scores import exact_shares
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -114,7 +113,11 @@ target_words = ["flima", "kovor", "droli"]
 diagrams.seq2seq(source_words, target_words)
 
 # %% [markdown]
-# Every path from the source to the translation leads through the one vector in the middle. What this vector does not hold, the decoder can only guess.
+# Every path from the source to the translation leads through the one vector in the middle. What this vector does not hold, the decoder can only guess. In formulas, $h_t$ is a state of the encoder, $c$ the sentence vector, $s_t$ a state of the decoder, and $e$ looks up the vector of a word:
+#
+# $$h_t = \mathrm{GRU}\big(e(x_t),\, h_{t-1}\big) \qquad c = h_S$$
+#
+# $$s_0 = c \qquad s_t = \mathrm{GRU}\big(e(y_{t-1}),\, s_{t-1}\big) \qquad P(y_t \mid y_{<t}, c) = \mathrm{softmax}(W s_t + b)$$
 #
 # ## A small language
 #
@@ -128,17 +131,26 @@ for sentence in small:
 # %% [markdown]
 # The word "the" vanishes, and "dog" becomes two words. In the same way "today" vanishes, and a few other words become two. The order stays the same.
 #
-# The model needs numbers in place of words. `pairs` holds 20,000 sentences with their translations, and `pairs.words` the vocabulary. All lengths from 1 to 12 words are about equally frequent. `make_batch` makes three tensors from pairs of sentences, with padding at the end of shorter ones.
+# `pairs` holds 20,000 sentences with their translations, and `pairs.words` the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. From pairs of sentences, `make_batch` makes three tensors, with padding, 0, at the end of shorter ones.
 #
-# We look at a batch of two sentences. In numbers, EOS is 2 and padding is 0. Compare the rows of `given` with those of `wanted`: what is the difference?
+# We look at a batch of two sentences. Compare the rows of `given` with those of `wanted`: what is the difference?
+
 
 # %% tags=["nbval-check-output"]
+def make_batch(sources, targets):  # for each sentence, a list of word numbers
+    source = [torch.tensor([*ids, EOS]) for ids in sources]
+    given = [torch.tensor([BOS, *ids]) for ids in targets]
+    wanted = [torch.tensor([*ids, EOS]) for ids in targets]
+    sides = (source, given, wanted)
+    return [pad_sequence(rows, batch_first=True) for rows in sides]  # B S, B T, B T
+
+
 pairs = small_world(20_000, seed=8)
 two = ["boy called girls", "girls called"]
 two_sources = pairs.words.encode(two)  # a list of word numbers for each sentence
 two_targets = pairs.words.encode(truth(two))
 source, given, wanted = make_batch(two_sources, two_targets)  # B S, B T, B T
-print("wanted, in numbers:", wanted.tolist())
+print(f"wanted, in numbers (EOS is {EOS}):", wanted.tolist())
 shown.batch_in_words(pairs.words, source, given, wanted)
 
 # %% [markdown]
@@ -322,12 +334,24 @@ shown.draw_translations(growing, truth(growing), translate(model, growing))
 #
 # **Your turn**: put sentences of your own into `growing`, made of the same words. What is the shortest sentence that your model gets wrong?
 #
-# These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it stands at the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong. Words too many count as wrong, too. What share of the words will be right in sentences of 12 words?
+# These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it is at the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong, and so does every word too many. What share of the words will be right in sentences of 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
 
 # %% tags=["reveals"]
+def exact_shares(translations, references):
+    right = 0
+    words = 0
+    for output, reference in zip(translations, references, strict=True):
+        written = output.split()
+        wanted = reference.split()
+        right += sum(a == b for a, b in zip(written, wanted, strict=False))
+        words += max(len(written), len(wanted))
+    equal = [a == b for a, b in zip(translations, references, strict=True)]
+    return sum(equal) / len(equal), right / words  # of sentences, of words
+
+
 words_right = {}
 sentences_right = {}
 for length in shown.LENGTHS:  # 1 to 8, 10, 12, 14 and 16 words
@@ -402,7 +426,7 @@ table(rows, columns, corner="share right, given the right words", digits=2)
 # %% [markdown]
 # It does not: it writes the last four words first, and yet it gets fewer of them right than of the first four. So the last words are harder to find in the vector. After 3,000 steps, such a decoder gets 0.85 of the first four right, and 0.38 of the last four.
 #
-# This may be a surprise, since the plain cell of our first example forgot the first word, and not the last. Why our network keeps the first words best, we have not tested. Its decoder writes them first, right from the vector.
+# We have not tested why our network keeps the first words best. Its decoder writes them first, right from the vector.
 #
 # ## Which sentences are right as a whole?
 #
