@@ -43,6 +43,18 @@ def test_lesson_03_holds_self_attention(projections):
         torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
 
 
+def test_lesson_05_holds_the_courses_training_loop():
+    sources, targets = [[4, 5, 6], [7], [8, 9]], [[8], [9, 10, 11, 12], [13]]
+    left = []
+    for fit in (page("05_seq2seq").fit, seq2seq.fit):
+        torch.manual_seed(0)
+        model = seq2seq.Seq2Seq(17, width=5, hidden=7)
+        losses = fit(model, sources, targets, seed=2, steps=5, batch=2, rate=0.1)
+        left.append([losses, *(p.tolist() for p in model.parameters()), torch.rand(1).item()])
+    for one, other in zip(*left, strict=True):
+        torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
+
+
 def test_lesson_05_holds_batches_and_the_share_that_is_right():
     shown = page("05_seq2seq")
     sources, targets = [[4, 5, 6], [7]], [[8], [9, 10, 11, 12]]
@@ -50,3 +62,9 @@ def test_lesson_05_holds_batches_and_the_share_that_is_right():
         assert found.dtype == expected.dtype and torch.equal(found, expected)
     texts = ["a b c", "a c", "a b c d", ""], ["a b c", "a b c", "a b", "a"]
     assert shown.exact_shares(*texts) == scores.exact_shares(*texts)
+
+
+def test_lesson_06_holds_the_alignment_error_rate():
+    shown = page("06_seq2seq_attention").alignment_error_rate
+    weights, links = torch.rand(2, 4, 3), [[(0, 0), (2, 1), (2, 2)], [(1, 0), (0, 3)]]
+    assert shown(weights, links) == scores.alignment_error_rate(list(weights.numpy()), links)

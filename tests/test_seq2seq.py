@@ -1,19 +1,15 @@
 """The smallest translator and what its lesson shows: the model against torch's cells in a loop, its small world, the measured tables."""
 
-import ast
-from pathlib import Path
-
 import pytest
 import torch
+from programs import program
 from torch import nn
 
 from course_utils.base.errors import CourseError
-from course_utils.base.steps import with_bar
 from course_utils.data.measured import measured
 from course_utils.data.small_world import READINGS, small_world, truth, vocabulary
 from course_utils.data.subwords import BOS, EOS, PAD, UNK
 from course_utils.data.world import World
-from course_utils.lessons.lesson_06._page import read_both_ways
 from course_utils.models.recurrent import RecurrentTranslator
 from course_utils.models.seq2seq import CELLS, Seq2Seq, fit, make_batch
 from course_utils.translation.scores import bleu
@@ -168,39 +164,11 @@ def test_the_links_join_each_target_word_with_the_source_word_that_it_comes_from
 # What was measured
 
 
-def class_on_the_page(lesson, name):
-    """Return the source of a class that a lesson's notebook defines."""
-    (page,) = Path(__file__).parents[1].glob(f"course_utils/lessons/lesson_{lesson}/{lesson}_*[!s].py")
-    tree = ast.parse(page.read_text(encoding="utf-8"))
-    return next(ast.unparse(node) for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-
-
-def models_on_the_page(*names):
-    """Return the models of lessons 05 and 06, small ones of double precision."""
-    made = {"torch": torch, "nn": nn, "PAD": PAD, "read_both_ways": read_both_ways}
-    exec(class_on_the_page("05", "Seq2Seq"), made)
-    for name in ("Attention", "LookingBack"):
-        exec(class_on_the_page("06", name), made)
-    return [made[name](V, D, 6).double() for name in names]
-
-
-def test_the_loop_of_lesson_05_is_the_courses():
-    (path,) = Path(__file__).parents[1].glob("course_utils/lessons/lesson_05/05_*[!s].py")
-    loop = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
-    space = {"torch": torch, "nn": nn, "F": nn.functional, "PAD": PAD, "make_batch": make_batch, "with_bar": with_bar}
-    space["sources"] = SOURCES
-    exec("\n".join(ast.unparse(node) for node in loop if node.name in ("loss_of", "train")), space)
-    losses = []
-    for train in (space["train"], lambda model, targets, steps: fit(model, SOURCES, targets, steps=steps)):
-        torch.manual_seed(0)
-        losses.append(train(Seq2Seq(V), TARGETS, steps=5))
-    torch.testing.assert_close(*losses)
-
-
 @pytest.mark.parametrize("name", ["Seq2Seq", "LookingBack"])
 def test_a_sentence_means_the_same_beside_a_longer_one(name):
     """Padding changes nothing: neither what a model writes nor where it looks."""
-    (model,) = models_on_the_page(name)
+    page = program("measuring").page({"Seq2Seq": "05_seq2seq", "LookingBack": "06_seq2seq_attention"}[name])
+    model = getattr(page, name)(V, D, 6).double()
     source, given, _ = make_batch(SOURCES[:2], TARGETS[:2])
     lengths = (source != PAD).sum(1).tolist()
     assert lengths[0] != lengths[1]  # one of them is padded

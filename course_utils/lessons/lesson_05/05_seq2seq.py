@@ -242,26 +242,17 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A step of training draws 64 pairs, computes the loss and its gradient, and changes the weights. Two things are new. In a recurrent network the gradient can become very large, because it is multiplied by a matrix at every step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall from 0.01 to a twentieth of that.
-#
-# How far does the loss fall from 4.5 in 600 steps?
+# A step of training draws a batch, computes the loss and its gradient, and changes the weights. Two things are new since lesson 01. In a recurrent network the gradient can become very large, because it is multiplied by a matrix at every step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall to a twentieth of its first value.
+
 
 # %%
-sources, targets = pairs.ids()  # word numbers of all 20,000 pairs
-
-
-def train(model, targets, steps):
-    draw = torch.Generator().manual_seed(0)
-    adam = torch.optim.Adam(model.parameters(), lr=0.01)
+def train_model(model, batch_loss, seed, steps, rate):
+    draw = torch.Generator().manual_seed(seed)
+    adam = torch.optim.Adam(model.parameters(), lr=rate)
     falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
     losses = []
     for _ in with_bar(range(steps)):  # shows a progress bar if it takes long
-        # the numbers of 64 random pairs
-        chosen = torch.randint(len(sources), (64,), generator=draw).tolist()
-        drawn_sources = [sources[i] for i in chosen]
-        drawn_targets = [targets[i] for i in chosen]
-        source, given, wanted = make_batch(drawn_sources, drawn_targets)
-        loss = loss_of(model(source, given), wanted)
+        loss = batch_loss(draw)
         adam.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -271,13 +262,29 @@ def train(model, targets, steps):
     return losses
 
 
+# %% [markdown]
+# `train_model` knows nothing of translation: `batch_loss` draws a batch and returns the loss, so later lessons can use the same loop for other models. Here, a batch is 64 random pairs. How far does the loss fall from 4.5 in 600 steps?
+
+
 # %%
-losses = train(model, targets, steps=600)
+def fit(model, sources, targets, seed=0, steps=600, batch=64, rate=0.01):
+    def batch_loss(draw):
+        chosen = torch.randint(len(sources), (batch,), generator=draw).tolist()
+        drawn_sources = [sources[i] for i in chosen]
+        drawn_targets = [targets[i] for i in chosen]
+        source, given, wanted = make_batch(drawn_sources, drawn_targets)
+        return loss_of(model(source, given), wanted)
+
+    return train_model(model, batch_loss, seed, steps, rate)
+
+
+sources, targets = pairs.ids()  # word numbers of all 20,000 pairs
+losses = fit(model, sources, targets)
 print(f"first step:                {losses[0]:.2f}")
 print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 
 # %% [markdown]
-# The loss falls to about 0.62. Since $e^{-0.62} = 0.54$, a model that gives every right word a probability of about one half has this loss. Later lessons use the same loop under the name `fit`.
+# The loss falls to about 0.62. Since $e^{-0.62} = 0.54$, a model that gives every right word a probability of about one half has this loss.
 #
 # ## The model translates
 #
@@ -411,7 +418,7 @@ def early_and_late(translator, targets, s):
 
 torch.manual_seed(0)
 backwards = Backwards(len(pairs.words))
-train(backwards, [ids[::-1] for ids in targets], steps=600)
+fit(backwards, sources, [ids[::-1] for ids in targets])
 right_way = test.ids()[1]  # the translations, as lists of numbers
 turned = [ids[::-1] for ids in right_way]
 guessed = early_and_late(backwards, turned, another)[::-1]

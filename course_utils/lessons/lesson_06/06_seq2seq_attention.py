@@ -3,6 +3,7 @@ from statistics import fmean
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured, measured_at
@@ -13,16 +14,11 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_06._page import (
     frames_of_common_words,
-    read_both_ways,
     translation_window,
 )
 from course_utils.models.files import load_pretrained
 from course_utils.models.seq2seq import fit, make_batch
-from course_utils.translation.scores import (
-    alignment_error_rate,
-    exact_shares,
-    share_in_order,
-)
+from course_utils.translation.scores import exact_shares, share_in_order
 from course_utils.translation.translate import align
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -141,8 +137,20 @@ print("contexts:", c.detach()[:, 0])
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
 #
-# The function `read_both_ways` is not shown. It runs the two GRUs without the padding, and puts their states side by side.
-#
+# With `bidirectional=True`, `nn.GRU` runs two GRUs. The one that reads from right to left would begin with the padding, so we **pack** the sentences, which leaves the padding out, and unpack the states afterwards.
+
+
+# %%
+def read_both_ways(gru, vectors, mask):  # …, B S D, B S
+    lengths = mask.sum(1)  # B
+    packed = pack_padded_sequence(vectors, lengths, True, enforce_sorted=False)
+    states, last = gru(packed)  # packed, 2 B H/2: the last states of both directions
+    S = mask.shape[1]
+    h, _ = pad_packed_sequence(states, True, total_length=S)  # B S H, 0 at padding
+    return h, torch.cat([last[0], last[1]], -1)  # B S H, B H
+
+
+# %% [markdown]
 # The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` makes a single step of a GRU, and in `decode` you see the loop. As in lesson 05, T is the number of target words, D the width of a word, and V the size of the vocabulary. Where does the context go in?
 
 
@@ -268,7 +276,19 @@ plots.weights(
 #
 # Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our small world, the AER is the share of words whose largest weight is at a wrong place. Suppose that this is so for the last of four words. What is the AER?
 
+
 # %% tags=["nbval-check-output"]
+def alignment_error_rate(weights, links):  # of each sentence T S, and known pairs
+    shared = 0
+    total = 0
+    for a, known in zip(weights, links, strict=True):
+        largest = a.argmax(1).tolist()  # T: the source word with the most weight
+        found = {(source, target) for target, source in enumerate(largest)}
+        shared += len(found & set(known))
+        total += len(found) + len(known)
+    return 1 - 2 * shared / total
+
+
 known = [(0, 0), (1, 1), (2, 2), (3, 3)]  # (source word, target word)
 example = torch.tensor([
     [0.9, 0.1, 0.0, 0.0],
@@ -276,7 +296,7 @@ example = torch.tensor([
     [0.0, 0.0, 0.9, 0.1],
     [0.0, 0.0, 0.7, 0.3],  # the largest weight should be the last one
 ])  # fmt: skip  # T S
-print("AER:", alignment_error_rate([example.numpy()], [known]))
+print("AER:", alignment_error_rate([example], [known]))
 
 # %% [markdown]
 # The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one of four links is wrong.
@@ -287,8 +307,7 @@ print("AER:", alignment_error_rate([example.numpy()], [known]))
 # %%
 def error_rate(length):
     test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
-    found = [weights.numpy() for weights in look(test.sources, test.targets)]  # T S
-    return alignment_error_rate(found, test.links)
+    return alignment_error_rate(look(test.sources, test.targets), test.links)
 
 
 def stored(setup, value, lengths):

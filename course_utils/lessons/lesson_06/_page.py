@@ -1,37 +1,11 @@
-"""What the page of lesson 06 calls and does not show: reading in both directions, frames around known links, and the window for sentences of
-one's own.
-
-Not here: what the page is about, its attention and its decoders.
-"""
+"""What the page of lesson 06 only draws: frames around known links, and the window for the reader's own sentences."""
 
 import ipywidgets
-import torch
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_utils.figures import plots
 from course_utils.figures.widgets import explore
 from course_utils.translation.scores import common_words
 from course_utils.translation.translate import align
-
-
-def read_both_ways(gru, vectors, mask):
-    """Read sentences from both ends, without their padding.
-
-    Packing keeps the padding out: else the direction that reads from right to left would begin with it.
-
-    Args:
-        gru: a bidirectional GRU whose states have the width H/2 in each direction.
-        vectors: B×S×D, the words.
-        mask: B×S, True at words, which come first.
-
-    Returns:
-        h: B×S×H, at each word the states of both directions side by side, zeros at padding.
-        s: B×H, the last state of each direction, side by side.
-    """
-    packed = pack_padded_sequence(vectors, mask.sum(1), batch_first=True, enforce_sorted=False)
-    states, last = gru(packed)
-    h, _ = pad_packed_sequence(states, batch_first=True, total_length=mask.shape[1])
-    return h, torch.cat([*last], -1)
 
 
 def frames_of_common_words(written, right, links):
