@@ -315,9 +315,9 @@ def reinforce_loss(log_probability, reward, baseline):
 
 
 def self_attention(x, weight_q, weight_k, weight_v, mask=None):
-    layer = defined("09", "SelfAttention")(x.shape[2], mask)
+    layer = defined("09", "SelfAttention")(x.shape[2])
     given = {"query.weight": weight_q.T, "key.weight": weight_k.T, "value.weight": weight_v.T}
-    layer.forward = lambda x: layer.weights(x) @ layer.value(x)  # here without the residual connection
+    layer.forward = lambda x: layer.weights(x, mask) @ layer.value(x)  # here without the residual connection
     return functional_call(layer, given, (x,))
 
 
@@ -399,6 +399,7 @@ OTHERWISE = {  # what is on a page under the name of a task, and is no answer to
     "00.weighted_sum": "the page shows two wrong ones, and what is said of them",
     "03.attention": "on the page for one sentence, and its mask in another function",
     "03.influence": "on the page for attention under a mask, of one sentence",
+    "06.alignment_error_rate": "on the page with one kind of link; the task tells sure from possible ones",
     "07.beam_search": "the prompt says what the page's search loses",
     "08.local_weights": "on the page for one sentence, without padding",
     "12.encoder_layer": "on the page pre-norm alone; the task's has the names of PyTorch's",

@@ -4,7 +4,8 @@ import pytest
 import torch
 from programs import program
 
-from course_utils.models import sentiment, seq2seq
+from course_utils.models import layers, sentiment, seq2seq
+from course_utils.models.attention import causal_mask
 from course_utils.translation import scores
 
 
@@ -68,3 +69,13 @@ def test_lesson_06_holds_the_alignment_error_rate():
     shown = page("06_seq2seq_attention").alignment_error_rate
     weights, links = torch.rand(2, 4, 3), [[(0, 0), (2, 1), (2, 2)], [(1, 0), (0, 3)]]
     assert shown(weights, links) == scores.alignment_error_rate(list(weights.numpy()), links)
+
+
+@pytest.mark.parametrize("name, sizes", [("SelfAttention", (6,)), ("RestrictedSelfAttention", (6, 2))])
+def test_lesson_09_holds_the_layers_that_it_counts(name, sizes):
+    shown, x = page("09_self_attention"), torch.randn(2, 7, 6)
+    theirs, ours = getattr(shown, name)(*sizes), getattr(layers, name)(*sizes)
+    theirs.load_state_dict(ours.state_dict())
+    torch.testing.assert_close(theirs(x), ours(x))
+    assert shown.multiplications(theirs, x) == layers.multiplications(ours, x)
+    assert torch.equal(shown.causal_mask(5), causal_mask(5))

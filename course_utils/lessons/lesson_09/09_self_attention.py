@@ -2,6 +2,7 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed, measured
@@ -14,13 +15,6 @@ from course_utils.lessons.lesson_09._sentences import (
     share_right,
 )
 from course_utils.lessons.shared.timing import seconds
-from course_utils.models.attention import causal_mask
-from course_utils.models.layers import (
-    Convolution,
-    Recurrent,
-    RestrictedSelfAttention,
-    multiplications,
-)
 from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -89,35 +83,34 @@ print("product and library agree:", torch.allclose(contexts, by_library))
 #
 # ## What does a layer learn to look at?
 #
-# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). The layer's mask is True where a word may look.
+# So far we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). The mask is True where a word may look. It is an argument, because it depends on the sentences: T×T for all of them, or B×T×T if each has padding of its own.
 
 
 # %%
 class SelfAttention(nn.Module):
-    def __init__(self, D, mask=None):  # mask: T T, None if every word may look anywhere
+    def __init__(self, D):
         super().__init__()
         self.query = nn.Linear(D, D, bias=False)
         self.key = nn.Linear(D, D, bias=False)
         self.value = nn.Linear(D, D, bias=False)
-        self.mask = mask
 
-    def weights(self, x):  # B T D
+    def weights(self, x, mask=None):  # B T D; None: every word may look anywhere
         Q = self.query(x)  # B T D: here d = D
         K = self.key(x)  # B T D
         scores = Q @ K.mT / Q.shape[-1] ** 0.5  # B T T, K.mT: B D T
-        if self.mask is not None:
-            scores = scores.masked_fill(~self.mask, -torch.inf)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
         return scores.softmax(-1)  # B T T
 
-    def forward(self, x):  # B T D
-        contexts = self.weights(x) @ self.value(x)  # B T D
+    def forward(self, x, mask=None):  # B T D
+        contexts = self.weights(x, mask) @ self.value(x)  # B T D
         return x + contexts  # B T D
 
 
 # %% [markdown]
 # Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns. For each word except "the", the model has to name the noun that the word belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one thing. A word such as "sad" stands only beside animals, and "wooden" only beside things. We do not tell the model where to look.
 #
-# `train_model` takes 300 steps, each with 64 sentences. What share of the words will get the right noun?
+# `train_model`, from lesson 05, takes 300 steps, each with 64 sentences. What share of the words will get the right noun?
 
 # %%
 torch.manual_seed(0)
@@ -150,10 +143,11 @@ plots.weights(weights, sentence.split(), sentence.split())
 #
 # ## The first gain: nothing waits
 #
-# A **recurrent** layer makes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give texts of 10, 100 and 1,000 words to our layer and to `Recurrent`, PyTorch's own loop over the plain cell of lesson 05. For which texts is our layer faster?
+# A **recurrent** layer makes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give texts of 10, 100 and 1,000 words to our layer and to `nn.RNN`, PyTorch's own loop over the plain cell of lesson 05. For which texts is our layer faster?
 
 # %%
-layers = {"recurrent": Recurrent(64), "self-attention": SelfAttention(64)}
+recurrent = nn.RNN(64, 64, batch_first=True)
+layers = {"recurrent": recurrent, "self-attention": SelfAttention(64)}
 rows = {}
 for n in (10, 100, 1_000):
     words = torch.randn(1, n, 64)  # B T D
@@ -262,17 +256,22 @@ table({"largest change": change}, names, corner="output of", digits=2)
 #
 # A decoder learns to predict the next word. If every word looks at every word, then the next word is in sight, and the decoder could copy it. So it needs the causal mask of lesson 03. A wrong mask raises no error, so we test it. A **leak test** changes words of the input, and checks which outputs change. We take new layers with random matrices, and change one of five words at a time. Which outputs change without a mask, and which with the causal mask?
 
+
 # %% tags=["nbval-check-output"]
+def causal_mask(T):
+    return torch.ones(T, T, dtype=torch.bool).tril()  # T T: True up to the diagonal
+
+
 torch.manual_seed(0)
 x = torch.randn(1, 5, 4)  # B T D
 masks = {"no mask": None, "causal mask": causal_mask(5)}  # T T
 rows = {}
 for name, mask in masks.items():
-    tested = SelfAttention(4, mask)
+    tested = SelfAttention(4)
     for t in range(5):
         changed = x.clone()
         changed[0, t] += 1.0
-        difference = (tested(changed) - tested(x)).abs()[0]  # T D
+        difference = (tested(changed, mask) - tested(x, mask)).abs()[0]  # T D
         rows[f"{name}, word {t} changed"] = difference.amax(-1) > 1e-6  # T: it moves
 table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 
@@ -292,16 +291,51 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
 # | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
 #
-# By these formulas, the work of self-attention grows with the square of n, and that of a recurrent layer only with n. So self-attention should do more work than a recurrent layer in a long text, and less whenever n is smaller than d. Is that so? PyTorch can count how many multiplications a layer really needs. For 50 words of width 512, which of the four layers needs the fewest multiplications? Here k = 3 and the radius is 4.
+# By these formulas, the work of self-attention grows with the square of n, and that of a recurrent layer only with n. So self-attention should do more work than a recurrent layer in a long text, and less whenever n is smaller than d. Is that so? PyTorch can count how many multiplications a layer really needs.
+#
+# For this we write the restricted layer so that it does not even score distant words. `unfold` cuts the keys and the values into windows of W words, one around each word.
+
+
+# %%
+class RestrictedSelfAttention(SelfAttention):
+    def __init__(self, D, radius):
+        super().__init__(D)
+        self.radius = radius
+
+    def windows(self, vectors):  # B T D
+        R = self.radius
+        padded = F.pad(vectors, (0, 0, R, R))  # B T+2R D: zeros at both ends
+        return padded.unfold(1, 2 * R + 1, 1)  # B T D W
+
+    def forward(self, x):  # B T D
+        B, T, D = x.shape
+        queries = self.query(x)[:, :, None]  # B T 1 D
+        scores = queries @ self.windows(self.key(x)) / D**0.5  # B T 1 W
+        is_word = self.windows(torch.ones(1, T, 1))[:, :, 0] > 0  # 1 T W
+        weights = scores.masked_fill(~is_word[:, :, None], -torch.inf).softmax(-1)
+        contexts = self.windows(self.value(x)) @ weights.mT  # B T D 1
+        return x + contexts[..., 0]  # B T D
+
+
+@torch.no_grad()
+def multiplications(layer, x):  # B T D
+    with FlopCounterMode(display=False) as counter:
+        layer(x)
+    return counter.get_total_flops() // 2  # flops: multiplications and additions
+
+
+# %% [markdown]
+# For 50 words of width 512, which of the four layers needs the fewest multiplications? The convolution reads 3 words at once, and the radius is 4.
 
 # %% tags=["nbval-check-output"]
 predict("09.fewest", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
+convolution = nn.Conv1d(512, 512, kernel_size=3, padding=1)  # B D T → B D T
 four_layers = {
     "self-attention": SelfAttention(512),
-    "recurrent": Recurrent(512),
-    "convolution": Convolution(512, kernel=3),
+    "recurrent": nn.RNN(512, 512, batch_first=True),
+    "convolution": lambda x: convolution(x.mT),
     "restricted": RestrictedSelfAttention(512, radius=4),
 }
 rows = {}
