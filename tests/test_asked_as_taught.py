@@ -402,6 +402,7 @@ OTHERWISE = {  # what is on a page under the name of a task, and is no answer to
     "06.alignment_error_rate": "on the page with one kind of link; the task tells sure from possible ones",
     "07.beam_search": "the prompt says what the page's search loses",
     "08.local_weights": "on the page for one sentence, without padding",
+    "11.sinusoidal_positions": "on the page with the paper's wavelengths; the task has others",
     "12.encoder_layer": "on the page pre-norm alone; the task's has the names of PyTorch's",
     "12.decoder_layer": "likewise",
     "12.sublayer": "on the page in one of three orders",

@@ -1,12 +1,7 @@
-"""How large the numbers of words become, in layer after layer.
-
-Here: what lesson 12 measures. Not here: the layers (`transformer.py`).
-
-Shape letters: B sentences, T target positions, S source positions, D width.
-"""
+"""Deep Transformers with a choice of norm, for the measurement of warm-up. Not here: the layers (`transformer.py`)."""
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from course_utils.models.transformer import Transformer
 
@@ -22,14 +17,3 @@ def deep(vocabulary: int, norm: str, layers: int, seed: int) -> Transformer:
         if isinstance(module, nn.Linear) and module is not model.readout:
             nn.init.xavier_uniform_(module.weight)
     return model
-
-
-@torch.no_grad()
-def spreads(model: nn.Module, source: Tensor, given: Tensor) -> Tensor:
-    """Return the standard deviation of the decoder's numbers before its first layer and after each, in the model that lesson 12 writes: layers+1."""
-    (memory, mask), x, T = model.encode(source), model.embed(given), given.shape[1]
-    found = [x.std()]
-    for layer in model.decoder:
-        x = layer(x, model.causal[:T, :T], memory, mask)  # B T D
-        found.append(x.std())
-    return torch.stack(found)

@@ -2,6 +2,7 @@
 import torch
 from IPython.display import display
 from torch import nn
+from torch.nn import functional as F
 
 from course_utils import check, predict, reveal
 from course_utils.data.measured import measured
@@ -10,7 +11,8 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_11 import _shown as shown
 from course_utils.models.files import load_pretrained
-from course_utils.models.positions import fit, share_right
+from course_utils.models.positions import share_right
+from course_utils.models.train_model import train_model
 from course_utils.translation.translate import translate
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
@@ -98,7 +100,13 @@ headings = [f"{length} words" for length in lengths]
 def trained(**ways):  # add=..., turn=..., or neither
     torch.manual_seed(0)
     model = Reader(**ways)
-    fit(model, steps=1000, rate=5e-3)
+
+    def batch_loss(draw):
+        length = int(torch.randint(2, 13, (1,), generator=draw))
+        words, answers = recall_next(64, length, draw)  # B T, B
+        return F.cross_entropy(model(words), answers)
+
+    train_model(model, batch_loss, seed=0, steps=1000, rate=0.005)
     return model
 
 
@@ -167,7 +175,7 @@ shown.last_two(shares, headings)
 
 
 # %% tags=["nbval-check-output"]
-def sinusoidal(length, D):
+def sinusoidal_positions(length, D):
     p = torch.arange(length)[:, None]  # length 1
     i = torch.arange(D // 2)  # D/2
     angle = p / 10_000 ** (2 * i / D)  # length D/2
@@ -177,7 +185,7 @@ def sinusoidal(length, D):
     return P
 
 
-print(sinusoidal(length=3, D=4))
+print(sinusoidal_positions(length=3, D=4))
 
 # %% [markdown]
 # In the row of position 1, pair 0 has turned by 1 / 10000⁰ = 1, and pair 1 by 1 / 10000^(2/4) = 0.01.
@@ -217,7 +225,7 @@ def one_back(D):
 
 
 M = one_back(D=4)
-P = sinusoidal(length=100, D=4)
+P = sinusoidal_positions(length=100, D=4)
 print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
@@ -225,7 +233,7 @@ print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 # Now we can make such a head by hand, without training. The keys are the positions. The query of a word is its position, moved back by one, so it is equal to the key of the word before. All keys are equally long, so this key gets the highest score. Where will the weights lie?
 
 # %%
-P = sinusoidal(length=7, D=64)  # T D
+P = sinusoidal_positions(length=7, D=64)  # T D
 M = one_back(D=64)
 sharper = 3  # in place of 1 / 64 ** 0.5, so that one position gets most of the weight
 scores = sharper * P @ M @ P.T  # T T: the queries P @ M times the keys P
@@ -248,7 +256,7 @@ plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 
 # %%
 def add_sinusoidal(x):  # B T D
-    return x + sinusoidal(length=x.shape[1], D=x.shape[2])  # B T D
+    return x + sinusoidal_positions(length=x.shape[1], D=x.shape[2])  # B T D
 
 
 sinus = trained(add=add_sinusoidal)
@@ -354,7 +362,7 @@ class HeadByHand(Reader):
     def weights(self, layer, x):  # B T D
         if layer == 1:
             return super().weights(layer, x)  # B T T: as trained
-        P = sinusoidal(length=x.shape[1], D=64)  # T D
+        P = sinusoidal_positions(length=x.shape[1], D=64)  # T D
         scores = sharper * P @ M @ P.T  # T T
         return scores.softmax(-1)  # most for the word before
 

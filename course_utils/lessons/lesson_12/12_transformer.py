@@ -11,7 +11,6 @@ from course_utils.figures.tables import table
 from course_utils.models.assembled import share_right
 from course_utils.models.attention import causal_mask
 from course_utils.models.plain import sinusoidal_positions
-from course_utils.models.residual import spreads
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 
@@ -600,6 +599,19 @@ table(rows, columns, corner="share of words wrong, by itself")
 # ## What are norms for?
 #
 # Nearly every Transformer has norms, so where do they matter? Our model is small, and it starts with small weights. So we build six layers on each side, with small weights and with large ones, and each with norms and without. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. In which of the four cases do the numbers become large?
+
+
+# %%
+@torch.no_grad()
+def spreads(model, source, given):  # before the decoder's first layer, and after each
+    memory, mask = model.encode(source)
+    x = model.embed(given)  # B T D
+    T = given.shape[1]
+    found = [x.std()]
+    for layer in model.decoder:
+        x = layer(x, model.causal[:T, :T], memory, mask)  # B T D
+        found.append(x.std())
+    return torch.stack(found)  # N+1
 
 
 # %%
