@@ -4,13 +4,14 @@ import pytest
 import torch
 from programs import program
 
-from course_utils.models import layers, sentiment, seq2seq
+from course_utils.data.stories import stories
+from course_utils.models import layers, memory, sentiment, seq2seq
 from course_utils.models.attention import causal_mask
 from course_utils.translation import scores
 
 
-def page(name):
-    return program("measuring").page(name)
+def page(name, **known):
+    return program("measuring").page(name, **known)
 
 
 REVIEWS = [["good", "film"], ["a", "bad", "film"], ["film"], ["not", "a", "good", "good", "film"], ["bad"]]
@@ -79,3 +80,15 @@ def test_lesson_09_holds_the_layers_that_it_counts(name, sizes):
     torch.testing.assert_close(theirs(x), ours(x))
     assert shown.multiplications(theirs, x) == layers.multiplications(ours, x)
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
+
+
+def test_lesson_16_holds_the_memory_network_and_its_training():
+    shown, (_, learned) = page("16_memory_networks", training=None), stories("two facts", number=50, seed=0)
+    theirs, ours = shown.MemoryNetwork(hops=2), memory.MemoryNetwork(hops=2)
+    theirs.load_state_dict(ours.state_dict())
+    shown.fit(theirs, learned, seed=1, steps=6, linear_steps=3)
+    memory.fit(ours, learned, seed=1, steps=6, linear_steps=3)
+    asked = learned.facts, learned.mask, learned.question
+    for found, expected in zip(theirs(*asked), ours(*asked), strict=True):
+        torch.testing.assert_close(found, expected)
+    assert shown.share_right(theirs, learned) == memory.score(ours, learned).right

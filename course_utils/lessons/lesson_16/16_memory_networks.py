@@ -1,6 +1,7 @@
 # %%
 import math
 from copy import deepcopy
+from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -11,8 +12,7 @@ from course_utils.data.stories import ANSWERS, VOCABULARY, stories
 from course_utils.figures import diagrams
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_16 import _shown as shown
-from course_utils.models.memory import Answered, fit, score
-from course_utils.models.memory import memory_hop as hop
+from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -99,9 +99,17 @@ print("next question", u + o)
 # %% [markdown]
 # It is (3, 3). The scores are ln 3 and 0, so the weights are 3/4 and 1/4. What is read is $3/4 \cdot (0, 4) + 1/4 \cdot (8, 0) = (2, 3)$, and to this we add $u = (1, 0)$.
 #
-# The function `hop` of the package does the same for a batch of B stories with M facts each. Shorter stories are filled up with padding, and the mask is True at facts. It returns the next question and the weights. We swap the two facts. Does the next question change?
+# The function `hop` does the same for a batch of B stories with M facts each. Shorter stories are filled up with padding, and the mask is True at facts. We swap the two facts. Does the next question change?
+
 
 # %% tags=["nbval-check-output"]
+def hop(u, m, c, mask):  # B D, B M D, B M D, B M
+    scores = (m @ u.unsqueeze(-1)).squeeze(-1)  # B M
+    p = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B M: the weights
+    o = (p.unsqueeze(1) @ c).squeeze(1)  # B D
+    return u + o, p
+
+
 questions = u.unsqueeze(0)  # B D: a batch of one
 keys = m.unsqueeze(0)  # B M D
 values = c.unsqueeze(0)  # B M D
@@ -159,6 +167,11 @@ class SentenceReader(nn.Module):
 
 
 # %%
+class Answered(NamedTuple):
+    logits: torch.Tensor  # B V
+    weights: torch.Tensor  # B K M: of each hop
+
+
 class MemoryNetwork(SentenceReader):
     def __init__(self, hops, D=20, longest=50):
         super().__init__(hops, D, longest)
@@ -176,18 +189,36 @@ class MemoryNetwork(SentenceReader):
             values = self.as_memories(facts, mask, k + 1)  # B M D
             u, p = self.hop(u, keys, values, mask)  # B D, B M
             weights.append(p)
-        return Answered(self.readout(u), torch.stack(weights, 1))  # B V, B K M
+        return Answered(self.readout(u), torch.stack(weights, 1))
 
 
 # %% [markdown]
 # ## Does each hop find its fact?
 #
-# We train a network with two hops, for 600 steps. The loss sees only the answers: nobody tells the network which facts are the supporting ones. The paper begins with a **linear start**, which often avoids poor solutions. In its 300 steps, `fit` puts another hop into `network.hop`. It has no softmax: the scores themselves are the weights.
+# We train a network with two hops, for 600 steps. The loss sees only the answers: nobody tells the network which facts are the supporting ones. The paper begins with a **linear start**, which often avoids poor solutions. In its 300 steps, `fit` puts another hop into `network.hop`, in which the scores themselves are the weights, without a softmax.
 #
 # After the training, we ask the network about our story. The picture shows the weights of both hops, and red frames mark the supporting facts. Does each hop look at the fact that it needs?
 
 
 # %%
+def linear_hop(u, m, c, mask):  # B D, B M D, B M D, B M
+    p = (m @ u.unsqueeze(-1)).squeeze(-1) * mask  # B M
+    return u + (p.unsqueeze(1) @ c).squeeze(1), p
+
+
+def fit(network, learned, seed, steps, linear_steps=0):
+    step = iter(range(steps))
+
+    def batch_loss(draw):
+        network.hop = linear_hop if next(step) < linear_steps else hop
+        rows = torch.randint(len(learned.answer), (32,), generator=draw)
+        facts = learned.facts[rows]  # B M J
+        logits, _ = network(facts, learned.mask[rows], learned.question[rows])
+        return F.cross_entropy(logits, learned.answer[rows])
+
+    train_model(network, batch_loss, seed, steps, rate=0.01)
+
+
 def train(hops, seed=0, learned=training):
     torch.manual_seed(seed)
     network = MemoryNetwork(hops)
@@ -237,6 +268,12 @@ def hop_to_others(u, m, c, mask):  # B D, B M D, B M D, B M
 predict("16.top", ...)
 
 # %% tags=["reveals"]
+@torch.no_grad()
+def share_right(network, asked):
+    logits, _ = network(asked.facts, asked.mask, asked.question)
+    return (logits.argmax(-1) == asked.answer).float().mean().item()
+
+
 networks = [two_hops, train(hops=2, seed=1), train(hops=2, seed=2)]
 ways = {
     "all facts": hop,
@@ -248,7 +285,7 @@ for name, way in ways.items():
     shares = []
     for network in networks:
         network.hop = way
-        shares.append(score(network, new).right)
+        shares.append(share_right(network, new))
         network.hop = hop  # as it was
     rows[name] = [torch.tensor(shares)]  # one cell: mean, lowest and highest
 by_top_fact = rows["the top fact alone"][0].mean().item()
@@ -269,7 +306,7 @@ predict("16.one_hop", ...)
 # %% tags=["reveals"]
 print("With one hop:")
 one_hop = train(hops=1)
-right = score(one_hop, new).right
+right = share_right(one_hop, new)
 reveal("16.one_hop", round(right, 2))
 
 # %% [markdown]
@@ -331,7 +368,7 @@ for network in repaired:
 
 
 def share_wrong(networks, asked):
-    return [torch.tensor([1 - score(network, asked).right for network in networks])]
+    return [torch.tensor([1 - share_right(network, asked) for network in networks])]
 
 
 rows = {
@@ -412,7 +449,7 @@ last = nn.Linear(64, len(ANSWERS), bias=False)
 network.readout = nn.Sequential(first, nn.ReLU(), last)
 fit(network, yes_or_no, seed=0, steps=1500, linear_steps=150)
 print("With the ReLU:")
-reveal("16.hidden", round(score(network, new_yes_or_no).right, 2))
+reveal("16.hidden", round(share_right(network, new_yes_or_no), 2))
 shown.compare_readouts()
 
 # %% [markdown]
