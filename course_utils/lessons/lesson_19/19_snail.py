@@ -15,7 +15,7 @@ from course_utils.lessons.lesson_19._pictures import (
     show_weights,
     weight_on_right,
 )
-from course_utils.models import snail
+from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -147,8 +147,8 @@ columns = ["class shown once", "class shown five times"]
 
 
 def shares(predicted, shown=test):  # B T
-    right = snail.by_examples(predicted, shown)  # after 1, 2, 3, 4 and 5 examples
-    return [right[0], right[4]]
+    right = (predicted == shown.labels).float()  # B T
+    return [right[shown.before == times].mean().item() for times in (1, 5)]
 
 
 rows = {
@@ -194,19 +194,35 @@ class AttentionBlock(nn.Module):
 
 
 # %% [markdown]
-# We train it for 400 steps, each with 32 new episodes. The loss is the cross-entropy of the labels. It leaves out the first picture of each class, of which no example has been shown yet.
+# We train it for 400 steps, each with 32 new episodes. The loss is the cross-entropy of the labels. It leaves out the first picture of each class, of which no example has been shown yet. With `warmup=20`, the learning rate grows during the first 20 steps.
+
+
+# %%
+def label_scores(model, shown, reader=read):
+    y = F.one_hot(shown.labels, 5).float()  # B T V
+    return model(reader(shown.pictures, y))  # B T V
+
+
+@torch.no_grad()
+def predict_labels(model, shown, reader=read):
+    return label_scores(model, shown, reader).argmax(-1)  # B T
+
+
+def train(model, reader=read):
+    def batch_loss(draw):
+        learned = episodes.character_episodes(32, "upright", draw, part="train")
+        known = learned.before > 0  # B T: its class was shown before
+        scores = label_scores(model, learned, reader)[known]
+        return F.cross_entropy(scores, learned.labels[known])
+
+    train_model(model, batch_loss, seed=0, steps=400, rate=0.004, warmup=20)
+    return shares(predict_labels(model, test, reader))
+
 
 # %%
 predict("19.without", ...)
 
-
 # %% tags=["reveals"]
-def train(model, reader=read):
-    settings = {"steps": 400, "rate": 0.004, "read": reader, "part": "train"}
-    snail.fit_characters(model, "upright", **settings)
-    return shares(snail.predict_labels(model, test, reader))
-
-
 print("Share of labels right, for one attention:")
 torch.manual_seed(0)
 attention_alone = nn.Sequential(AttentionBlock(64 + 5), nn.Linear(64 + 5 + 16, 5))
@@ -378,8 +394,8 @@ table(rows, columns, corner="share of labels right", digits=2)
 # %%
 changed = test.labels.clone()  # B T
 changed[:, 10] = (changed[:, 10] + 1) % 5  # another label at step 10
-before = snail.predict_labels(model, test, read)  # B T
-after = snail.predict_labels(model, test._replace(labels=changed), read)  # B T
+before = predict_labels(model, test, read)  # B T
+after = predict_labels(model, test._replace(labels=changed), read)  # B T
 share = (before != after).float().mean(0)  # T: of the answers at each step
 print(f"changed before step 10: {share[:10].max():.2f} at most")
 print(f"changed at step 10:     {share[10]:.2f}")
@@ -419,7 +435,7 @@ kept = shown_before == 0  # B: True if the first five have different classes
 six = episodes.Episodes(many.pictures[kept], many.labels[kept], many.before[kept])
 print("episodes kept:", len(six.labels))
 sixth_labels = {
-    "SNAIL": snail.predict_labels(model, six, read)[:, 5],
+    "SNAIL": predict_labels(model, six, read)[:, 5],
     "nearest picture": episodes.nearest(six)[:, 5],
 }
 for name, predicted in sixth_labels.items():
@@ -438,7 +454,7 @@ predict("19.one_example", ...)
 
 # %% tags=["reveals"]
 new_digits = episodes.character_episodes(400, "held out", drawn(1))
-by_snail = shares(snail.predict_labels(model, new_digits), new_digits)
+by_snail = shares(predict_labels(model, new_digits), new_digits)
 by_rule = shares(episodes.nearest(new_digits), new_digits)
 print("Digits that SNAIL has never seen, where a class was shown once:")
 print(f"SNAIL {by_snail[0]:.2f}, the rule {by_rule[0]:.2f}")
@@ -449,7 +465,7 @@ reveal("19.one_example", "SNAIL" if by_snail[0] > by_rule[0] else "the rule")
 
 # %%
 for name, shown in {"0 to 4": test, "5 to 9": new_digits}.items():
-    snail.predict_labels(model, shown, read)  # the attention keeps its weights
+    predict_labels(model, shown, read)  # the attention keeps its weights
     weights = model.attention.weights  # B T T
     share = weight_on_right(weights, shown)
     print(f"weight on the right label, digits {name}: {share:.2f}")
