@@ -4,8 +4,9 @@ import pytest
 import torch
 from programs import program
 
+from course_utils.data.lookups import lookups, read
 from course_utils.data.stories import stories
-from course_utils.models import layers, memory, sentiment, seq2seq
+from course_utils.models import layers, memory, sentiment, seq2seq, variants
 from course_utils.models.attention import causal_mask
 from course_utils.translation import scores
 
@@ -92,3 +93,10 @@ def test_lesson_16_holds_the_memory_network_and_its_training():
     for found, expected in zip(theirs(*asked), ours(*asked), strict=True):
         torch.testing.assert_close(found, expected)
     assert shown.share_right(theirs, learned) == memory.score(ours, learned).right
+
+
+def test_lesson_20_holds_the_model_that_any_attention_fits_into():
+    shown = page("20_your_own_attention").Reader(variants.dot_product)
+    ours, asked = variants.reader(variants.dot_product), lookups(3, "latest", torch.Generator().manual_seed(0), 12)
+    shown.load_state_dict(ours.state_dict())
+    torch.testing.assert_close(shown(asked), ours(read(asked)))

@@ -5,7 +5,7 @@ No task is declared here. The attentions themselves, and how they are trained, s
 
 import torch
 
-from course_utils.data.lookups import lookups, most_told, read
+from course_utils.data.lookups import lookups, most_told
 from course_utils.data.measured import by_seed
 from course_utils.figures.tables import table
 from course_utils.models import compared, variants
@@ -31,7 +31,7 @@ def by_key_asked_for(model, length=32):
     own = (asked.query == asked.key)[:, -(length // 4) :]  # B T/4
     rows = {}
     with torch.no_grad():
-        answers = {"the model": model(read(asked)).argmax(-1), "the key's most frequent value": most_told(asked)}
+        answers = {"the model": model(asked).argmax(-1), "the key's most frequent value": most_told(asked)}
     for name, answer in answers.items():
         right = (answer == asked.answer)[:, -(length // 4) :].float()  # B T/4
         rows[name] = [right[own].mean(), right[~own].mean(), right.mean()]
