@@ -33,6 +33,7 @@ gpt.csv, longer.csv, induction.csv      benchmarks/gpt.py             four chang
 retold.csv                              benchmarks/gpt.py             how GPTs copy in tales that are changed
 sst2_llama.csv, sst2_trained.csv        benchmarks/llama.py           reviews of films, by a real language model and by models of lessons 01 and 03
 one_head.csv                            benchmarks/llama.py           the same model's copying and prose, with each head switched off
+mistakes.csv                            benchmarks/llama.py           its losses, logits and answer, with one mistake at a time
 shakespeare.csv                         benchmarks/shakespeare.py     a GPT, a GRU and counts on plays, and the GPT that ships
 """
 
