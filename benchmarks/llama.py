@@ -12,10 +12,11 @@ Needs the model and SST-2 (`course data smollm2 sst2`). Fills, in about ten minu
     mistakes.csv     the same nats with one mistake at a time in the class or in its use, what the model then writes, and the largest difference
                      of its logits, token by token with a cache, from the right ones
 
-    python benchmarks/llama.py --speed
+    python benchmarks/llama.py --transformers
 
-measures instead how many tokens a second the class writes with a cache, and how many `transformers` does (extra `compare`), taking turns for
-five rounds, with one thread and with two. Between the turns it multiplies a matrix of 512 MB by a vector, which shows the memory bandwidth.
+compares the class with `transformers` instead (extra `compare`). It fills llama_logits.csv with the 20 largest logits that `transformers` finds
+after each of five texts, and measures how many tokens a second each of the two writes with a cache. They take turns for five rounds, with one
+thread and with two. Between the turns, a matrix of 512 MB is multiplied by a vector, which shows the memory bandwidth.
 Exits 1 where the class has less than 0.9 of `transformers`' median.
 """
 
@@ -32,6 +33,7 @@ from measuring import fill, jobs, machine, read_options, spread
 from torch import nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
+from course_utils.data.smollm2 import PROSE
 from course_utils.data.sst2 import load_sst2
 from course_utils.models import llama, sentiment
 
@@ -41,6 +43,13 @@ EXAMPLES = [
     [("a delight", 1), ("a waste of time", 0), ("funny and clever", 1), ("slow and predictable", 0)],
     [("one of the finest films of the year, with a wonderful cast", 1), ("the plot makes no sense and the jokes fall flat", 0), ("you will not regret seeing it", 1), ("a dreary, overlong mess", 0)],
 ]  # fmt: skip
+TEXTS = (
+    "The capital of France is",
+    "<|im_start|>user\nWhy is the sky blue?<|im_end|>\n<|im_start|>assistant\n",
+    "def fibonacci(n):\n    if n < 2:\n        return n\n",
+    "Ein Mann in Zimmer 1234 liest am 5. Mai eine Zeitung.",
+    PROSE,
+)
 LABELS = (" negative", " positive")
 KINDS = {"sum": sentiment.SumOfWords, "attention": sentiment.SelfAttention}
 
@@ -114,7 +123,7 @@ def measure_head(layer, head, seed):
     columns = slice(64 * head, 64 * head + 64) if head >= 0 else slice(0, 0)  # -1: no head
     kept = W_O[:, columns].clone()
     W_O[:, columns] = 0
-    found = second_copy_and_prose(tokenizer.encode(llama.PROSE).ids, seed)
+    found = second_copy_and_prose(tokenizer.encode(PROSE).ids, seed)
     W_O[:, columns] = kept
     return [found]
 
@@ -180,13 +189,13 @@ def write(ids, steps=32):
 
 
 def measure_mistake(mistake, seed):
-    question = "<|im_start|>user\nWhy is the sky blue?<|im_end|>\n<|im_start|>assistant\n"
+    question = TEXTS[1]
     encode = encode_in_two if mistake == "text cut after a blank" else lambda text: tokenizer.encode(text).ids
     ids = tokenizer.encode(question).ids
     answer = write(ids)
     right = read_answer(ids, answer)
     with MISTAKES[mistake]():
-        copy, prose = second_copy_and_prose(encode(llama.PROSE), seed)
+        copy, prose = second_copy_and_prose(encode(PROSE), seed)
         difference = (read_answer(encode(question), answer) - right).abs().max().item()
         written = tokenizer.decode(write(encode(question)), skip_special_tokens=False)
     return [(prose, copy, difference, " ".join(written.split())[:100])]
@@ -231,9 +240,16 @@ def generate(theirs, ids, steps):
     )
 
 
-def compare_speed(rounds=5, steps=32):
+def largest_logits(theirs, text):
+    """Return the 20 largest logits of `transformers` after a text, each with its token."""
+    logits = theirs(torch.tensor([tokenizer.encode(TEXTS[text]).ids])).logits[0, -1]
+    found = logits.topk(20)
+    return list(zip(found.indices.tolist(), found.values.tolist(), strict=True))
+
+
+def compare_speed(theirs, rounds=5, steps=32):
     """Print the tokens a second of the class and of `transformers`, and what share of the memory bandwidth each uses; return their ratios."""
-    theirs, ids = as_transformers(model), tokenizer.encode("Once upon a time there was a").ids
+    ids = tokenizer.encode("Once upon a time there was a").ids
     assert write(ids, steps) == generate(theirs, [ids], steps)[0, len(ids) :].tolist()
     matrix, vector = torch.ones(2**27 // 1024, 1024), torch.ones(1024)  # 512 MB
     bytes_a_token = sum(4 * weights.numel() for weights in model.parameters())
@@ -265,11 +281,18 @@ def compare_speed(rounds=5, steps=32):
 
 
 if __name__ == "__main__":
-    options = read_options(__doc__, speed=False)
+    options = read_options(__doc__, transformers=False)
     model, tokenizer, _ = llama.load_smollm2()
-    if options.speed:
+    if options.transformers:
         with torch.no_grad():
-            sys.exit(min(compare_speed()) < 0.9)
+            theirs = as_transformers(model)
+            fill(
+                "llama_logits",
+                "text token logit",
+                [(text,) for text in range(len(TEXTS))],
+                partial(largest_logits, theirs),
+            )
+            sys.exit(min(compare_speed(theirs)) < 0.9)
     splits = {name: load_sst2(name) for name in ("train", "dev", "test")}
     texts = {name: [" ".join(words) for words in split.sentences] for name, split in splits.items()}
     draw = torch.Generator().manual_seed(0)

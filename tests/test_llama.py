@@ -1,6 +1,5 @@
 """The Llama of lesson 22: its parts against PyTorch's, its file, its tokenizer, its cache, and the page's classes against the package's."""
 
-import csv
 import re
 import sys
 import unicodedata
@@ -15,16 +14,9 @@ from torch.nn import functional as F
 
 from course_utils.base.environment import install
 from course_utils.base.errors import CourseError
+from course_utils.data import smollm2
+from course_utils.data.measured import measured
 from course_utils.models import llama
-
-REFERENCE = Path(__file__).with_name("llama_logits.csv")  # of `transformers` 5.24.0, with the weights of the file
-TEXTS = (
-    "The capital of France is",
-    "<|im_start|>user\nWhy is the sky blue?<|im_end|>\n<|im_start|>assistant\n",
-    "def fibonacci(n):\n    if n < 2:\n        return n\n",
-    "Ein Mann in Zimmer 1234 liest am 5. Mai eine Zeitung.",
-    llama.PROSE,
-)
 
 
 def small(seed=0):
@@ -95,7 +87,7 @@ def test_blocks_are_unpacked_as_by_the_library_gguf():
 
 def test_the_page_defines_the_same_model():
     sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-    page = program("measuring").page("22_real_language_model", SIZES={})
+    page = program("measuring").page("22_real_language_model")
     torch.manual_seed(0)
     theirs = page.Llama(V=11, D=24, H=6, G=2, F=10, N=3)
     ours, ids = small(), torch.arange(9)[None]
@@ -117,30 +109,40 @@ def test_the_page_defines_the_same_model():
 def test_without_the_file_a_random_model_of_the_same_class_stands_in_and_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
     monkeypatch.delenv("COURSE_REAL_DATA", raising=False)
-    model, tokenizer, facts = llama.load_or_stand_in()
+    model, tokenizer, facts = llama.load_smollm2(smollm2.file_or_stand_in())
     assert capsys.readouterr().out.startswith("STAND-IN: a small model with random weights")
     ids = tokenizer.encode("<|im_start|>user\nWhy? 12 €").ids
     assert ids[0] == 1 and tokenizer.decode(ids, skip_special_tokens=False) == "<|im_start|>user\nWhy? 12 €"
     assert model(torch.tensor([ids])).isfinite().all() and len(model.layers) == 30
     monkeypatch.setenv("COURSE_REAL_DATA", "1")
     with pytest.raises(CourseError, match="it is not there"):
-        llama.load_or_stand_in()
+        smollm2.file_or_stand_in()
 
 
 # With the file
 
 
 @torch.no_grad()
+def test_the_model_writes_what_the_top_of_the_page_shows(loaded):
+    (page,) = (Path(__file__).parents[1] / "course_utils/lessons/lesson_22").glob("22_*model.py")
+    (shown,) = re.findall(r"# ```text\n(.*?)# ```\n", page.read_text(encoding="utf-8"), re.DOTALL)
+    *prompt, answer = [line.removeprefix("# ") for line in shown.splitlines()]
+    ids = loaded.tokenizer.encode("\n".join([*prompt, ""])).ids
+    length = len(ids)
+    while ids[-1] != loaded.tokenizer.token_to_id("<|im_end|>"):
+        ids.append(loaded.model(torch.tensor([ids]))[0, -1].argmax().item())
+    assert loaded.tokenizer.decode(ids[length:], skip_special_tokens=False) == answer
+
+
+@torch.no_grad()
 def test_the_logits_are_those_of_transformers(loaded):
     assert sum(weights.numel() for weights in loaded.model.parameters()) == 134_515_008
-    with REFERENCE.open(encoding="utf-8", newline="") as file:
-        rows = [(int(row["text"]), int(row["token"]), float(row["logit"])) for row in csv.DictReader(file)]
-    for number, text in enumerate(TEXTS):
+    for number, text in enumerate(program("llama").TEXTS):
         logits = loaded.model(torch.tensor([loaded.tokenizer.encode(text).ids]))[0, -1]
-        wanted = {token: logit for place, token, logit in rows if place == number}
+        tokens, (wanted,) = measured("llama_logits", "logit", "token", text=number)
         assert len(wanted) == 20
-        assert max(abs(logits[token].item() - logit) for token, logit in wanted.items()) < 1e-3
-        assert logits.argmax().item() == max(wanted, key=wanted.get)
+        assert (logits[torch.tensor(tokens).long()] - torch.tensor(wanted)).abs().max() < 1e-3
+        assert logits.argmax().item() == tokens[wanted.index(max(wanted))]
 
 
 PLAIN = [*range(33, 127), *range(161, 173), *range(174, 256)]
@@ -223,15 +225,15 @@ def test_tokens_are_those_of_another_implementation(loaded):
 @torch.no_grad()
 def test_transformers_computes_the_same_and_writes_the_same(loaded):
     pytest.importorskip("transformers", reason=f"nothing to compare the real language model with: {install('compare')}")
-    measured = program("llama")
-    theirs = measured.as_transformers(loaded.model)
-    for text in TEXTS:
+    compared = program("llama")
+    theirs = compared.as_transformers(loaded.model)
+    for text in compared.TEXTS:
         ids = torch.tensor([loaded.tokenizer.encode(text).ids])
         reference = theirs(ids, attention_mask=torch.ones_like(ids)).logits
         cache = loaded.model.new_cache()
         cached = torch.cat([loaded.model(each, cache) for each in ids.split(1, 1)], 1)
         assert (reference - loaded.model(ids)).abs().max() < 1e-3 and (reference - cached).abs().max() < 1e-3
-        made = measured.generate(theirs, ids, 50)
+        made = compared.generate(theirs, ids, 50)
         logits = loaded.model(made)[0, ids.shape[1] - 1 : -1]  # 50 V
         best = logits.topk(2).values
         clear = best[:, 0] - best[:, 1] > 1e-3  # a near tie may be decided otherwise
