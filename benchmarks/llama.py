@@ -15,7 +15,7 @@ Needs the model and SST-2 (`course data smollm2 sst2`). Fills, in about ten minu
     python benchmarks/llama.py --transformers
 
 compares the class with `transformers` instead (extra `compare`). It fills llama_logits.csv with the 20 largest logits that `transformers` finds
-after each of five texts, and measures how many tokens a second each of the two writes with a cache. They take turns for five rounds, with one
+after each of nine texts, and measures how many tokens a second each of the two writes with a cache. They take turns for five rounds, with one
 thread and with two. Between the turns, a matrix of 512 MB is multiplied by a vector, which shows the memory bandwidth.
 Exits 1 where the class has less than 0.9 of `transformers`' median.
 """
@@ -49,6 +49,10 @@ TEXTS = (
     "def fibonacci(n):\n    if n < 2:\n        return n\n",
     "Ein Mann in Zimmer 1234 liest am 5. Mai eine Zeitung.",
     PROSE,
+    "Once upon a time, there was a",
+    "<|im_start|>user\nWho was Goethe?<|im_end|>\n<|im_start|>assistant\n",
+    "import torch\nfrom torch import nn\n\nclass",
+    "Il était une fois",
 )
 LABELS = (" negative", " positive")
 KINDS = {"sum": sentiment.SumOfWords, "attention": sentiment.SelfAttention}

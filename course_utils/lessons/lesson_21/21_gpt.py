@@ -76,7 +76,7 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT they stay the same. In BERT they change, because the four words now also look at the fifth. A GPT can therefore keep the keys and values of earlier words, while BERT would have to recompute them for each new word.
+# In GPT these vectors stay the same. In BERT they change, because the four words now also look at the fifth. A GPT can therefore keep the keys and values of earlier words, while BERT would have to recompute them for each new word.
 #
 # ## The model
 #
@@ -184,6 +184,11 @@ def tale_loss(model, draw):  # draw: where the random numbers come from
     return bits_of_each(model, train.ids[rows]).mean()
 
 
+# %% [markdown]
+# The training loop uses Adam with a warm-up and clipped gradients, as in lesson 13.
+
+
+# %%
 def train_model(model, batch_loss, steps, rate, seed=0):
     draw = torch.Generator().manual_seed(seed)
     adam = torch.optim.Adam(model.parameters())
@@ -300,7 +305,7 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, choose, seed))
 
 # %% [markdown]
-# The two texts are the same when we always choose the most probable character, because nothing is random then. At temperature 2, improbable letters appear more often and more words are misspelt. Names often go wrong when letters are drawn, perhaps because this GPT does not copy reliably yet.
+# The two texts are the same when we always choose the most probable character, because nothing is random then. At temperature 2, improbable letters appear more often and more words are misspelt.
 #
 # Without a cache, `write` reads the whole text again for each character. With one, it reads only the newest character, and the keys and values of all the others are in the cache. Is the text the same, and how much faster is it? Our GPT is too small to show the difference in time, so we time a larger one that has not been trained.
 
@@ -402,6 +407,7 @@ def measure(words, unseen=None):
     return [right.float().mean(), weights.mean()]
 
 
+# %%
 rows = {"nothing changed": measure(words)}
 rows["preceding word hidden in layer 1"] = measure(words, unseen=1)
 rows["word two places back hidden"] = measure(words, unseen=2)

@@ -31,11 +31,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # The capital of France is Paris.<|im_end|>
 # ```
 #
-# By the end of this lesson your own code will write that answer. You read the model's file, write its class, load its weights, let it write and look inside. The loop is the one from lesson 21: read everything, append the most probable next token. What is new is the tokens, the model and the strange prompt. We begin with the tokens.
+# By the end of this lesson, your own code will write that answer. The loop is the one from lesson 21: read everything, append the most probable next token. What is new is the tokens, the model and the strange prompt.
 #
 # ## Tokens
 #
-# The GPT of lesson 21 read characters. A vocabulary of characters is small, but it makes texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short, but it can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al. 2016) is the usual compromise: a frequent word becomes one token, and a rare word is split into several.
+# The GPT of lesson 21 read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short, but it can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al. 2016) is the usual compromise: a frequent word becomes one token, and a rare word is split into several.
 #
 # It begins with single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge it into one. A word keeps the space in front of it, so no space is lost. We learn ten merges from one line. Before you run the second cell, guess which pair is merged first.
 
@@ -73,7 +73,7 @@ print("tokens:", [list(tokens) for tokens in words])
 # %% [markdown]
 # The first merge joins a space and "n": six words begin with "n", and of equally frequent pairs the first wins. After ten merges, " not" and " great" are tokens, and "noise", which occurs once, is still in pieces.
 #
-# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer has 48,900 of them, learned from much more text. It starts from the 256 possible bytes instead of characters, so that it can encode any script: a letter such as ä is two bytes.
+# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from the 256 possible bytes instead of characters, so that it can encode any script: a letter such as ä is two bytes.
 #
 # The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be had, `file_or_stand_in` makes a small one with random weights. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
 
@@ -269,7 +269,7 @@ class Llama(nn.Module):
 #
 # The file is in a format called GGUF. It contains the parameters under names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
 #
-# The file is smaller than one would expect: 134.5 million float32 numbers take 538 MB, yet it has only 98 MB. The layers' matrices use **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number w is stored as a whole number q from 0 to 15:
+# The file is smaller than one would expect: 134.5 million numbers take 538 MB in float32, yet it has only 98 MB. The layers' matrices use **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number w is stored as a whole number q from 0 to 15:
 #
 # $$w = \text{scale} \cdot q + \text{minimum}$$
 #
@@ -324,7 +324,7 @@ def load(file):
 
 
 # %% [markdown]
-# We load the weights into our class. Its sizes are in the file, too. On the device `meta`, tensors have shapes but no values yet; `load_state_dict` requires every name and shape to match, and with `assign=True` it uses the tensors as they are.
+# The sizes for our class are in the file, too. On the device `meta`, tensors have shapes but no values yet; `load_state_dict` requires every name and shape to match, and with `assign=True` it uses the tensors as they are.
 #
 # Does our class compute what it should? We have stored the 20 largest logits that the library `transformers` finds with the same weights after "The capital of France is".
 
@@ -349,7 +349,7 @@ difference = (ours - torch.tensor(reference)).abs().max()
 print(f"largest logit {max(reference):.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree but for rounding. One thing cannot be seen from names and shapes, though. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files pair entries 0 and 32, 1 and 33, and so on. What would the model write if we paired the entries wrongly? To find out, we replace the function `turn` for a moment.
+# The logits agree up to rounding. One thing cannot be seen from names and shapes, though. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files pair entries 0 and 32, 1 and 33, and so on. What would the model write if we paired the entries wrongly? To find out, we replace the function `turn` for a moment.
 
 # %%
 predict("22.paired", ...)
@@ -372,13 +372,13 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message and there are no random tokens: the model writes English words that lead nowhere. Other mistakes are harder to notice. Each row of the next table has one mistake. The nats per token are for a paragraph of prose and for the second copy of 40 repeated random tokens; the logits are compared while the right answer is being written. Which mistakes would you notice from the losses, and which from the answer?
+# There is no error message and there are no random tokens: the model writes English words that lead nowhere. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for the second copy of 40 random tokens (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model writes instead. Which mistakes would you notice?
 
 # %%
-stored.mistakes()
+stored.table_of_mistakes()
 
 # %% [markdown]
-# Three answers are fluent, although the wrong θ, the subtracted mean or the other cut changes the logits by several units. With an old cache or positions that start again at 0, every loss is right, because losses are computed without a cache. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the comparison of logits finds every mistake, which is why you make it before you trust a loaded model.
+# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a blank. Yet their logits are off by 5 to 10. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes, which is why you compare them with a reference before you trust a loaded model.
 #
 # ## It writes
 #
@@ -416,7 +416,7 @@ for cached in (True, False):
 print(texts)  # a set: equal texts are kept once
 
 # %% [markdown]
-# The text is the same, and with the cache it is written about twice as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
+# The text is the same, and with the cache it is written two to three times as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
 #
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
@@ -424,7 +424,7 @@ print(texts)  # a set: equal texts are kept once
 # 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model knows who is speaking and when to stop.
 # 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which needs no reward model.
 #
-# A chat is therefore a text like any other, which the model continues as the "assistant". The file's own template begins with a line that says who the assistant is; we leave it out. We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
+# A chat is therefore a text like any other, which the model continues as the "assistant". We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
 
 
 # %%
@@ -445,7 +445,7 @@ for choose in (most_probable, from_nucleus, from_nucleus):
 print("-", chat("Who was Goethe?").strip())
 
 # %% [markdown]
-# The first answer is the one at the top of this lesson, written by your own code. The others are fluent, but Goethe was not American, and he was born in 1749. This model knows what an answer sounds like better than it knows the facts.
+# The first answer is the one at the top of this lesson, written by your own code. The others are fluent, but Goethe was not American, and he was born in 1749.
 #
 # ## How does it copy?
 #
@@ -537,11 +537,11 @@ reveal("22.one_head", "a")
 # %% [markdown]
 # Without head 16.0, half of the nats that copying had saved are lost, while prose is predicted as well as before. Head 18.6 is still there, but it gives the token to copy much less weight. Switching off either of two other heads in layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
-# The last line comes from stored runs on other random tokens, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 matter as well; we have not looked at what they do.
+# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 matter as well; we have not looked at what they do.
 #
 # ## What does a head do when it has nothing to find?
 #
-# Most heads are not induction heads, and even an induction head has nothing to copy in ordinary prose. Yet each row of weights sums to 1, even if a head has found nothing it looks for. Where does the weight go then? For a paragraph of prose, we average the weight on the very first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer, and the median length of the other vectors.
+# Most heads are not induction heads, and even an induction head has nothing to copy in ordinary prose. Yet each row of weights sums to 1, even if a head has found nothing it looks for. Where does the weight go then? For a paragraph of prose, we average the weight on the very first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
@@ -562,13 +562,13 @@ runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# In layer 11, the first token's vector suddenly becomes nearly 200 times as long as the others. From layer 12 on, this token gets a third of the weight or more, in many layers more than half. Xiao et al. (2023) call it an **attention sink** and explain it as a place for weight that is not needed elsewhere. Keep this in mind when you look at a picture of attention weights: much of the weight may be there only because each row has to sum to 1.
+# In layer 11, the first token's vector suddenly becomes nearly 200 times as long as the others. From layer 12 on, this token gets a third of the weight or more, in many layers more than half. Xiao et al. (2023) call it an **attention sink** and explain it as a place for weight that is not needed elsewhere. Keep this in mind when you look at a picture of attention weights.
 #
 # ## Back to "not"
 #
 # Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. Lessons 02 and 03 trained attention for this task. What does a model do that nobody trained for it on purpose?
 #
-# We show it four reviews with their labels and let it predict the fifth label. The score is the log probability of " positive" minus that of " negative".
+# We show it four labelled reviews and let it predict the fifth label. The score is the log probability of " positive" minus that of " negative".
 
 # %%
 EXAMPLES = """Review: a moving story, full of warmth
@@ -609,7 +609,7 @@ reveal("22.four_cases", right)
 # %% [markdown]
 # All four signs are right: in these cases, "not" flips the sign.
 #
-# Four short cases are easy, and two of the examples have a negation. Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored them with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
+# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored them with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
 
 # %%
 stored.shares_of_reviews()
@@ -663,7 +663,7 @@ check("22.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What is inside the models that we use every day? In this one, a decoder with RMSNorm, SwiGLU, rotary positions and grouped queries, 134.5 million weights in four or eight bits, a tokenizer and a chat template.
+# - What is inside the models that we use every day? In this one, a decoder with four parts replaced, 134.5 million weights in four or eight bits, a tokenizer and a chat template.
 # - Byte-pair encoding merges frequent pairs, so a frequent word is one token and a rare word is several.
 # - A loaded model whose names and shapes fit may still be wrong. Compare its logits with a reference.
 # - Copying takes two steps in this model as well: without one previous-token head, the induction heads lose their token.
