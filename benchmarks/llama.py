@@ -150,9 +150,9 @@ def of_another_text():
 
 
 def encode_in_two(text):
-    """Encode what comes before the middle one of the blanks, and that blank, by itself."""
-    blanks = [i for i, letter in enumerate(text, 1) if letter == " "]
-    middle = blanks[len(blanks) // 2]
+    """Encode a text in two parts, of which the first ends with the middle one of the spaces."""
+    spaces = [i for i, letter in enumerate(text, 1) if letter == " "]
+    middle = spaces[len(spaces) // 2]
     return [i for part in (text[:middle], text[middle:]) for i in tokenizer.encode(part).ids]
 
 
@@ -160,7 +160,7 @@ RIGHT_NORM = llama.RMSNorm.forward
 MISTAKES = {  # functions that return what makes the mistake as long as it is entered
     "none": nullcontext,
     "final norm left out": lambda: patch.object(model, "norm", nn.Identity()),
-    "no cache, newest token alone": lambda: patch.object(model, "new_cache", lambda: None),
+    "no cache, newest token only": lambda: patch.object(model, "new_cache", lambda: None),
     "rotary pairs in halves": lambda: patch.object(llama, "turn", turn_halves),
     "θ = 10,000": lambda: patch.object(model, "theta", 1e4),
     "mean subtracted (LayerNorm)": lambda: patch.object(
@@ -170,7 +170,7 @@ MISTAKES = {  # functions that return what makes the mistake as long as it is en
         model, "angles", lambda start, T: type(model).angles(model, 0, T)
     ),
     "cache of another text": lambda: patch.object(model, "new_cache", of_another_text),
-    "text cut after a blank": nullcontext,
+    "text cut after a space": nullcontext,
     "no causal mask": lambda: patch.object(llama, "grouped_attention", without_mask),
 }
 
@@ -194,7 +194,7 @@ def write(ids, steps=32):
 
 def measure_mistake(mistake, seed):
     question = TEXTS[1]
-    encode = encode_in_two if mistake == "text cut after a blank" else lambda text: tokenizer.encode(text).ids
+    encode = encode_in_two if mistake == "text cut after a space" else lambda text: tokenizer.encode(text).ids
     ids = tokenizer.encode(question).ids
     answer = write(ids)
     right = read_answer(ids, answer)

@@ -310,9 +310,9 @@ for choose in (most_probable, from_nucleus, at_temperature_2):
 # Without a cache, `write` reads the whole text again for each character. With one, it reads only the newest character, and the keys and values of all the others are in the cache. Is the text the same, and how much faster is it? Our GPT is too small to show the difference in time, so we time a larger one that has not been trained.
 
 # %%
-first = write(model, prompt, most_probable)
-second = write(model, prompt, most_probable, cache=[[] for _ in model.layers])
-print("the same text:", first == second)
+without = write(model, prompt, most_probable)
+cached = write(model, prompt, most_probable, cache=[[] for _ in model.layers])
+print("the same text:", without == cached)
 torch.manual_seed(0)
 larger = GPT(len(CHARACTERS), D=128, H=4, F=512, N=4, longest=300)
 for name, cache in {"without": None, "with": [[] for _ in larger.layers]}.items():
@@ -321,7 +321,7 @@ for name, cache in {"without": None, "with": [[] for _ in larger.layers]}.items(
     print(f"{name:7} a cache: {time.perf_counter() - began:.1f} s")
 
 # %% [markdown]
-# The text is the same, and it is written several times as fast. For the character at position t, a model without a cache computes t queries, keys and values in each layer. With a cache, it computes one of each and compares the new query with t keys. The price is memory: two vectors of width D for each position and layer.
+# The text is the same, and the larger model writes several times as fast. For the character at position t, a model without a cache computes t queries, keys and values in each layer. With a cache, it computes one of each and compares the new query with t keys. The price is memory: two vectors of width D for each position and layer.
 #
 # ## How can a model copy?
 #
@@ -332,7 +332,7 @@ for name, cache in {"without": None, "with": [[] for _ in larger.layers]}.items(
 #
 # In our tale, "V" has appeared for the second time. The first head would tell the "o" of the first mention that it follows a "V", so the second "V" can find this "o" and copy it.
 #
-# We look at these two steps in a smaller model first. It consists of nothing but positions and attention, in two layers with one head each. With `unseen`, we can later hide a word from layer 1: the diagonal of the mask that lies `unseen` places below the main one becomes False.
+# We look at these two steps in a smaller model. It consists of nothing but positions and attention, in two layers with one head each. With `unseen`, we can later hide a word from layer 1: the diagonal of the mask that lies `unseen` places below the main one becomes False.
 
 
 # %%
@@ -420,7 +420,7 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 # %% [markdown]
 # The copying fails when the preceding word is hidden and when the first 6 is replaced. Then no more answers are right than by guessing among the eleven other words, 1/11 = 0.09. Layer 1 therefore tells each word which word precedes it, and layer 2 finds the word that comes after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it also fails.
 #
-# Do the five GPTs with 2,100 steps copy names in the same way? We change the tales in three ways and look at the second mention of a name. First, we change the letter before the one to copy at the first mention, as in *called Qom. Vom went*, so that there is no equal "V" to look for. Second, we drop "there" at the beginning, so that everything after it moves forward by 5 positions. For comparison, we replace "there" with "zebra". Which change makes the copying worse?
+# Do the five GPTs trained for 2,100 steps copy names in the same way? We change the tales in three ways and look at the second mention of a name. First, we change the letter before the one to copy at the first mention, as in *called Qom. Vom went*, so that there is no equal "V" to look for. Second, we drop "there" at the beginning, so that everything after it moves forward by 5 positions. For comparison, we replace "there" with "zebra". Which change makes the copying worse?
 
 # %% tags=["nbval-check-output"]
 copying_in_retold_tales()

@@ -31,7 +31,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # The capital of France is Paris.<|im_end|>
 # ```
 #
-# By the end of this lesson, your own code will write that answer. The loop is the one from lesson 21: read everything, append the most probable next token. What is new is the tokens, the model and the strange prompt.
+# By the end of this lesson, your own code will write that answer. The loop is the one from lesson 21: read everything, append the most probable next token. The tokens, the model and the strange prompt are new.
 #
 # ## Tokens
 #
@@ -101,7 +101,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # ## The four changes since 2017
 #
-# The class `GPT` from lesson 21 is the 2017 decoder with the norms in front. Llama (Touvron et al. 2023) changed three of its parts, and the largest models of Llama 2 changed a fourth. Llama also drops all biases and the embedding's factor √D.
+# The class `GPT` from lesson 21 is the 2017 decoder with the norms in front. Llama (Touvron et al. 2023) changed three of its parts, and the largest Llama 2 models changed a fourth. Llama also drops all biases and the embedding's factor √D.
 #
 # **RMSNorm** (Zhang and Sennrich 2019) replaces layer norm. It subtracts no mean and has no bias, so it has less to compute:
 #
@@ -236,7 +236,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The model counts its positions on from the length of the cache. The base θ of the angles is 100,000 instead of lesson 11's 10,000. The readout uses the embedding matrix.
+# Positions continue from the length of the cache. The base θ of the angles is 100,000 instead of lesson 11's 10,000. The readout uses the embedding matrix.
 
 
 # %%
@@ -269,7 +269,7 @@ class Llama(nn.Module):
 #
 # The file is in a format called GGUF. It contains the parameters under names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
 #
-# The file is smaller than one would expect: 134.5 million numbers take 538 MB in float32, yet it has only 98 MB. The layers' matrices use **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number w is stored as a whole number q from 0 to 15:
+# The file is smaller than one would expect: 134.5 million numbers take 538 MB in float32, yet the file has only 98 MB. The layers' matrices use **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number w is stored as a whole number q from 0 to 15:
 #
 # $$w = \text{scale} \cdot q + \text{minimum}$$
 #
@@ -349,7 +349,7 @@ difference = (ours - torch.tensor(reference)).abs().max()
 print(f"largest logit {max(reference):.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. One thing cannot be seen from names and shapes, though. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files pair entries 0 and 32, 1 and 33, and so on. What would the model write if we paired the entries wrongly? To find out, we replace the function `turn` for a moment.
+# The logits agree up to rounding. One thing cannot be seen from names and shapes, though. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files pair entries 0 and 32, 1 and 33, and so on. What would the model write if we paired the entries wrongly? To find out, we replace the function `turn` temporarily.
 
 # %%
 predict("22.paired", ...)
@@ -378,7 +378,7 @@ reveal("22.paired", "b")
 stored.table_of_mistakes()
 
 # %% [markdown]
-# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a blank. Yet their logits are off by 5 to 10. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes, which is why you compare them with a reference before you trust a loaded model.
+# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes, which is why you compare them with a reference before you trust a loaded model.
 #
 # ## It writes
 #
@@ -421,7 +421,7 @@ print(texts)  # a set: equal texts are kept once
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
 # 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
-# 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model knows who is speaking and when to stop.
+# 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
 # 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which needs no reward model.
 #
 # A chat is therefore a text like any other, which the model continues as the "assistant". We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
@@ -449,9 +449,9 @@ print("-", chat("Who was Goethe?").strip())
 #
 # ## How does it copy?
 #
-# Lesson 21 took a small model apart. One head looks at the previous token, and a later head, an **induction head**, uses this to find what followed the same token before. Does a real model copy in the same way?
+# Lesson 21 took a small model apart. One head looks at the previous token, and a later head, an **induction head**, uses this to find what followed the same token before. Does a real model copy this way?
 #
-# We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half everything after the first token can be copied, which is why the second mean below leaves that token out.
+# We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half everything but the first token can be copied, so the second mean below leaves that token out.
 
 # %%
 random = torch.Generator().manual_seed(0)
@@ -535,7 +535,7 @@ print(stored.most_needed_for_copying())  # nats that are lost
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Without head 16.0, half of the nats that copying had saved are lost, while prose is predicted as well as before. Head 18.6 is still there, but it gives the token to copy much less weight. Switching off either of two other heads in layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
+# Without head 16.0, half of the nats that copying had saved are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it gives the token to copy much less weight. Switching off either of two other heads in layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
 # The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 matter as well; we have not looked at what they do.
 #
