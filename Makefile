@@ -17,7 +17,7 @@ lab: $(VENV)/.lab
 test: $(VENV)/.test
 	@$(COURSE) test
 
-test-all: $(VENV)/.test
+test-all: $(VENV)/.test-all
 	@$(COURSE) test --all $(if $(NIGHT),--night $(NIGHT))
 
 build: $(VENV)/.lab
@@ -40,6 +40,11 @@ $(VENV)/.test: $(WANTED)
 	@$(make_venv)
 	@$(say) && $(INSTALL) '.[lab,test]'
 	@touch $(VENV)/.lab $@
+
+$(VENV)/.test-all: $(WANTED)
+	@$(make_venv)
+	@$(say) && $(INSTALL) '.[lab,test,compare]'
+	@touch $(VENV)/.lab $(VENV)/.test $@
 
 $(VENV)/.site: $(WANTED)
 	@$(make_venv)

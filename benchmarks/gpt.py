@@ -7,20 +7,20 @@ Fills four tables; lesson 21 shows all but the first:
 gpt.csv         models of two layers on the tales of `course_utils/data/tales.py`, 700 steps of 16 rows; with a seed, all setups see the same batches
 longer.csv      the first of them after 2,100 steps: also the bits for letters that can be copied
 retold.csv      the same models on tales that are changed: the bits for the second and third letter of a name at its second mention
-induction.csv   attention alone, in one layer and in two, that learns what came after the same word last time, as the lesson's does
+induction.csv   the lesson's model of attention alone, in one layer and in two: the share of words that are right, the weight on the word before in
+                layer 1, the last layer's weight on the word to copy (prefix matching), and the share of words that raise their own logit most when
+                they are attended to there (copying), both after Olsson et al. 2022, appendix
 """
 
 import re
 from functools import cache
 
 import torch
-from measuring import fill, jobs, read_options, timed
+from measuring import fill, jobs, page, read_options, timed
 
-from course_utils.data.recall import recall_next
+from course_utils.data.recall import WORDS, recall_next
 from course_utils.data.tales import CHARACTERS, CONSONANTS, VOWELS, decode, encode, letters_to_copy, tales
-from course_utils.models import induction
-from course_utils.models.gpt import GPT, MultiHeadAttention, Recurrent, bits, fit
-from course_utils.models.induction import AttentionAlone, induction_scores
+from course_utils.models.gpt import GPT, Recurrent, bits, fit
 
 CHANGES = {
     "RMSNorm": {"norm": "rms"},
@@ -101,12 +101,22 @@ def measure_retold(seed):
 
 def measure_induction(layers, seed):
     """Train one model of attention alone; return its row."""
+    lesson = page("21_gpt")
     torch.manual_seed(seed)
-    model = AttentionAlone(MultiHeadAttention, layers)
-    _, seconds = timed(induction.fit, model, seed)
+    model = lesson.AttentionAlone(layers)
+    _, seconds = timed(lesson.train_model, model, lesson.recall_loss, 1000, 0.005, seed)
     words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))
-    at = (words[:, :-1] == words[:, -1:]).int().argmax(1)
-    return [(*induction_scores(model, words, answers, at), seconds)]
+    return [(*induction_scores(model, words, answers), seconds)]
+
+
+@torch.no_grad()
+def induction_scores(model, words, answers):
+    """Return the four scores of a model, each a mean over texts."""
+    each, first = torch.arange(len(words)), (words[:, :-1] == words[:, -1:]).int().argmax(1)
+    right = model(words).argmax(-1) == answers
+    before, match = model.layers[0].weights[each, 0, first + 1, first], model.layers[-1].weights[each, 0, -1, first + 1]
+    raised = model.readout(model.layers[-1].W_O(model.layers[-1].W_V(model.embedding.weight)))  # V V
+    return [part.float().mean().item() for part in (right, before, match, raised.argmax(-1) == torch.arange(WORDS))]
 
 
 if __name__ == "__main__":

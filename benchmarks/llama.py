@@ -9,14 +9,31 @@ Needs the model and SST-2 (`course data smollm2 sst2`). Fills, in about ten minu
                      median of 100 validation reviews, without their labels
     sst2_trained.csv the same for the sum of word vectors and for self-attention (lessons 01 and 03), trained on the 6,920 training reviews
     one_head.csv     40 random tokens, repeated, with each of the 270 heads switched off: nats per token the second time, and of prose
+    mistakes.csv     the same nats with one mistake at a time in the class or in its use, what the model then writes, and the largest difference
+                     of its logits, token by token with a cache, from the right ones
+
+    python benchmarks/llama.py --transformers
+
+compares the class with `transformers` instead (extra `compare`). It fills llama_logits.csv with the 20 largest logits that `transformers` finds
+after each of nine texts, and measures how many tokens a second each of the two writes with a cache. They take turns for five rounds, with one
+thread and with two. Between the turns, a matrix of 512 MB is multiplied by a vector, which shows the memory bandwidth.
+Exits 1 where the class has less than 0.9 of `transformers`' median.
 """
 
-from functools import cache
+import os
+import sys
+import time
+from contextlib import nullcontext
+from functools import cache, partial
+from statistics import median
+from unittest.mock import patch
 
 import torch
-from measuring import fill, jobs, read_options
-from torch.nn.functional import cross_entropy
+from measuring import fill, jobs, machine, read_options, spread
+from torch import nn
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
+from course_utils.data.smollm2 import PROSE
 from course_utils.data.sst2 import load_sst2
 from course_utils.models import llama, sentiment
 
@@ -26,6 +43,17 @@ EXAMPLES = [
     [("a delight", 1), ("a waste of time", 0), ("funny and clever", 1), ("slow and predictable", 0)],
     [("one of the finest films of the year, with a wonderful cast", 1), ("the plot makes no sense and the jokes fall flat", 0), ("you will not regret seeing it", 1), ("a dreary, overlong mess", 0)],
 ]  # fmt: skip
+TEXTS = (
+    "The capital of France is",
+    "<|im_start|>user\nWhy is the sky blue?<|im_end|>\n<|im_start|>assistant\n",
+    "def fibonacci(n):\n    if n < 2:\n        return n\n",
+    "Ein Mann in Zimmer 1234 liest am 5. Mai eine Zeitung.",
+    PROSE,
+    "Once upon a time, there was a",
+    "<|im_start|>user\nWho was Goethe?<|im_end|>\n<|im_start|>assistant\n",
+    "import torch\nfrom torch import nn\n\nclass",
+    "Il était une fois",
+)
 LABELS = (" negative", " positive")
 KINDS = {"sum": sentiment.SumOfWords, "attention": sentiment.SelfAttention}
 
@@ -85,23 +113,190 @@ def trained_on_sst2(kind, seed):
     return tried[max(tried)]
 
 
-def measure_head(layer, head, seed):
+def second_copy_and_prose(prose, seed):
+    """Return the nats per token of 40 random tokens when they are repeated, but for the first of them, and of prose."""
     draw = torch.Generator().manual_seed(seed)
     once = torch.randint(1000, 20_000, (2, 40), generator=draw)
     rows = torch.cat([torch.ones(2, 1, dtype=torch.long), once, once], dim=1)
-    prose = torch.tensor([tokenizer.encode(llama.PROSE).ids])
+    nats = [cross_entropy(model(ids[:, :-1]).mT, ids[:, 1:], reduction="none") for ids in (rows, torch.tensor([prose]))]
+    return nats[0][:, 41:].mean().item(), nats[1].mean().item()
+
+
+def measure_head(layer, head, seed):
     W_O = model.layers[layer].attention.f.W_O.weight
     columns = slice(64 * head, 64 * head + 64) if head >= 0 else slice(0, 0)  # -1: no head
     kept = W_O[:, columns].clone()
     W_O[:, columns] = 0
-    nats = [cross_entropy(model(ids[:, :-1]).mT, ids[:, 1:], reduction="none") for ids in (rows, prose)]
+    found = second_copy_and_prose(tokenizer.encode(PROSE).ids, seed)
     W_O[:, columns] = kept
-    return [(nats[0][:, 41:].mean().item(), nats[1].mean().item())]
+    return [found]
+
+
+def turn_halves(x, sin, cos):
+    """Rotate entries i and i + d/2 as a pair, as in the files of Hugging Face."""
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+def without_mask(q, k, v):
+    keys, values = (part.repeat_interleave(q.shape[1] // k.shape[1], 1) for part in (k, v))
+    return scaled_dot_product_attention(q, keys, values), None
+
+
+def of_another_text():
+    cache = [[] for _ in model.layers]
+    model(torch.tensor([tokenizer.encode("<|im_start|>user\nWho was Goethe?<|im_end|>\n").ids]), cache)
+    return cache
+
+
+def encode_in_two(text):
+    """Encode a text in two parts, of which the first ends with the middle one of the spaces."""
+    spaces = [i for i, letter in enumerate(text, 1) if letter == " "]
+    middle = spaces[len(spaces) // 2]
+    return [i for part in (text[:middle], text[middle:]) for i in tokenizer.encode(part).ids]
+
+
+RIGHT_NORM = llama.RMSNorm.forward
+MISTAKES = {  # functions that return what makes the mistake as long as it is entered
+    "none": nullcontext,
+    "final norm left out": lambda: patch.object(model, "norm", nn.Identity()),
+    "no cache, newest token only": lambda: patch.object(model, "new_cache", lambda: None),
+    "rotary pairs in halves": lambda: patch.object(llama, "turn", turn_halves),
+    "θ = 10,000": lambda: patch.object(model, "theta", 1e4),
+    "mean subtracted (LayerNorm)": lambda: patch.object(
+        llama.RMSNorm, "forward", lambda norm, x: RIGHT_NORM(norm, x - x.mean(-1, keepdim=True))
+    ),
+    "positions start again at 0": lambda: patch.object(
+        model, "angles", lambda start, T: type(model).angles(model, 0, T)
+    ),
+    "cache of another text": lambda: patch.object(model, "new_cache", of_another_text),
+    "text cut after a space": nullcontext,
+    "no causal mask": lambda: patch.object(llama, "grouped_attention", without_mask),
+}
+
+
+def read_answer(ids, answer):
+    """Return the logits that the model has while it writes: at the end of ids and after each id of an answer but the last."""
+    cache, found = model.new_cache(), []
+    for new in (ids, *([i] for i in answer[:-1])):
+        found.append(model(torch.tensor([new]), cache)[0, -1])
+    return torch.stack(found)
+
+
+def write(ids, steps=32):
+    """Return the most probable ids after these, up to the end of the turn."""
+    cache, new, found = model.new_cache(), ids, []
+    while len(found) < steps and (not found or found[-1] != tokenizer.token_to_id("<|im_end|>")):
+        new = [model(torch.tensor([new]), cache)[0, -1].argmax().item()]
+        found += new
+    return found
+
+
+def measure_mistake(mistake, seed):
+    question = TEXTS[1]
+    encode = encode_in_two if mistake == "text cut after a space" else lambda text: tokenizer.encode(text).ids
+    ids = tokenizer.encode(question).ids
+    answer = write(ids)
+    right = read_answer(ids, answer)
+    with MISTAKES[mistake]():
+        copy, prose = second_copy_and_prose(encode(PROSE), seed)
+        difference = (read_answer(encode(question), answer) - right).abs().max().item()
+        written = tokenizer.decode(write(encode(question)), skip_special_tokens=False)
+    return [(prose, copy, difference, " ".join(written.split())[:100])]
+
+
+def as_transformers(model):
+    """Return the same model in `transformers`, with rotary pairs in halves."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=49_152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3,
+        rms_norm_eps=1e-5, rope_parameters={"rope_type": "default", "rope_theta": 100_000.0}, tie_word_embeddings=True,
+        max_position_embeddings=8192, attn_implementation="eager",
+    )  # fmt: skip
+    renamed = {
+        "attention.norm": "input_layernorm", "feed_forward.norm": "post_attention_layernorm", "attention.f.W_Q": "self_attn.q_proj",
+        "attention.f.W_K": "self_attn.k_proj", "attention.f.W_V": "self_attn.v_proj", "attention.f.W_O": "self_attn.o_proj",
+        "feed_forward.f": "mlp", ".gate": ".gate_proj", ".up": ".up_proj", ".down": ".down_proj", "embedding": "embed_tokens",
+    }  # fmt: skip
+    weights = {"lm_head.weight": model.embedding.weight}
+    for name, weight in model.state_dict().items():
+        heads = {"W_Q": 9, "W_K": 3}.get(name.split(".")[-2])
+        for ours, theirs in renamed.items():
+            name = name.replace(ours, theirs)
+        in_halves = weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2) if heads else weight
+        weights[f"model.{name}"] = in_halves
+    theirs = LlamaForCausalLM(config).eval()
+    theirs.load_state_dict(weights)
+    return theirs.requires_grad_(False)
+
+
+def generate(theirs, ids, steps):
+    """Return the ids B×T and the most probable `steps` ids after them, by `transformers` with its cache."""
+    ids = torch.as_tensor(ids)
+    return theirs.generate(
+        ids,
+        attention_mask=torch.ones_like(ids),
+        max_new_tokens=steps,
+        do_sample=False,
+        eos_token_id=None,
+        pad_token_id=0,
+    )
+
+
+def largest_logits(theirs, text):
+    """Return the 20 largest logits of `transformers` after a text, each with its token."""
+    logits = theirs(torch.tensor([tokenizer.encode(TEXTS[text]).ids])).logits[0, -1]
+    found = logits.topk(20)
+    return list(zip(found.indices.tolist(), found.values.tolist(), strict=True))
+
+
+def compare_speed(theirs, rounds=5, steps=32):
+    """Print the tokens a second of the class and of `transformers`, and what share of the memory bandwidth each uses; return their ratios."""
+    ids = tokenizer.encode("Once upon a time there was a").ids
+    assert write(ids, steps) == generate(theirs, [ids], steps)[0, len(ids) :].tolist()
+    matrix, vector = torch.ones(2**27 // 1024, 1024), torch.ones(1024)  # 512 MB
+    bytes_a_token = sum(4 * weights.numel() for weights in model.parameters())
+    work = {
+        "this class": (partial(write, ids, steps), steps),
+        "transformers": (partial(generate, theirs, [ids], steps), steps),
+        "matrix times vector": (lambda: matrix @ vector, matrix.numel() * 4 / 1e9),
+    }
+    print(machine(), f"prompt of {len(ids)} tokens, then {steps}", sep="; ")
+    print("minimum, median and maximum of", rounds, "rounds")
+    ratios = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        found = {name: [] for name in work}
+        for _ in range(rounds):
+            for name, (run, amount) in work.items():
+                began = time.perf_counter()
+                run()
+                found[name].append(amount / (time.perf_counter() - began))
+        bandwidth = median(found.pop("matrix times vector"))
+        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+        print(f"threads: {threads}; memory bandwidth: {bandwidth:.1f} GB/s; load of the machine: {load:.1f}")
+        for name, each in found.items():
+            share = median(each) * bytes_a_token / 1e9 / bandwidth
+            print(f"{name:12} {spread(each, '6.1f')} tokens a second; {share:.2f} of the bandwidth")
+        ratios.append(median(found["this class"]) / median(found["transformers"]))
+        print(f"ratio of the medians: {ratios[-1]:.2f}", flush=True)
+    return ratios
 
 
 if __name__ == "__main__":
-    read_options(__doc__)
+    options = read_options(__doc__, transformers=False)
     model, tokenizer, _ = llama.load_smollm2()
+    if options.transformers:
+        with torch.no_grad():
+            theirs = as_transformers(model)
+            fill(
+                "llama_logits",
+                "text token logit",
+                [(text,) for text in range(len(TEXTS))],
+                partial(largest_logits, theirs),
+            )
+            sys.exit(min(compare_speed(theirs)) < 0.9)
     splits = {name: load_sst2(name) for name in ("train", "dev", "test")}
     texts = {name: [" ".join(words) for words in split.sentences] for name, split in splits.items()}
     draw = torch.Generator().manual_seed(0)
@@ -115,3 +310,5 @@ if __name__ == "__main__":
         fill("sst2_llama", columns, jobs(list(groups), range(len(EXAMPLES))), measure_sst2)
         heads = [(0, -1), *((layer, head) for layer in range(30) for head in range(9))]
         fill("one_head", "layer head seed second_copy prose", jobs(heads, range(1)), measure_head)
+        columns = "mistake seed prose second_copy difference writes"
+        fill("mistakes", columns, jobs(list(MISTAKES), range(3)), measure_mistake)

@@ -1074,13 +1074,10 @@ def _(numbers):
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
 
 
-@claim(
-    "21",
-    "Our GPT copies better, and it also needs fewer bits for all characters together.",
-)
+@claim("21", "a letter that can be copied costs it far fewer than 3.07 bits.")
 def _(numbers):
-    (limit, _), (counted, counted_again), (ours, ours_again) = map(numbers, ("the rules  ", "counting  ", "our GPT  "))
-    return limit + 0.05 < ours < counted and 0.5 < ours_again < 0.95 * counted_again
+    (limit, _), (ours, ours_again) = map(numbers, ("the rules  ", "our GPT  "))
+    return limit + 0.05 < ours < limit + 0.3 and 0.3 < ours_again < 2
 
 
 @claim("21", "The model is right in nearly all texts.")
@@ -1088,14 +1085,14 @@ def _(numbers):
     return numbers("share of answers that are right:")[0] > 0.9
 
 
-@claim("21", "The copying fails without the word before, and with another word in place of the first 6.")
+@claim("21", "The copying fails when the preceding word is hidden and when the first 6 is replaced.")
 def _(numbers):
-    whole, control = numbers("nothing changed  "), numbers("layer 1 can't see two words before  ")
-    failed = numbers("layer 1 can't see the word before  "), numbers("the first of the equal words replaced  ")
+    whole, control = numbers("nothing changed  "), numbers("word two places back hidden  ")
+    failed = numbers("preceding word hidden in layer 1  "), numbers("first of the equal words replaced  ")
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim("21", "With another letter before it, the GPTs copy as well as before.")
+@claim("21", "With a different letter before it, the GPTs copy as well as before")
 def _(numbers):
     rows = (
         "nothing",

@@ -7,6 +7,7 @@ from random import Random
 import matplotlib.pyplot as plt
 import pytest
 import torch
+from programs import program
 from torch import nn
 
 from course_utils.base.errors import CourseError
@@ -14,7 +15,8 @@ from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, decode, encode, surprise, tale, tales
 from course_utils.figures import diagrams, plots
 from course_utils.lessons.tasks import load
-from course_utils.models import gpt, induction
+from course_utils.models import gpt
+from course_utils.models.plain import sinusoidal_positions
 
 ALL = {"norm": "rms", "positions": "rotary", "gated": True, "groups": 2}
 EACH = [{}, *({name: value} for name, value in ALL.items()), ALL]
@@ -147,9 +149,38 @@ def test_pictures_of_the_lesson():
     assert "causal" in diagrams.decoder_only(new=["causal"]).description
 
 
-def test_scores_of_attention_that_looks_at_all_words_alike():
+@pytest.fixture(scope="module")
+def lesson():
+    """What the lesson's page defines."""
+    return program("measuring").page("21_gpt", train=tales(40, 1))
+
+
+def test_the_page_defines_the_same_model(lesson):
+    torch.testing.assert_close(lesson.sinusoidal_positions(9, 8), sinusoidal_positions(9, 8))
+    ours, page, ids = gpt.GPT(11, longest=12), lesson.GPT(11, longest=12), some_ids()
+    page.load_state_dict(ours.state_dict())
+    cache, lists = gpt.Cache(2), [[] for _ in page.layers]
+    for part in ids.split((4, 1, 4), dim=1):
+        torch.testing.assert_close(page(part, lists), ours(part, cache))
+    torch.testing.assert_close(lesson.bits_of_each(page, ids), gpt.bits(ours, ids))
+    for p in probabilities():
+        assert torch.equal(lesson.nucleus(p, 0.7), gpt.nucleus(p, 0.7)) and torch.equal(
+            lesson.top_k(p, 3), gpt.top_k(p, 3)
+        )
+
+
+def test_the_page_trains_in_the_same_way(lesson):
+    ours, page = (made(len(CHARACTERS), D=16, F=32).double() for made in (gpt.GPT, lesson.GPT))
+    page.load_state_dict(ours.state_dict())
+    gpt.fit(ours, tales(40, 1).ids, steps=30)
+    lesson.train_model(page, lesson.tale_loss, 30, 0.01)
+    for one, other in zip(page.parameters(), ours.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_scores_of_attention_that_looks_at_all_words_alike(lesson):
     """Weights are one over the words that may be seen, and the last layer copies what its matrices let through."""
-    model = induction.AttentionAlone(lambda D, H: gpt.MultiHeadAttention(D, H, H), 2)
+    model, scores = lesson.AttentionAlone(2), program("gpt").induction_scores
     with torch.no_grad():
         for layer in model.layers:
             layer.W_Q.weight.zero_(), layer.W_Q.bias.zero_()
@@ -160,11 +191,13 @@ def test_scores_of_attention_that_looks_at_all_words_alike():
         model.embedding.weight.copy_(torch.eye(32, 64))
         model.readout.weight.copy_(torch.eye(32, 64))
     words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))
-    at = (words[:, :-1] == words[:, -1:]).int().argmax(1)
-    _, before, match, copying = induction.induction_scores(model, words, answers, at)
-    assert before == pytest.approx((1 / (at + 2)).mean().item(), abs=1e-3)
+    first = (words[:, :-1] == words[:, -1:]).int().argmax(1)
+    _, before, match, copying = scores(model, words, answers)
+    assert before == pytest.approx((1 / (first + 2)).mean().item(), abs=1e-3)
     assert match == pytest.approx(1 / 13, abs=1e-3) and copying == 1.0
+    model(words, unseen=2)
+    hidden = model.layers[0].weights
+    assert not hidden.diagonal(-2, dim1=2, dim2=3).any() and hidden.diagonal(-1, dim1=2, dim2=3).all()
+    assert model.layers[1].weights.diagonal(-2, dim1=2, dim2=3).all()
     model.readout.weight.data = model.readout.weight.data.roll(1, 0)
-    assert induction.induction_scores(model, words, answers, at)[-1] == 0.0
-    _, before, _, _ = induction.induction_scores(model, words, answers, at, unseen=1)
-    assert before == 0.0
+    assert scores(model, words, answers)[-1] == 0.0

@@ -1,10 +1,10 @@
 """The Llama of lesson 22: its parts against PyTorch's, its file, its tokenizer, its cache, and the page's classes against the package's."""
 
-import csv
 import re
 import sys
 import unicodedata
 from pathlib import Path
+from random import Random
 
 import pytest
 import torch
@@ -12,17 +12,11 @@ from programs import program
 from torch import nn
 from torch.nn import functional as F
 
+from course_utils.base.environment import install
 from course_utils.base.errors import CourseError
+from course_utils.data import smollm2
+from course_utils.data.measured import measured
 from course_utils.models import llama
-
-REFERENCE = Path(__file__).with_name("llama_logits.csv")  # of `transformers` 5.24.0, with the weights of the file
-TEXTS = (
-    "The capital of France is",
-    "<|im_start|>user\nWhy is the sky blue?<|im_end|>\n<|im_start|>assistant\n",
-    "def fibonacci(n):\n    if n < 2:\n        return n\n",
-    "Ein Mann in Zimmer 1234 liest am 5. Mai eine Zeitung.",
-    llama.PROSE,
-)
 
 
 def small(seed=0):
@@ -93,7 +87,7 @@ def test_blocks_are_unpacked_as_by_the_library_gguf():
 
 def test_the_page_defines_the_same_model():
     sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-    page = program("measuring").page("22_real_language_model", SIZES={})
+    page = program("measuring").page("22_real_language_model")
     torch.manual_seed(0)
     theirs = page.Llama(V=11, D=24, H=6, G=2, F=10, N=3)
     ours, ids = small(), torch.arange(9)[None]
@@ -115,30 +109,40 @@ def test_the_page_defines_the_same_model():
 def test_without_the_file_a_random_model_of_the_same_class_stands_in_and_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
     monkeypatch.delenv("COURSE_REAL_DATA", raising=False)
-    model, tokenizer, facts = llama.load_or_stand_in()
+    model, tokenizer, facts = llama.load_smollm2(smollm2.file_or_stand_in())
     assert capsys.readouterr().out.startswith("STAND-IN: a small model with random weights")
     ids = tokenizer.encode("<|im_start|>user\nWhy? 12 €").ids
     assert ids[0] == 1 and tokenizer.decode(ids, skip_special_tokens=False) == "<|im_start|>user\nWhy? 12 €"
     assert model(torch.tensor([ids])).isfinite().all() and len(model.layers) == 30
     monkeypatch.setenv("COURSE_REAL_DATA", "1")
     with pytest.raises(CourseError, match="it is not there"):
-        llama.load_or_stand_in()
+        smollm2.file_or_stand_in()
 
 
 # With the file
 
 
 @torch.no_grad()
+def test_the_model_writes_what_the_top_of_the_page_shows(loaded):
+    (page,) = (Path(__file__).parents[1] / "course_utils/lessons/lesson_22").glob("22_*model.py")
+    (shown,) = re.findall(r"# ```text\n(.*?)# ```\n", page.read_text(encoding="utf-8"), re.DOTALL)
+    *prompt, answer = [line.removeprefix("# ") for line in shown.splitlines()]
+    ids = loaded.tokenizer.encode("\n".join([*prompt, ""])).ids
+    length = len(ids)
+    while ids[-1] != loaded.tokenizer.token_to_id("<|im_end|>"):
+        ids.append(loaded.model(torch.tensor([ids]))[0, -1].argmax().item())
+    assert loaded.tokenizer.decode(ids[length:], skip_special_tokens=False) == answer
+
+
+@torch.no_grad()
 def test_the_logits_are_those_of_transformers(loaded):
     assert sum(weights.numel() for weights in loaded.model.parameters()) == 134_515_008
-    with REFERENCE.open(encoding="utf-8", newline="") as file:
-        rows = [(int(row["text"]), int(row["token"]), float(row["logit"])) for row in csv.DictReader(file)]
-    for number, text in enumerate(TEXTS):
+    for number, text in enumerate(program("llama").TEXTS):
         logits = loaded.model(torch.tensor([loaded.tokenizer.encode(text).ids]))[0, -1]
-        wanted = {token: logit for place, token, logit in rows if place == number}
+        tokens, (wanted,) = measured("llama_logits", "logit", "token", text=number)
         assert len(wanted) == 20
-        assert max(abs(logits[token].item() - logit) for token, logit in wanted.items()) < 1e-3
-        assert logits.argmax().item() == max(wanted, key=wanted.get)
+        assert (logits[torch.tensor(tokens).long()] - torch.tensor(wanted)).abs().max() < 1e-3
+        assert logits.argmax().item() == tokens[wanted.index(max(wanted))]
 
 
 PLAIN = [*range(33, 127), *range(161, 173), *range(174, 256)]
@@ -180,24 +184,36 @@ def test_tokens_are_those_of_another_implementation(loaded):
     rank = {tuple(merge.split(" ")): i for i, merge in enumerate(loaded.facts["tokenizer.ggml.merges"])}
     ids = {token: i for i, token in enumerate(loaded.facts["tokenizer.ggml.tokens"])}
     code = (Path(llama.__file__).read_text(encoding="utf-8") + Path(__file__).read_text(encoding="utf-8")).splitlines()
+    draw = Random(0)  # what neither captions nor code has: scripts, emoji, digits and blanks, side by side
     odd = [
-        "",
+        "a",
+        "B",
         " ",
-        "  two  blanks ",
-        "\t tab",
-        "12345 67",
-        "٣ Ⅳ ① ²",
-        "emoji 🙂👩‍👩‍👧 and 汉字",
-        "can't we'll I'd",
-        "a\n\n\nb",
-        "x_y-z",
-        "naïve café",
-        "€5.99",
+        "  ",
+        "\t",
+        "\n",
+        "7",
+        "12",
+        "٣",
+        "Ⅳ",
+        "²",
+        "🙂",
+        "👩‍👧",
+        "汉字",
+        "ñ",
+        "€",
+        "_",
+        "'s",
+        "n't",
+        "'ll",
+        "-",
+        "...",
     ]
+    mixed = ["".join(draw.choices(odd, k=12)) for _ in range(250)]
     pairs = [load_multi30k("val", pair) for pair in ("en-de", "fr-de")]
     captions = [text for pair in pairs for texts in (pair.sources, pair.targets) for text in texts[:150]]
-    lines = [*captions, *code, *odd][:1000]
-    assert len(lines) > 900
+    lines = [*mixed, *captions, *(line for line in code if line)][:1000]
+    assert len(lines) == 1000
     for line in lines:
         line = line.replace("<|", "< |")  # marks are tokens of their own
         found = loaded.tokenizer.encode(line)
@@ -208,38 +224,19 @@ def test_tokens_are_those_of_another_implementation(loaded):
 @pytest.mark.thorough
 @torch.no_grad()
 def test_transformers_computes_the_same_and_writes_the_same(loaded):
-    transformers = pytest.importorskip("transformers", reason="pip install transformers==5.24.0")
-    config = transformers.LlamaConfig(
-        vocab_size=49_152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3,
-        rms_norm_eps=1e-5, rope_parameters={"rope_type": "default", "rope_theta": 100_000.0}, tie_word_embeddings=True,
-        max_position_embeddings=8192, attn_implementation="eager",
-    )  # fmt: skip
-    theirs = transformers.LlamaForCausalLM(config).eval()
-    theirs.load_state_dict({**dict(_for_transformers(loaded.model)), "lm_head.weight": loaded.model.embedding.weight})
-    for text in TEXTS:
+    pytest.importorskip(
+        "transformers", reason=f"nothing to compare the language model with: {install('compare')}, from Python 3.11 on"
+    )
+    compared = program("llama")
+    theirs = compared.as_transformers(loaded.model)
+    for text in compared.TEXTS:
         ids = torch.tensor([loaded.tokenizer.encode(text).ids])
         reference = theirs(ids, attention_mask=torch.ones_like(ids)).logits
         cache = loaded.model.new_cache()
         cached = torch.cat([loaded.model(each, cache) for each in ids.split(1, 1)], 1)
         assert (reference - loaded.model(ids)).abs().max() < 1e-3 and (reference - cached).abs().max() < 1e-3
-        made = theirs.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=50, do_sample=False, eos_token_id=None, pad_token_id=0
-        )  # fmt: skip
+        made = compared.generate(theirs, ids, 50)
         logits = loaded.model(made)[0, ids.shape[1] - 1 : -1]  # 50 V
         best = logits.topk(2).values
         clear = best[:, 0] - best[:, 1] > 1e-3  # a near tie may be decided otherwise
         assert (logits.argmax(-1) == made[0, ids.shape[1] :])[clear].all()
-
-
-def _for_transformers(model):
-    """Our weights under the names of `transformers`, with rotary pairs in halves."""
-    renamed = {
-        "attention.norm": "input_layernorm", "feed_forward.norm": "post_attention_layernorm", "attention.f.W_Q": "self_attn.q_proj",
-        "attention.f.W_K": "self_attn.k_proj", "attention.f.W_V": "self_attn.v_proj", "attention.f.W_O": "self_attn.o_proj",
-        "feed_forward.f": "mlp", ".gate": ".gate_proj", ".up": ".up_proj", ".down": ".down_proj", "embedding": "embed_tokens",
-    }  # fmt: skip
-    for name, weight in model.state_dict().items():
-        heads = {"W_Q": 9, "W_K": 3}.get(name.split(".")[-2])
-        for ours, theirs in renamed.items():
-            name = name.replace(ours, theirs)
-        yield f"model.{name}", weight.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2) if heads else weight

@@ -257,6 +257,10 @@ def test_make_takes_an_interrupted_installation_up_again(checkout):
     asked = log(checkout)
     assert any("-e .[lab,test]" in line for line in asked)
     assert asked[-1] == "-m course_utils test"
+    assert make(checkout, "test-all", python).returncode == 0
+    asked = log(checkout)
+    assert any("-e .[lab,test,compare]" in line for line in asked)
+    assert asked[-1] == "-m course_utils test --all"
 
 
 def test_nbval_overlooks_the_blanks_that_older_versions_of_torch_print():

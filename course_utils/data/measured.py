@@ -33,6 +33,8 @@ gpt.csv, longer.csv, induction.csv      benchmarks/gpt.py             four chang
 retold.csv                              benchmarks/gpt.py             how GPTs copy in tales that are changed
 sst2_llama.csv, sst2_trained.csv        benchmarks/llama.py           reviews of films, by a real language model and by models of lessons 01 and 03
 one_head.csv                            benchmarks/llama.py           the same model's copying and prose, with each head switched off
+mistakes.csv                            benchmarks/llama.py           its losses, logits and answer, with one mistake at a time
+llama_logits.csv                        benchmarks/llama.py           the largest logits of the same model in `transformers`
 shakespeare.csv                         benchmarks/shakespeare.py     a GPT, a GRU and counts on plays, and the GPT that ships
 """
 
@@ -61,8 +63,8 @@ def measured(table: str, value: str, along: str, **where) -> tuple[list[float], 
         CourseError: for a table or column that is not there, or where nothing fits.
     """
     runs = {}
-    for row in _rows(table, (value, along), where):
-        runs.setdefault(row["seed"], {})[float(row[along])] = float(row[value])
+    for row in read_rows(table, (value, along), where):
+        runs.setdefault(row.get("seed"), {})[float(row[along])] = float(row[value])
     places = sorted(next(iter(runs.values())))
     return places, [[run[place] for place in places] for run in runs.values()]
 
@@ -83,7 +85,7 @@ def measured_once(table: str, *values: str, **where) -> list[list[float]]:
     Raises:
         CourseError: as `measured` does, and if a seed has several rows.
     """
-    rows = _rows(table, values, where)
+    rows = read_rows(table, values, where)
     if len({row.get("seed") for row in rows}) < len(rows):
         raise CourseError(f"the table {table!r} has several rows for a seed: say which ones, such as setup='...'")
     return [[float(row[value]) for row in rows] for value in values]
@@ -92,13 +94,14 @@ def measured_once(table: str, *values: str, **where) -> list[list[float]]:
 def by_seed(table: str, value: str, **where) -> Tensor:
     """Return a column's number for each seed, in their order, and the mean where a seed has several rows. The rest is as for `measured`."""
     runs = {}
-    for row in _rows(table, ("seed", value), where):
+    for row in read_rows(table, ("seed", value), where):
         runs.setdefault(int(row["seed"]), []).append(float(row[value]))
     return torch.tensor([fmean(found) for _, found in sorted(runs.items())])
 
 
-def _rows(table, columns, where):
-    """The rows of a table in which other columns hold what `where` says; it has all of these columns."""
+def read_rows(table: str, columns=(), where=None) -> list[dict[str, str]]:
+    """Return the rows of a table, as texts, in which other columns hold what `where` says. Raises `CourseError` if it lacks one of the columns."""
+    where = where or {}
     path = FOLDER / f"{table}.csv"
     if not path.is_file():
         raise CourseError(

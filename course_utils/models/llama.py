@@ -7,7 +7,6 @@ Shape letters: B texts, T positions read now, S positions seen (cached and read 
 and a value, D model width, d = D / H head width, F hidden units, V vocabulary, N layers.
 """
 
-import os
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -17,12 +16,12 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.download import DataError, fetch
+from course_utils.data.download import fetch
+from course_utils.data.smollm2 import FILE
 from course_utils.models.gpt import RMSNorm, SubLayer, SwiGLU
 from course_utils.models.plain import turn
 from course_utils.models.tokens import check_tokens
 
-FILE = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 # What the file calls the parts of the model -> what the class calls them
 NAMES = {
     "token_embd": "embedding",
@@ -38,11 +37,6 @@ NAMES = {
     "ffn_up": "feed_forward.f.up",
     "ffn_down": "feed_forward.f.down",
 }
-PROSE = (
-    "The old harbour was quiet in the morning. Two fishermen mended their nets while a dog slept between the baskets, and the smell of "
-    "bread came from the bakery on the corner. At eight the ferry arrived with the post and a handful of visitors, who walked up the hill "
-    "to see the church. By noon the square was full of people, and nobody could remember that it had ever been so warm in April."
-)
 # What the file calls the sizes, in the order of the class's arguments after V
 SIZES = (
     "embedding_length",
@@ -189,29 +183,6 @@ class Loaded(NamedTuple):
     model: Llama
     tokenizer: Tokenizer
     facts: dict
-
-
-def load_or_stand_in() -> Loaded:
-    """Return SmolLM2-135M-Instruct, or, where its file can't be had, a small random model of the same class and say so in a line.
-
-    Where the environment variable COURSE_REAL_DATA is set, as it is while lessons are built, nothing stands in (`DataError`).
-    """
-    try:
-        return load_smollm2()
-    except DataError as error:
-        if os.environ.get("COURSE_REAL_DATA"):
-            raise
-        print(f"STAND-IN: a small model with random weights takes the place of SmolLM2, so that the cells run. {error}")
-    letters = [*pre_tokenizers.ByteLevel.alphabet()]
-    control = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-    tokens = [*control, *sorted(letters)]
-    tokens += [f"<|unused {i}|>" for i in range(len(tokens), 49_152)]
-    facts = {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": []}
-    facts["tokenizer.ggml.token_type"] = [3] * len(control) + [1] * (len(tokens) - len(control))
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        model = Llama(V=len(tokens), D=36, H=9, G=3, F=48, N=30)
-    return Loaded(model.requires_grad_(False).eval(), tokenizer_of(facts), facts)
 
 
 def load_smollm2(path: Path | None = None) -> Loaded:

@@ -6,44 +6,38 @@ from contextlib import contextmanager
 
 import torch
 from gguf import GGUFReader
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from torch import nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention, silu
 
 from course_utils import check, predict, reveal
-from course_utils.data.download import fetch
+from course_utils.data.measured import measured
+from course_utils.data.smollm2 import PROSE, file_or_stand_in
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.lessons.lesson_22 import _stored as stored
-from course_utils.models import llama
 from course_utils.models.gpt import nucleus
 from course_utils.models.plain import turn
 
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
-# Our models so far have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages and code: **SmolLM2-135M-Instruct** (Allal et al. 2025), one of the smallest models one can chat with. It is a small Llama, built like the models with a thousand times as many parameters.
+# Our models so far have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages and code: **SmolLM2-135M-Instruct** (Allal et al. 2025), one of the smallest models one can chat with. It is a small Llama, built like models with a thousand times as many parameters. Given the first three lines below, it writes the last:
 #
-# The cell below downloads the model once, 98 MB, and asks it a question. We use the course's code for now: `load_or_stand_in` returns the model, its tokenizer and what the file says about itself, or a small random model where the file cannot be had. By the end of the lesson, the code will be yours: you write the model's class, load its weights, let it write, and look inside.
-
-# %%
-model, tokenizer, facts = llama.load_or_stand_in()
-question = "What is the capital of France?"
-prompt = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
-ids = tokenizer.encode(prompt).ids
-with torch.no_grad():
-    for _ in range(8):
-        logits = model(torch.tensor([ids]))[0, -1]  # V
-        ids.append(logits.argmax().item())
-print(tokenizer.decode(ids, skip_special_tokens=False))
-
-# %% [markdown]
-# The loop is the one from lesson 21: read everything, take the most probable next id, append it. What is new is in `model`, in `tokenizer` and in the strange prompt. We take them one by one, beginning with the text.
+# ```text
+# <|im_start|>user
+# What is the capital of France?<|im_end|>
+# <|im_start|>assistant
+# The capital of France is Paris.<|im_end|>
+# ```
+#
+# By the end of this lesson, your own code will write that answer. The loop is the one from lesson 21: read everything, append the most probable next token. The tokens, the model and the strange prompt are new.
 #
 # ## Tokens
 #
-# The GPT of lesson 21 read characters. A vocabulary of characters is small, but it makes texts long, and twice the length means four times the work for attention. A vocabulary of whole words makes texts short, but it can never hold all names and misspellings. **Byte-pair encoding** (Sennrich et al. 2016) is the usual compromise: frequent words become one token, and rare words are split into several.
+# The GPT of lesson 21 read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short, but it can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al. 2016) is the usual compromise: a frequent word becomes one token, and a rare word is split into several.
 #
-# It begins with single characters and repeats one step: find the pair of neighbouring tokens that is most frequent, and merge it into one. A word keeps the space in front of it, so no space is lost.
+# It begins with single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge it into one. A word keeps the space in front of it, so no space is lost. We learn ten merges from one line. Before you run the second cell, guess which pair is merged first.
 
 
 # %%
@@ -52,7 +46,7 @@ def most_frequent_pair(words):  # {tokens of a word: how often it occurs}
     for tokens, count in words.items():
         for pair in zip(tokens, tokens[1:], strict=False):
             pairs[pair] += count
-    return max(pairs, key=pairs.get)  # the first of several
+    return max(pairs, key=pairs.get)  # the first of equally frequent ones
 
 
 def merge(tokens, pair):
@@ -64,9 +58,6 @@ def merge(tokens, pair):
             merged.append(token)
     return tuple(merged)
 
-
-# %% [markdown]
-# We learn ten merges from one line. Before you run the cell, guess which pair is merged first.
 
 # %% tags=["nbval-check-output"]
 text = "not great not good not bad nothing a greater note a great noise"
@@ -82,24 +73,37 @@ print("tokens:", [list(tokens) for tokens in words])
 # %% [markdown]
 # The first merge joins a space and "n": six words begin with "n", and of equally frequent pairs the first wins. After ten merges, " not" and " great" are tokens, and "noise", which occurs once, is still in pieces.
 #
-# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2 has learned 48,900 of them, from much more text. It starts from the 256 possible bytes instead of characters, so that it can read any script: a letter such as ä is two bytes. How many tokens will it need for " not", for " Zorblat", and for the German sentence?
+# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from the 256 possible bytes instead of characters, so that it can encode any script: a letter such as ä is two bytes.
+#
+# The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be had, `file_or_stand_in` makes a small one with random weights. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
 
-# %%
-print(f"{tokenizer.get_vocab_size():,} tokens")
+# %% tags=["nbval-check-output"]
+file = GGUFReader(file_or_stand_in())
+facts = {name: field.contents() for name, field in file.fields.items()}
+vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])}
+pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
+tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
+digits = pre_tokenizers.Digits(individual_digits=True)
+as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False)
+tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, as_bytes])
+tokenizer.decoder = decoders.ByteLevel()
+kinds = zip(vocabulary, facts["tokenizer.ggml.token_type"], strict=True)
+tokenizer.add_special_tokens([token for token, kind in kinds if kind == 3])
+print(f"{len(vocabulary):,} tokens, {len(pairs):,} merges")
 english = "A man is standing on a ladder."
 german = "Ein Mann steht auf einer Leiter."
-for text in (" not", " nothing", " Zorblat", english, german):
-    tokens = [tokenizer.decode([i]) for i in tokenizer.encode(text).ids]
-    print(len(tokens), tokens)
+for example in (" not", " nothing", " Zorblat", english, german):
+    pieces = [tokenizer.decode([i]) for i in tokenizer.encode(example).ids]
+    print(len(pieces), pieces)
 
 # %% [markdown]
-# A frequent word is one token and an invented name several. The German sentence takes more tokens than the English one, probably because the merges were learned mostly from English.
+# The frequent word is one token and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English.
 #
 # ## The four changes since 2017
 #
-# The class `GPT` from lesson 21 is the decoder of 2017 with its norms in front. Llama (Touvron et al. 2023) changed three of its parts, and the largest models of Llama 2 a fourth. Llama also leaves out all biases and the factor √D of the embedding.
+# The class `GPT` from lesson 21 is the 2017 decoder with the norms in front. Llama (Touvron et al. 2023) changed three of its parts, and the largest Llama 2 models changed a fourth. Llama also drops all biases and the embedding's factor √D.
 #
-# **RMSNorm** (Zhang and Sennrich 2019) replaces the layer norm. It subtracts no mean and has no bias, so it has less to compute:
+# **RMSNorm** (Zhang and Sennrich 2019) replaces layer norm. It subtracts no mean and has no bias, so it has less to compute:
 #
 # $$\text{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
@@ -123,7 +127,7 @@ print("RMSNorm  ", RMSNorm(3)(x).detach())
 print("LayerNorm", nn.LayerNorm(3)(x).detach())
 
 # %% [markdown]
-# The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs stay, because no mean is subtracted.
+# The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs do not change, because no mean is subtracted.
 #
 # **SwiGLU** (Shazeer 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z) and becomes a gate. The gate multiplies the output of the second, entry by entry, and a third matrix projects the product back to width D:
 #
@@ -145,9 +149,9 @@ class SwiGLU(nn.Module):
 
 
 # %% [markdown]
-# **Rotary positions** (Su et al. 2021) are those of lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. We use lesson 11's function `turn`, which rotates neighbouring entries as a pair.
+# **Rotary positions** (Su et al. 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. We use lesson 11's function `turn`, which rotates neighbouring entries as a pair.
 #
-# **Grouped queries** (Ainslie et al. 2023) make the cache smaller. A model that writes keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share one key and one value, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+# **Grouped queries** (Ainslie et al. 2023) make the cache smaller. A model that writes keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share their keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
 #
 # In code, the queries of a group's heads are stacked, and one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, the queries of one text become 3 × 15 × 64. The scores are 3 × 15 × 5, which is viewed as 9 × 5 × 5. The causal mask is lower triangular; where earlier tokens are cached, its diagonal is moved to the right.
 
@@ -165,7 +169,7 @@ def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
 
 
 # %% [markdown]
-# Is this the attention that PyTorch computes? Its function takes one key and value for each head, so we repeat each group's key and value H / G times. We also compare the size of the cache of SmolLM2, for 2,048 positions in float32, with what it would be without groups.
+# Does PyTorch's attention give the same result? It expects keys and values for each head, so we repeat those of each group H / G times. We also compute how large SmolLM2's cache is for 2,048 positions in float32, and how large it would be without groups.
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(2, 9, 5, 64)  # B H T d
@@ -180,7 +184,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
 
 # %% [markdown]
-# Three groups for nine heads cut the cache to a third. The rest of the attention is lesson 21's, without biases and with the rotation. The cache of a layer is a list, which is empty at first, and later holds the keys and values of everything read; without a cache, it is `None`. A layer has two sub-layers, each with a norm in front and a residual connection around it.
+# With three groups for nine heads, the cache is a third of the size. The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer's cache is a list, empty at first, and a layer has two sub-layers, each with a norm in front and a residual connection.
 
 
 # %%
@@ -232,10 +236,10 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The whole model continues its positions from the length of the cache. The base θ of the angles is 100,000 here, and 10,000 in lesson 11. The readout uses the matrix of the embedding. On the device `meta`, tensors have shapes but no values, so we can count the parameters before we load any.
+# Positions continue from the length of the cache. The base θ of the angles is 100,000 instead of lesson 11's 10,000. The readout uses the embedding matrix.
 
 
-# %% tags=["nbval-check-output"]
+# %%
 class Llama(nn.Module):
     def __init__(self, V, D, H, G, F, N, theta=1e5):
         super().__init__()
@@ -260,21 +264,16 @@ class Llama(nn.Module):
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
-SIZES = {"V": 49_152, "D": 576, "H": 9, "G": 3, "F": 1536, "N": 30}
-with torch.device("meta"):
-    mine = Llama(**SIZES)
-print(f"{sum(weight.numel() for weight in mine.parameters()):,} parameters")
-
 # %% [markdown]
 # ## Loading the weights
 #
-# Our class has 134,515,008 parameters, as many as the file. Their values are in this GGUF file under names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` maps each part of such a name to ours.
+# The file is in a format called GGUF. It contains the parameters under names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
 #
-# The file is smaller than one would expect: 134.5 million numbers in float32 take 538 MB, and the file is only 98 MB. The matrices of its layers hold **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number is a whole number q from 0 to 15:
+# The file is smaller than one would expect: 134.5 million numbers take 538 MB in float32, yet the file has only 98 MB. The layers' matrices use **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number w is stored as a whole number q from 0 to 15:
 #
 # $$w = \text{scale} \cdot q + \text{minimum}$$
 #
-# A block therefore takes 2 + 2 bytes and 32 half bytes, 20 in all, or 5 bits for each number. The first 16 numbers are in the low halves of the 16 bytes, the others in the high halves. Take a scale of 0.5, a minimum of -4, and the first byte 47 = 2 · 16 + 15. Which two weights are in it?
+# A block therefore takes 2 + 2 bytes and 32 half bytes, 20 in all, or 5 bits per number. The first 16 numbers are in the low halves of the 16 bytes, the others in the high halves. Suppose the scale is 0.5, the minimum is -4, and the first byte is 47 = 2 · 16 + 15. Which two weights does this byte hold?
 
 
 # %% tags=["nbval-check-output"]
@@ -292,7 +291,7 @@ numbers = unpack(block[None])[0]
 print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
 
 # %% [markdown]
-# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3. The library `gguf` reads the file's names and bytes, and the rest is ours. The embedding has eight bits for each number, with a scale for every 32 of them and no minimum. The norms are in float32.
+# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3. The embedding uses eight bits for each number, with a scale for every 32 numbers and no minimum, and the norms are in float32.
 
 
 # %%
@@ -306,9 +305,9 @@ NAMES = {
 }  # fmt: skip
 
 
-def load(path):
+def load(file):
     weights = {}
-    for tensor in GGUFReader(path).tensors:
+    for tensor in file.tensors:
         parts = tensor.name.split(".")  # such as blk.16.attn_q.weight
         name = ".".join(NAMES.get(part, part) for part in parts)
         data = torch.tensor(tensor.data)  # rows of bytes, or of numbers
@@ -325,28 +324,32 @@ def load(path):
 
 
 # %% [markdown]
-# We keep the logits of the course's model for one text, throw the model away, and load ours. `load_state_dict` requires every name and shape to match. With `assign=True` it takes the tensors as they are. Do the logits agree?
+# The sizes for our class are in the file, too. On the device `meta`, tensors have shapes but no values yet; `load_state_dict` requires every name and shape to match, and with `assign=True` it uses the tensors as they are.
+#
+# Does our class compute what it should? We have stored the 20 largest logits that the library `transformers` finds with the same weights after "The capital of France is".
+
+# %%
+SIZES = {
+    "D": "embedding_length", "H": "attention.head_count",
+    "G": "attention.head_count_kv", "F": "feed_forward_length", "N": "block_count",
+}  # fmt: skip
+sizes = {letter: facts[f"llama.{name}"] for letter, name in SIZES.items()}
+with torch.device("meta"):
+    mine = Llama(len(vocabulary), **sizes)
+mine.load_state_dict(load(file), assign=True)
+mine.requires_grad_(False)
+parameters = sum(weights.numel() for weights in mine.parameters())
+print(f"{sizes}, {parameters:,} parameters")
 
 # %%
 ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
-before = model(ids)  # B T V
-weights = model.state_dict()
-is_real = "general.architecture" in facts
-if is_real:
-    del model, weights  # so that only one model takes memory
-    weights = load(fetch(llama.FILE))
-else:  # the stand-in, which is smaller and has no file
-    SIZES |= {"D": 36, "F": 48}
-with torch.device("meta"):
-    mine = Llama(**SIZES)
-mine.load_state_dict(weights, assign=True)
-mine.requires_grad_(False)
-print("largest difference:", (mine(ids) - before).abs().max().item())
+largest, [reference] = measured("llama_logits", "logit", "token", text=0)
+ours = mine(ids)[0, -1, torch.tensor(largest).long()]  # 20
+difference = (ours - torch.tensor(reference)).abs().max()
+print(f"largest logit {max(reference):.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# Our class computes the same logits as the course's. We have also compared them with those of the library `transformers` with the same weights: the largest difference is below 0.0001, of logits up to 41 ([our measurements](../docs/measurements.md#a-real-language-model)).
-#
-# One thing cannot be seen from names and shapes. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files expect entries 0 and 32, 1 and 33, and so on, as pairs. What would the model write if we paired the entries wrongly? For the answer, we replace the function `turn` for a moment.
+# The logits agree up to rounding. One thing cannot be seen from names and shapes, though. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files pair entries 0 and 32, 1 and 33, and so on. What would the model write if we paired the entries wrongly? To find out, we replace the function `turn` temporarily.
 
 # %%
 predict("22.paired", ...)
@@ -358,7 +361,8 @@ def turn_halves(x, sin, cos):  # pairs entry 0 with entry d/2
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
-ids = tokenizer.encode(prompt.replace(question, "Why is the sky blue?")).ids
+prompt = "<|im_start|>user\nWhy is the sky blue?<|im_end|>\n<|im_start|>assistant\n"
+ids = tokenizer.encode(prompt).ids
 turn_neighbours = turn
 turn = turn_halves  # from here on, Attention uses this one
 for _ in range(24):
@@ -368,11 +372,17 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message and there are no random tokens. The model still writes English words, but they lead nowhere. This is why you compare logits with a reference before you trust a loaded model.
+# There is no error message and there are no random tokens: the model writes English words that lead nowhere. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for the second copy of 40 random tokens (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model writes instead. Which mistakes would you notice?
+
+# %%
+stored.table_of_mistakes()
+
+# %% [markdown]
+# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes, which is why you compare them with a reference before you trust a loaded model.
 #
 # ## It writes
 #
-# Now our class writes. With the cache, each step reads only the newest token, because the keys and values of all earlier ones are kept. How much faster will this be?
+# Now our class writes. With the cache, each step reads only the newest token. How much faster will this be?
 
 
 # %%
@@ -406,15 +416,15 @@ for cached in (True, False):
 print(texts)  # a set: equal texts are kept once
 
 # %% [markdown]
-# The text is the same, and with the cache it is written about twice as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
+# The text is the same, and with the cache it is written two to three times as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
 #
-# Why does the model answer questions instead of continuing them? The reason is its training, which had three stages:
+# Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
 # 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
-# 2. **Instruction tuning**: the same loss on dialogues, which are written in a fixed form, the **chat template**. The markers `<|im_start|>` and `<|im_end|>` are single tokens, so that the model knows who is speaking and when to stop.
+# 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
 # 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which needs no reward model.
 #
-# A chat is therefore a text like any other, and the "assistant" is the model continuing it. The file's own template begins with a line that says who the assistant is; we leave it out. We ask once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
+# A chat is therefore a text like any other, which the model continues as the "assistant". We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
 
 
 # %%
@@ -428,19 +438,20 @@ def from_nucleus(logits):  # V
     return torch.multinomial(p, 1).item()
 
 
+print("-", chat("What is the capital of France?"))
 torch.manual_seed(1)
 for choose in (most_probable, from_nucleus, from_nucleus):
     print("-", chat("Why is the sky blue?", choose).strip())
 print("-", chat("Who was Goethe?").strip())
 
 # %% [markdown]
-# The answers are fluent, and partly wrong: Goethe was not American, and he was born in 1749. This model knows how an answer sounds better than it knows the facts.
+# The first answer is the one at the top of this lesson, written by your own code. The others are fluent, but Goethe was not American, and he was born in 1749.
 #
 # ## How does it copy?
 #
-# Lesson 21 found in a small model how copying works. One head looks at the previous token, and a later head, an **induction head**, uses this to find what followed the same token before. Is it the same in a real model?
+# Lesson 21 took a small model apart. One head looks at the previous token, and a later head, an **induction head**, uses this to find what followed the same token before. Does a real model copy this way?
 #
-# We take 40 random tokens and repeat them. Nothing in the first half can be predicted. In the second half, everything after its first token can be copied, which is why the second mean below leaves that token out.
+# We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half everything but the first token can be copied, so the second mean below leaves that token out.
 
 # %%
 random = torch.Generator().manual_seed(0)
@@ -461,13 +472,13 @@ print(f"second time: {nats[:, 41:].mean():.2f}")
 print(f"equally probable tokens: {math.log(49_152):.2f}")
 
 # %% [markdown]
-# The model copies: the second time takes less than a fifth as many nats. The first time takes even more than if all 49,152 tokens were equally probable, because SmolLM2 expects sentences and gives such tokens a very low probability.
+# The model copies: the second time, it needs less than a fifth as many nats. The first time it needs even more than if all 49,152 tokens were equally probable, because it expects sentences and gives such tokens a very low probability.
 #
-# Which heads look back to the right token? At a token of the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half, for all 270 heads. The weights on keys a fixed distance back are a diagonal of the matrix T × S, and its last 39 entries belong to the second half.
+# Which heads look back at the right token? In the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half for all 270 heads. The weights on keys a fixed distance back are a diagonal of the T × S matrix, and its last 39 entries belong to the second half.
 
 
 # %%
-def mean_weight(back):  # on the position so many places back
+def mean_weight(back):  # on the position this many places back
     found = []
     for layer in mine.layers:
         weights = layer.attention.f.weights  # B H T S
@@ -486,7 +497,7 @@ for name, back in {"previous token": 1, "induction": 39}.items():
 # %% [markdown]
 # Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, right below them, looks at the previous token.
 #
-# If lesson 21's account holds here, then the induction heads need head 16.0. We switch it off: its 64 columns of $W_O$ become 0, and nothing else changes. What happens to the second copy and to ordinary prose?
+# If lesson 21's account holds here, the induction heads need head 16.0. We switch it off by setting its 64 columns of $W_O$ to 0; nothing else changes. What happens to the second copy and to ordinary prose?
 
 # %%
 predict("22.one_head", ...)
@@ -504,7 +515,7 @@ def without(layer, head):
     W_O[:, columns] = kept
 
 
-prose = torch.tensor([tokenizer.encode(llama.PROSE).ids])  # 1 T+1
+prose = torch.tensor([tokenizer.encode(PROSE).ids])  # 1 T+1
 
 
 def measure():
@@ -524,16 +535,16 @@ print(stored.most_needed_for_copying())  # nats that are lost
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Without head 16.0, half of what copying had saved is lost, while prose is predicted as well as before. Head 18.6 is still there, but it no longer finds the token to copy. Switching off two other heads of layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
+# Without head 16.0, half of the nats that copying had saved are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it gives the token to copy much less weight. Switching off either of two other heads in layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
-# The last line comes from stored runs on two other texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head does not matter at all. Three heads of layer 1 matter as well. We have not looked at what they do, and without 1.5 prose becomes a little worse, too.
+# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 matter as well; we have not looked at what they do.
 #
-# ## What do heads do that have nothing to find?
+# ## What does a head do when it has nothing to find?
 #
-# Most heads are not induction heads, and even those have nothing to copy in ordinary prose. But each row of weights sums to 1, even where a head has found nothing that it looks for. Where does it put its weight then? For an English sentence we average the weight on the very first token over all heads of a layer. Next to it we draw the length of the first token's vector and the median length of the others, after each layer.
+# Most heads are not induction heads, and even an induction head has nothing to copy in ordinary prose. Yet each row of weights sums to 1, even if a head has found nothing it looks for. Where does the weight go then? For a paragraph of prose, we average the weight on the very first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
 
 # %%
-ids = torch.tensor([tokenizer.encode("<|im_start|>" + llama.PROSE).ids])  # 1 T
+ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
 x = mine.embedding(ids)  # 1 T D
 angles = mine.angles(0, ids.shape[1])
 on_first = []
@@ -551,13 +562,13 @@ runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# In layer 11, the first token's vector suddenly becomes nearly 200 times as long as the others. From layer 12 on, this token gets a third of the weight or more, in many layers more than half. Xiao et al. (2023) call it an **attention sink**, and explain it as a place for weight that is not needed elsewhere. Keep this in mind when you look at a picture of attention weights: much of the weight may be there only because each row has to sum to 1.
+# In layer 11, the first token's vector suddenly becomes nearly 200 times as long as the others. From layer 12 on, this token gets a third of the weight or more, in many layers more than half. Xiao et al. (2023) call it an **attention sink** and explain it as a place for weight that is not needed elsewhere. Keep this in mind when you look at a picture of attention weights.
 #
 # ## Back to "not"
 #
-# Lesson 01 began with four cases. A sum of word vectors cannot get all of "great", "awful", "not great" and "not awful" right with a linear score. Lessons 02 and 03 trained attention for it. What does a model do that nobody trained for this task on purpose?
+# Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. Lessons 02 and 03 trained attention for this task. What does a model do that nobody trained for it on purpose?
 #
-# We show it four reviews with their labels and let it predict the fifth label. The score is the difference of two log probabilities, of " positive" and of " negative".
+# We show it four labelled reviews and let it predict the fifth label. The score is the log probability of " positive" minus that of " negative".
 
 # %%
 EXAMPLES = """Review: a moving story, full of warmth
@@ -596,23 +607,23 @@ for words, positive in cases.items():
 reveal("22.four_cases", right)
 
 # %% [markdown]
-# All four signs are right: in these cases, "not" turns the sign.
+# All four signs are right: in these cases, "not" flips the sign.
 #
-# Four short cases are easy, and two of the examples have a negation. Do the signs stay right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. The table was computed with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews; their brackets span three seeds, those of SmolLM2 four sets of examples.
+# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored them with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
 
 # %%
 stored.shares_of_reviews()
 
 # %% [markdown]
-# With a threshold of 0, SmolLM2 is not reliable: on reviews with a negation it gets fewer right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models that were trained on thousands of labels. Its lead is largest for the reviews with a negation.
+# With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, and its lead is largest for the reviews with a negation.
 #
-# What did attention and scale buy? This comparison cannot tell them apart. SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have met these very reviews in its training.
+# How much of this is due to attention, and how much to scale? The comparison cannot tell. SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
 #
 # ## So: what is inside the models that we use every day?
 #
-# You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, with four parts exchanged and without biases: RMSNorm for the layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
+# You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, without biases and with four parts replaced: RMSNorm for layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models stack more of the same layers. The drawing shows Llama 3 8B (Grattafiori et al. 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; the marked parts differ from the GPT of lesson 21. Some models have experts (lesson 18), or linear attention in most layers (lesson 20).
+# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al. 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; the highlighted parts differ from lesson 21's GPT. Some models have experts (lesson 18) or linear attention in most layers (lesson 20).
 
 # %%
 changed = ["causal", "feed-forward", "norm", "embedding", "readout"]
@@ -623,7 +634,7 @@ diagrams.decoder_only(new=changed, llama=True)
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
-# | `RMSNorm` | RMSNorm | `nn.RMSNorm`, ε by default that of the number format | `LlamaRMSNorm` |
+# | `RMSNorm` | RMSNorm | `nn.RMSNorm`, ε by default the machine epsilon | `LlamaRMSNorm` |
 # | `SwiGLU` | SwiGLU | none | `LlamaMLP`: `gate_proj`, `up_proj`, `down_proj` |
 # | `grouped_attention` | GQA | `scaled_dot_product_attention(…, enable_gqa=True)` | `LlamaAttention`, `num_key_value_heads` |
 # | `turn`, neighbours | RoPE | none | `apply_rotary_pos_emb`, halves |
@@ -652,11 +663,11 @@ check("22.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What is inside the models that we use every day? In this one, a decoder with RMSNorm, SwiGLU, rotary positions and grouped queries, 134.5 million weights in four or eight bits, a tokenizer and a chat template.
-# - Byte-pair encoding joins frequent pairs, so frequent words are one token and rare words several.
+# - What is inside the models that we use every day? In this one, a decoder with four parts replaced, 134.5 million weights in four or eight bits, a tokenizer and a chat template.
+# - Byte-pair encoding merges frequent pairs, so a frequent word is one token and a rare word is several.
 # - A loaded model whose names and shapes fit may still be wrong. Compare its logits with a reference.
 # - Copying takes two steps in this model as well: without one previous-token head, the induction heads lose their token.
-# - Four examples in the prompt make a classifier. One comparison cannot tell how much is due to attention, to size or to what the model has read.
+# - Four examples in the prompt make a classifier. Our comparison cannot tell how much is due to attention, to size or to what the model has read.
 #
 # **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
 #

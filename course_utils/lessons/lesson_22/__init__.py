@@ -9,9 +9,9 @@ lesson = Lesson(
     goals=(
         "say how byte-pair encoding cuts a text into tokens, and learn its merges",
         "write RMSNorm, SwiGLU and grouped queries, and turn the GPT of lesson 21 into a Llama",
-        "load published weights into a class of your own, and unpack weights of four bits",
+        "load published weights into a class of your own, and unpack four-bit weights",
         "let the model write with a cache, and say what a chat template and the stages of training add",
-        "switch off one head of a real model, and say what it did",
+        "switch off one head in a real model, and say what it was needed for",
         "classify reviews by comparing log probabilities, and say what such a result does and does not show",
     ),
     needs="lesson 11: positions; lesson 21: a GPT, its cache and induction heads",

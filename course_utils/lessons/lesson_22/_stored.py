@@ -1,8 +1,9 @@
 """What lesson 22 shows of stored measurements (`benchmarks/llama.py`)."""
 
 from statistics import median
+from textwrap import shorten
 
-from course_utils.data.measured import by_seed, measured
+from course_utils.data.measured import by_seed, measured, read_rows
 from course_utils.figures.tables import Table, table
 
 GROUPS = {"all": "300 reviews", "negated": "383 with a negation"}
@@ -20,6 +21,22 @@ def shares_of_reviews() -> Table:
     for name, (stored, column, which) in ROWS.items():
         rows[name] = [by_seed(stored, column, reviews=group, **which) for group in GROUPS]
     return table(rows, list(GROUPS.values()), corner="share right", digits=2)
+
+
+def table_of_mistakes() -> Table:
+    """Return what each mistake changes: nats per token with the spread over draws of random tokens, the logits, and how the answer begins."""
+    rows = {}
+    for row in read_rows("mistakes", where={"seed": 0}):
+        name = row["mistake"]
+        prose, difference = float(row["prose"]), float(row["difference"])
+        rows[name] = [
+            prose,
+            by_seed("mistakes", "second_copy", mistake=name),
+            difference,
+            shorten(row["writes"], 56, placeholder=" …"),
+        ]
+    columns = ["prose, nats", "second copy, nats", "largest difference of logits", "answer"]
+    return table(rows, columns, corner="mistake", digits=2)
 
 
 def most_needed_for_copying(most: int = 6) -> str:
