@@ -261,7 +261,7 @@ def test_from_the_wheel_to_a_grade_without_a_clone(tmp_path):
     shutil.copy(handed_in, made.folder / "submissions" / "ada")
     made.course("grade", "submissions", "--out", "results", "--lessons", "02", "--workers", "1")
     grades = (made.folder / "results" / "grades.csv").read_text(encoding="utf-8")
-    assert '\n"ada","",1,8,0,"","","",1,"passed",' in grades
+    assert '\n"ada","","",1,8,0,"","","",1,"passed",' in grades
     assert "is not inside the course" in made.course("build", code=2)
     if sys.version_info >= (3, 11):
         assert f"pages are in {made.folder / 'pages'}" in made.course("site", "03", "--out", "pages")
