@@ -463,7 +463,7 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
     ax.set(xlim=(0, 24), ylim=(0, 1))
 
 # %% [markdown]
-# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12. At word 6 it is 0.40 in place of 0.48, and it should be 0.27. No sentence in training had more than 12 words. So its shares are right only for lengths that it has met.
+# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12. At word 6 it is 0.40 in place of 0.48, and it should be 0.27. No sentence in training had more than 12 words. Trained on up to 20, the decoder gets 1.00 of the words right there ([our measurements](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do)), so its shares are right only for lengths that it has met.
 #
 # ## So: must attention be soft, and must it look at every word?
 #
