@@ -640,10 +640,10 @@ def _(_):
     return torch.allclose(weights.detach(), torch.tensor([-0.1, -0.1, 0.0]), atol=1e-5)
 
 
-@claim("13", "With all five seeds, it is ahead of the division alone, clearly with three of them.")
+@claim("13", "On average, it is a few hundredths ahead of the division alone, but with some seeds hardly at all.")
 def _(numbers):
-    gained = numbers("seed by seed: tensor([")[:5]
-    return min(gained) > 0 and sum(one > 0.02 for one in gained) >= 3
+    gained = numbers("seed by seed: tensor([")[:5]  # a seed's gain differs between processors by up to 0.06
+    return 0.015 < sum(gained) / 5 < 0.07 and abs(min(gained)) < 0.02
 
 
 @claim("13", 'In 16 clauses, "trägt" stands at the end, as it must.')

@@ -262,7 +262,7 @@ gained = shares["Adam"] - shares["Adam, β₁ = 0"]
 print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 
 # %% [markdown]
-# The mean and the division each help alone, and Adam, which has both, learns the most. With all five seeds, it is ahead of the division alone, clearly with three of them.
+# The mean and the division each help alone, and Adam, which has both, learns the most. On average, it is a few hundredths ahead of the division alone, but with some seeds hardly at all.
 #
 # Our translator has Adam only for its embedding, biases and norms. The matrices in its layers have **Muon** (Jordan et al. 2024), which keeps a running mean $m$ of the gradients, too, but treats a whole matrix at once. It writes $m$ as a product $U S V^\top$, its **singular value decomposition**. The numbers in S say how far a step along $m$ would go in each direction of the matrix. Muon leaves S out, and moves the matrix by about rate · $U V^\top$. How far does it go in two directions whose numbers in S are 4 and 0.01?
 
