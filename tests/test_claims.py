@@ -254,10 +254,11 @@ def _(numbers):
     return at[25] < 0.03 and scaled[-2] < 0.005 < 0.01 < plain[-2] and plain[0] > scaled[0] + 0.5
 
 
-@claim("04", 'But the perceptron takes far longer than "projected", partly because')
+@claim("04", 'But the perceptron takes far longer than "projected", mostly because of the tanh')
 def _(numbers):
-    dot, general, perceptron = (numbers(f"{name}  ")[1] for name in ("\ndot", "\ngeneral", "perceptron"))
-    return perceptron > 2 * 3.6 and general < perceptron / 2
+    names = ("\ngeneral", "projected", "perceptron", "without its tanh")
+    general, projected, perceptron, linear = (numbers(f"{name}  ")[1] for name in names)
+    return perceptron > 2 * 3.6 and general < perceptron / 2 and perceptron - linear > linear - projected
 
 
 @claim("05", "The loss falls to about 0.62.")
@@ -414,6 +415,23 @@ def _(numbers):
 def _(numbers):
     early, *later = (numbers(f"after {steps:3} steps:") for steps in (25, 50, 100, 250))
     return min(early) > 0 and max(abs(mean) for *_, mean in later) < 0.04
+
+
+@claim("08", "So it needs two and a half times as many questions and scores there, but reads only 1,000 rewards")
+def _(numbers):
+    soft, hard = (dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean"))
+    return abs(hard[125] - soft[50]) < 0.03 and abs(hard[125] - 0.75) < 0.03  # 8 and 80 rewards in each step
+
+
+@claim("08", "If it is near the expected reward, it usually makes the variance smaller.")
+def _(numbers):
+    def variance(p, rewards, b):
+        estimates = (rewards - b)[:, None] * (torch.eye(len(p)) - p)
+        return p @ (estimates - p @ estimates).square().sum(1)
+
+    p, rewards = torch.tensor([0.9, 0.1]), torch.tensor([3.0, 1.0])  # not always: here it makes it larger
+    larger = variance(p, rewards, p @ rewards) > 1.5 * variance(p, rewards, 0.0)
+    return larger and numbers("b = 4.3:")[-1] < numbers("b = 0.0:")[-1] / 2
 
 
 @claim(
@@ -613,10 +631,18 @@ def _(numbers):
     return sgd < min(mean, division) and max(mean, division) < adam
 
 
-@claim("13", "With all five seeds, it is ahead of the division alone, clearly with three of them.")
+@claim("13", "so every weight moves by the rate, unless its gradient is 0.")
+def _(_):
+    weights = torch.zeros(3, requires_grad=True)
+    weights.grad = torch.tensor([4.0, 0.01, 0.0])
+    torch.optim.Adam([weights], lr=0.1).step()
+    return torch.allclose(weights.detach(), torch.tensor([-0.1, -0.1, 0.0]), atol=1e-5)
+
+
+@claim("13", "On average, it is a few hundredths ahead of the division alone, but with some seeds hardly at all.")
 def _(numbers):
-    gained = numbers("seed by seed: tensor([")[:5]
-    return min(gained) > 0 and sum(one > 0.02 for one in gained) >= 3
+    gained = numbers("seed by seed: tensor([")[:5]  # a seed's gain differs between processors by up to 0.06
+    return 0.015 < sum(gained) / 5 < 0.07 and abs(min(gained)) < 0.02
 
 
 @claim("13", 'In 16 clauses, "trägt" stands at the end, as it must.')

@@ -363,14 +363,14 @@ print(at_once)
 print("the same:", torch.allclose(by_pairs, at_once))
 
 # %% [markdown]
-# They are the same, and the first row stands in the table of all eight. Now we take 50 states and 50 hidden states, with D = E = A = 64. The table says how many times as many multiplications each score needs as the dot product, and how many times as long it takes. Which two need the same number of multiplications, and do they take the same time?
+# They are the same, and the first row stands in the table of all eight. Now we take 50 states and 50 hidden states, with D = E = A = 64. The table says how many times as many multiplications each score needs as the dot product, and how many times as long it takes. The row below the perceptron leaves out its tanh. Which two scores need the same number of multiplications, and do they take the same time?
 
 # %%
-# all of them computed without loops
+# all of them are computed without loops
 table(costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits=1)
 
 # %% [markdown]
-# The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", partly because this count leaves out the tanh of each hidden unit of each pair. The additive score, its other form, needs 129 times as many.
+# The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", mostly because of the tanh of each hidden unit of each pair, which this count leaves out. The additive score, its other form, needs 129 times as many.
 #
 # ## So does it matter which?
 #

@@ -59,12 +59,13 @@ def words_right_in_translators():
 
 
 def costs(T, S, D):
-    """Return for five scores the multiplications and the time of T states and S hidden states, with D = E = A, as multiples of the dot product's."""
+    """Return for five scores, and one of them without its tanh, the multiplications and the time of T states and S hidden states, with D = E = A, as multiples of the dot product's."""
     multiplications = {
         "dot": T * S * D,
         "general": T * D * D + T * S * D,
         "projected": T * D * D + S * D * D + T * S * D,
         "perceptron": T * D * D + S * D * D + T * S * D,
+        "without its tanh": T * D * D + S * D * D + T * S * D,
         "additive": T * S * 2 * D * D + T * S * D,
     }
     of_two = [(D, D), (D, D)]
@@ -72,9 +73,13 @@ def costs(T, S, D):
         "general": of_two[:1],
         "projected": of_two,
         "perceptron": [*of_two, (D,)],
+        "without its tanh": [*of_two, (D,)],
         "additive": [(D, 2 * D), (D,)],
     }
-    functions = SCORES | {"projected": lambda s, h, A, B: SCORES["scaled_dot"](s @ A, h @ B)}
+    functions = SCORES | {
+        "projected": lambda s, h, A, B: SCORES["scaled_dot"](s @ A, h @ B),
+        "without its tanh": lambda s, h, W, U, v: ((s @ W.T)[:, :, None] + (h @ U.T)[:, None]) @ v,
+    }
     state, hidden = torch.randn(1, T, D), torch.randn(1, S, D)
     arguments = {name: [state, hidden, *map(torch.randn, learned.get(name, []))] for name in multiplications}
     turns = [{name: seconds(functions[name], *given) for name, given in arguments.items()} for _ in range(9)]

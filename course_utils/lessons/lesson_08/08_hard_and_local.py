@@ -303,7 +303,7 @@ for i in (1, 2, 4, 10):  # of the 11 times
 reveal("08.values_read", "ahead" if ahead[:, 1].mean() > 0 else "behind")
 
 # %% [markdown]
-# If they read the same number of rewards, hard attention is ahead after 25 steps, with every seed. Later, the two are about equal. But hard attention has needed ten times as many questions for this, and ten times as many scores: 800 in each step, and soft attention 80. So in our world, it saves nothing in training. It is worthwhile where a model cannot read all values, as in lesson 14.
+# If they read the same number of rewards, hard attention is ahead after 25 steps, with every seed. Later, the two are about equal. But hard attention has seen ten times as many questions, and computed ten times as many scores. With 8 questions in each step, it reaches 0.75 after 125 steps, and soft attention after 50, as the picture shows. So it needs two and a half times as many questions and scores there, but reads only 1,000 rewards instead of 4,000. This is worthwhile where reading costs the most, as in lesson 14.
 #
 # ## Hard attention in use
 #
@@ -319,7 +319,7 @@ table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 # %% [markdown]
 # Yes, the largest weight is right more often than a draw, in all three rows. So hard attention can draw while it learns, and take the largest weight in use. In our world, a model that has learned with soft attention can do the same, and then it also reads only one value.
 #
-# So to the first question: attention need not be soft, but hard attention needs many questions to learn.
+# So to the first question: attention need not be soft, but hard attention needs more questions to learn.
 #
 # <details><summary>Straight-through and Gumbel-softmax: other ways to learn with a draw</summary>
 #
@@ -463,7 +463,7 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
     ax.set(xlim=(0, 24), ylim=(0, 1))
 
 # %% [markdown]
-# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12. At word 6 it is 0.40 in place of 0.48, and it should be 0.27. No sentence in training had more than 12 words. So its shares are right only for lengths that it has met.
+# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12. At word 6 it is 0.40 in place of 0.48, and it should be 0.27. No sentence in training had more than 12 words. Trained on up to 20, the decoder gets 1.00 of the words right there ([our measurements](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do)), so its shares are right only for lengths that it has met.
 #
 # ## So: must attention be soft, and must it look at every word?
 #
@@ -497,8 +497,8 @@ check("08.q5", ...)
 #
 # - Attention need not be soft: hard attention draws one word and reads only its value. It need not look at every word: local attention is soft within a window.
 # - Soft attention returns the expectation of hard attention. A draw passes no gradient, but the reward times the gradient of $\log p_k$ is an unbiased estimate.
-# - A baseline near the mean reward makes the variance of the estimate smaller, and leaves its mean as it is, if it does not depend on the draw.
-# - Hard attention reads few values, and needs many questions. In use, it can take the largest weight.
+# - A baseline that does not depend on the draw leaves the mean of the estimate as it is. If it is near the expected reward, it usually makes the variance smaller.
+# - Hard attention reads fewer values, and needs more questions. In use, it can take the largest weight.
 # - Local attention has a gradient, but sees nothing outside its window. It helps if we know where the window should stand.
 #
 # **Exercises**: [open them](../exercises/08_hard_and_local_exercises.ipynb)

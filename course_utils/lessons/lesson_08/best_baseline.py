@@ -78,7 +78,7 @@ EVERY_SCORE = (
     "The gradient has one entry for each score: 1 - p_k for the word that is drawn, and -p_i for every other word."
 )
 task.changed_each(
-    ("expected_reward", "This is the expected reward. It is a good baseline, but not the best one: weight each reward also with the squared length of its gradient.", {LENGTHS: torch.ones_like}),
+    ("expected_reward", "This is the expected reward. It is often a good baseline, but not the best one: weight each reward also with the squared length of its gradient.", {LENGTHS: torch.ones_like}),
     ("mean_reward", "This is the mean of the rewards, as if each word counted alike. A reward counts with its probability and with the squared length of its gradient.", {WEIGHTS: lambda p, lengths: torch.ones_like(p)}),
     ("probabilities_forgotten", "The probabilities are missing: you weight the rewards with the squared lengths alone. A word that is drawn more often counts more.", {WEIGHTS: lambda p, lengths: lengths}),
     ("length_not_squared", "You weight with the length of the gradient. What has to be smallest holds its square: leave out the root.", {LENGTHS: lambda p: _squared_lengths(p).sqrt()}),

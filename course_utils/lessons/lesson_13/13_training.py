@@ -217,7 +217,7 @@ print("Adam:", by_adam[0], by_adam[1])
 reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weight
 
 # %% [markdown]
-# Adam's first step moves the second weight by 0.1, the rate itself. At the first step, $m / (1 - \beta_1)$ is $g$, and the root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the rate, whatever the size of its gradient.
+# Adam's first step moves the second weight by 0.1, the rate itself. At the first step, $m / (1 - \beta_1)$ is $g$, and the root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the rate, unless its gradient is 0.
 #
 # The third weight shows what the mean $m$ is for. Its gradient changes its sign at the second step. Then $m$ is small beside the root of $v$, and Adam moves the weight by only 0.005.
 #
@@ -262,7 +262,7 @@ gained = shares["Adam"] - shares["Adam, β₁ = 0"]
 print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 
 # %% [markdown]
-# The mean and the division each help alone, and Adam, which has both, learns the most. With all five seeds, it is ahead of the division alone, clearly with three of them.
+# The mean and the division each help alone, and Adam, which has both, learns the most. On average, it is a few hundredths ahead of the division alone, but with some seeds hardly at all.
 #
 # Our translator has Adam only for its embedding, biases and norms. The matrices in its layers have **Muon** (Jordan et al. 2024), which keeps a running mean $m$ of the gradients, too, but treats a whole matrix at once. It writes $m$ as a product $U S V^\top$, its **singular value decomposition**. The numbers in S say how far a step along $m$ would go in each direction of the matrix. Muon leaves S out, and moves the matrix by about rate · $U V^\top$. How far does it go in two directions whose numbers in S are 4 and 0.01?
 
@@ -512,7 +512,7 @@ check("13.q5", ...)
 # ## Recap
 #
 # - A training step draws a batch, computes the loss and its gradient, clips the gradient, and moves the weights by a rate.
-# - Adam divides the mean gradient of each weight by the root of its mean square, so the first step moves every weight by the rate.
+# - Adam divides the mean gradient of each weight by the root of its mean square, so the first step moves every weight by the rate, unless its gradient is 0.
 # - What an ingredient is worth is measured by paired differences of runs with the same seed. By chance five signs agree one time in 16, three one time in 4.
 # - The translator translates new captions, and is worse at rare words. It put the verb at the end in 16 of our 20 clauses, and negated none of our 20 sentences with "not".
 #

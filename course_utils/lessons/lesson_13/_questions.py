@@ -116,7 +116,7 @@ predictions = (
     Prediction(
         "13.adam",
         "Two weights have the gradients 4 and 0.01, and the rate is 0.1. How far does Adam's first step move the second weight?",
-        why="The step is rate · 0.01 / 0.01 = 0.1: at first Adam moves every weight by the rate, whatever its gradient.",
+        why="The step is rate · 0.01 / 0.01 = 0.1: at first Adam moves every weight by the rate, unless its gradient is 0.",
     ),
     Prediction(
         "13.warm_up",
