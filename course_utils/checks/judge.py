@@ -89,6 +89,9 @@ def _wrong(task, cases, outcomes, expected, found):
         mistake and not mistake.function
     ):  # a line shows it, and what stops the answer may have said so already: once is enough
         finding = replace(finding, sentence=without_slip(finding.sentence, mistake.sentence))
+    elif mistake and not expected.of_mistake(mistake, first).changed and (altered := alters_first(task, case, outcome)):
+        finding = replace(finding, sentence=finding.sentence.removeprefix(altered))  # said once
+        mistake = replace(mistake, sentence=altered + mistake.sentence)
     return Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -121,12 +124,11 @@ def _right(task, cases, outcomes, expected, at_hazards):
     return Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed, hazard=bool(at_hazards))
 
 
-def explain_further(report, expected, outcomes, pairs=True):
+def explain_further(report, expected, outcomes):
     """Tell in the Report the relation of a wrong value to the right one, where it has no name and there is such a relation.
 
     A property that is broken says more of an answer that is read first and has no steps, and more of NaN than two mistakes would:
     its sentence stays.
-    `pairs`: whether to look for two mistakes at once, too.
     Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
@@ -137,7 +139,7 @@ def explain_further(report, expected, outcomes, pairs=True):
     outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
     if outcome.mode_matters:  # what is wrong in one mode is only half of it
         return
-    pairs = pairs and not (report.properties and report.kind == "finite")
+    pairs = not (report.properties and report.kind == "finite")
     if relation := explain.explain(expected, read, pairs):
         report.tell(relation, alters_first(task, report.case, outcome))
 

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import close
+from course_utils.checks.explain import TOGETHER
 from course_utils.checks.other_words import slip_in_a_line
 from course_utils.checks.task import Mistake
 from course_utils.checks.wrong import first_wrong
@@ -46,9 +47,29 @@ def named_mistake(task, cases, outcomes, expected, wrong):
 
         fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
         if fitting:
-            return fitting[0] if len(fitting) == 1 else None
+            first = fitting[0] if len(fitting) == 1 else None
+            return _with_second(first, task, outcomes, expected, safe) if first and keep is ordinary else first
     slip = slip_in_a_line(task, cases, outcomes)
     return Mistake("all_axes_reversed", slip) if slip else None
+
+
+def _with_second(first, task, outcomes, expected, safe):
+    """Return a mistake, and in its sentence the only other one that together with it gives the answer's values, where there is one."""
+    changes = getattr(first.function, "changes", None)
+    others = [
+        m for m in task.mistakes if changes and changes.keys().isdisjoint(getattr(m.function, "changes", changes))
+    ]
+    fitting = []
+    for other in others:
+        both = task.way(changes | other.function.changes)
+        pair = Mistake(
+            f"{first.name} {other.name}",
+            f"{TOGETHER} The first: “{first.sentence}” The second: “{other.sentence}”",
+            both,
+        )
+        if all(alike_value(_at(outcomes, i), expected.of_mistake(pair, i)) for i in safe):
+            fitting.append(pair)
+    return replace(first, sentence=fitting[0].sentence) if len(fitting) == 1 else first
 
 
 def named_at(task, cases, outcomes, expected, place):
