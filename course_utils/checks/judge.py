@@ -11,7 +11,7 @@ from course_utils.base import trees
 from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, describe
 from course_utils.checks.expected import Expected, as_read
-from course_utils.checks.named import named_at, named_mistake
+from course_utils.checks.named import named_at, named_mistake, with_second
 from course_utils.checks.other_words import without_slip
 from course_utils.checks.readable import is_readable
 from course_utils.checks.report import Report
@@ -125,7 +125,7 @@ def _right(task, cases, outcomes, expected, at_hazards):
 
 
 def explain_further(report, expected, outcomes):
-    """Tell in the Report the relation of a wrong value to the right one, where it has no name and there is such a relation.
+    """Tell in the Report the relation of a wrong value to the right one, where it has no name, and where it has one, a second mistake.
 
     A property that is broken says more of an answer that is read first and has no steps, and more of NaN than two mistakes would:
     its sentence stays.
@@ -133,9 +133,11 @@ def explain_further(report, expected, outcomes):
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
     task = expected.task
+    read = [as_read(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
+    if report.mistake and not report.case.edge and (told := with_second(report.mistake, task, read, expected)):
+        report.message = report.message.replace(*told)
     if not wrong_value or report.mistake or report.properties and task.reading_function and not task.steps_function:
         return
-    read = [as_read(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
     outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
     if outcome.mode_matters:  # what is wrong in one mode is only half of it
         return

@@ -47,29 +47,31 @@ def named_mistake(task, cases, outcomes, expected, wrong):
 
         fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
         if fitting:
-            first = fitting[0] if len(fitting) == 1 else None
-            return _with_second(first, task, outcomes, expected, safe) if first and keep is ordinary else first
+            return fitting[0] if len(fitting) == 1 else None
     slip = slip_in_a_line(task, cases, outcomes)
     return Mistake("all_axes_reversed", slip) if slip else None
 
 
-def _with_second(first, task, outcomes, expected, safe):
-    """Return a mistake, and in its sentence the only other one that together with it gives the answer's values, where there is one."""
-    changes = getattr(first.function, "changes", None)
-    others = [
-        m for m in task.mistakes if changes and changes.keys().isdisjoint(getattr(m.function, "changes", changes))
+def with_second(name, task, outcomes, expected):
+    """Return (the sentence of a named mistake, the sentence on it and the only other one that together give the answer's values).
+
+    None where the first alone gives them wherever there is no hazard, and where no other one, or several, would do.
+    """
+    (first,) = [m for m in task.mistakes if m.name == name] or [None]
+    changes = getattr(first and first.function, "changes", None)
+    safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
+    fits = lambda mistake: all(alike_value(_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
+    if not changes or fits(first):
+        return None
+    others = [m for m in task.mistakes if changes.keys().isdisjoint(getattr(m.function, "changes", changes))]
+    both = [
+        Mistake(f"{name} and {other.name}", other.sentence, task.way(changes | other.function.changes))
+        for other in others
     ]
-    fitting = []
-    for other in others:
-        both = task.way(changes | other.function.changes)
-        pair = Mistake(
-            f"{first.name} {other.name}",
-            f"{TOGETHER} The first: “{first.sentence}” The second: “{other.sentence}”",
-            both,
-        )
-        if all(alike_value(_at(outcomes, i), expected.of_mistake(pair, i)) for i in safe):
-            fitting.append(pair)
-    return replace(first, sentence=fitting[0].sentence) if len(fitting) == 1 else first
+    fitting = [mistake.sentence for mistake in both if fits(mistake)]
+    if len(fitting) != 1:
+        return None
+    return first.sentence, f"{TOGETHER} The first: “{first.sentence}” The second: “{fitting[0]}”"
 
 
 def named_at(task, cases, outcomes, expected, place):
