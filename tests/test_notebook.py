@@ -214,6 +214,12 @@ def test_an_unknown_task_gives_a_sentence_and_one_without_its_lesson_is_complete
         assert ('did you mean "16.two_hops_by_hand"?' in out) == ("two_hops" in unknown)
 
 
+@pytest.mark.parametrize(("written", "meant"), [("0.q1", "00.q1"), ("5.q3", "05.q3"), ("2.softmax", "02.softmax")])
+def test_an_id_without_its_first_nought_is_completed(written, meant, capsys):
+    check(written, "a")
+    assert f'There is no task "{written}"' in (out := capsys.readouterr().out) and f'did you mean "{meant}"?' in out
+
+
 def test_an_id_without_its_lesson_that_several_lessons_have_is_completed_with_each(capsys):
     several = {}
     for task in (task for of_lesson in tasks.by_lesson().values() for task in of_lesson):

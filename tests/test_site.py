@@ -552,7 +552,7 @@ def test_what_the_translator_can_not_read_gets_a_sentence(open_page):
     for text, said in (
         ("  ", "Type an English sentence"),
         ("dog " * 101, "That is 101 subwords."),
-        ("Two dogs 🙂 play.", "has hardly ever read: 🙂."),
+        ("Two dogs 🙂 play.", "has never read emoji or symbols such as 🙂,"),
     ):
         playwright.expect(put_in(page, text)).to_contain_text(said)
 
@@ -563,7 +563,7 @@ WARNED = (
     ("I love you", "only 70 speak of I, you or we"),
     (
         "A man isn’t eating ‘1999’ 👍🏽 pizzas & <b>bold</b> ones?",
-        "has hardly ever read: isn't, pizzas, bold, ones, 👍 and 3 more",
+        "has hardly ever read: isn't, pizzas, bold, ones, < and 2 more",
     ),
     ("12 people in 1999", "has hardly ever read these numbers: 1999."),
     ("A dog and a cat are " + "very " * (MANY - 5), f"These are {MANY + 1} words."),
@@ -578,8 +578,9 @@ WARNED = (
     ("The treaty was signed yesterday.", "has hardly ever read: treaty, signed, yesterday."),
     ("asdf qwer", "has hardly ever read: asdf, qwer."),
     *(
-        (text, "Is this English?")
+        (text, "no other language")
         for text in (
+            "Quixotic zephyrs vex ibises.",  # rare words, and English
             "Zwei kleine Mädchen spielen mit einem großen Hund.",
             "Две девочки играют с собакой.",
             "两只狗在雪地里玩耍。",

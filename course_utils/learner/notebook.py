@@ -335,8 +335,8 @@ def progress(*more, all=False, save=None, load=None, **unknown):
     return _show(how_far(all, "progress(all=True)"))
 
 
-def how_far(all, to_see_all):
-    """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson."""
+def how_far(all, to_see_all, lessons=()):
+    """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson. `lessons` are shown alone, if there are any."""
     saved = state.read(_say)
     groups = {
         number: [_progress_row(task, saved.get(task.id, {})) for task in tasks.asked(number, questions=True)]
@@ -345,10 +345,10 @@ def how_far(all, to_see_all):
     total, ahead = _summary(sum(groups.values(), [])), _what_comes_next(groups)
     shown = {
         f"{number} {tasks.lessons()[number].title}: {_summary(rows)}": rows
-        if _begun(rows) and (all or _left(rows))
+        if lessons or _begun(rows) and (all or _left(rows))
         else []
         for number, rows in groups.items()
-        if all or _begun(rows)
+        if (number in lessons if lessons else all or _begun(rows))
     }
     if not all:
         ahead += f" `{to_see_all}` shows every lesson."
