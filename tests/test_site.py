@@ -501,6 +501,8 @@ def test_on_a_phone_a_tap_changes_what_is_in_sight(browser, site):
     page = context.new_page()
     page.goto((site[0] / "translator.html").as_uri())
     page.locator("#translator[data-ready]").wait_for()
+    table = page.locator("[data-part=alignment]:has(tbody tr)")
+    assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")  # the French one, whole
     page.locator("[data-part=words] button").nth(2).tap()
     for part in ("translation", "source", "words"):
         box = page.locator(f"[data-part={part}]").bounding_box()

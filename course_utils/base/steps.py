@@ -17,8 +17,8 @@ def with_bar(steps: Iterable) -> Iterable:
 
     The bar goes when the training ends. Outside a notebook there is none, nor where the environment sets TQDM_DISABLE.
     """
-    shell = _notebook()
-    if not shell:
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if not hasattr(shell, "kernel"):
         return steps
     from tqdm import tqdm
 
@@ -32,7 +32,8 @@ def with_bar(steps: Iterable) -> Iterable:
 @contextmanager
 def shown_while_waiting(line: str) -> Iterator[None]:
     """Show a line below a notebook's cell while the body runs, once it has run for two seconds. Where there is no bar, there is no line."""
-    if not _notebook() or os.environ.get("TQDM_DISABLE"):
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if not hasattr(shell, "kernel") or os.environ.get("TQDM_DISABLE"):
         yield
         return
     written, stdout = threading.Event(), sys.stdout  # the one of now, as the body may redirect it
@@ -51,12 +52,6 @@ def shown_while_waiting(line: str) -> Iterator[None]:
         if written.is_set():
             timer.join()
             print("\r" + " " * len(line) + "\r", end="", file=stdout, flush=True)
-
-
-def _notebook():
-    """Return the shell of the notebook that this runs in; None elsewhere."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return shell if hasattr(shell, "kernel") else None
 
 
 @contextmanager
