@@ -549,7 +549,7 @@ def _(numbers):
 
 @claim(
     "12",
-    "When the model writes by itself, fewer words are right, but still most of them in sentences it has not seen in training.",
+    "When the model writes by itself, fewer words are right, though still most of them, even in sentences it has not seen in training.",
 )
 def _(numbers):
     forced, by_itself = numbers("with teacher forcing ")[:2]

@@ -414,7 +414,7 @@ _, by_itself = exact_shares(translations, truth(new, "verb-last"))
 print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}")
 
 # %% [markdown]
-# With teacher forcing, the Transformer predicts nearly every word correctly. When the model writes by itself, fewer words are right, but still most of them in sentences it has not seen in training. In the second translation, some words are missing. We count a word only at its right position, so a missing word also makes the words after the gap wrong.
+# With teacher forcing, the Transformer predicts nearly every word correctly. When the model writes by itself, fewer words are right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. We count a word only at its right position, so a missing word also makes the words after the gap wrong.
 #
 # Is this better than the GRUs of lesson 06? Both have learned for 200 steps from the same batches, at the best of three rates, with three seeds each. Which of them gets more words right by itself?
 
