@@ -49,8 +49,8 @@ def shown_while_waiting(line: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        timer.join()  # it may have begun to write
         if written.is_set():
-            timer.join()
             print("\r" + " " * len(line) + "\r", end="", file=stdout, flush=True)
 
 
