@@ -54,7 +54,7 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser(chromium):  # noqa: F811
+def browser(chromium, site):  # noqa: F811  # a site is not written once a browser runs
     with playwright.sync_playwright() as player:
         browser = player.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
