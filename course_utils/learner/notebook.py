@@ -125,12 +125,11 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
 
 def _while_waiting(task, answer, seconds):
     """Return the line that is shown while a check waits; of an answer that was checked as it is, with how long that took."""
-    line, (before, took) = (
-        f"Still checking your answer. It is stopped after {seconds:g} seconds of computing.",
-        _took.get(task.id, (None, 0)),
-    )
-    same = before is not None and before == code_of(answer)
-    return f"{line} The last check of this answer took {took:.0f} seconds." if same else line
+    line = f"Still checking your answer. It is stopped after {seconds:g} seconds of computing."
+    before, took = _took.get(task.id, (None, 0))
+    if before is not None and before == code_of(answer):
+        line += f" The last check of this answer took {took:.0f} seconds."
+    return line
 
 
 def _changed(task_id, alter, keep):
