@@ -2,18 +2,18 @@
 
     python benchmarks/beams.py RUN ...
 
-The runs are trained translators that differ in their seed alone. Fills beams.csv, which lesson 07 draws: BLEU on test_2016_flickr, length
-against the reference's, mean log probability and CPU seconds, by width and alpha.
+The runs are trained translators that differ in their seed alone. Fills beams.csv, which lesson 07 draws: BLEU on test_2016_flickr, the length
+ratio in words that BLEU's brevity penalty is computed from, mean log probability and CPU seconds, by width and alpha.
 """
 
 import json
 from pathlib import Path
 
 from measuring import fill, read_options, timed
+from sacrebleu.metrics import BLEU
 
 from course_utils.data.multi30k import load_multi30k
 from course_utils.models.files import load_model
-from course_utils.translation.scores import bleu
 from course_utils.translation.search import translate_all
 
 WIDTHS, ALPHAS, SENTENCES = (1, 2, 3, 5, 10, 20, 50), (0.0, 1.0), 1000
@@ -26,13 +26,12 @@ def fill_from(run):
     model, subwords = load_model(run)
     pairs = load_multi30k("test_2016_flickr", settings["pair"])
     sources, references = subwords.encode(pairs.sources[:SENTENCES]), pairs.targets[:SENTENCES]
-    words = sum(map(len, subwords.encode(references)))
 
     def measure(pair, seed, alpha, width):
         found, seconds = timed(translate_all, model, sources, width, alpha)
-        score = bleu(subwords.decode([one.tokens for one in found]), references).score
-        length = sum(len(one.tokens) for one in found) / words
-        return [(round(score, 2), length, sum(one.log_probability for one in found) / len(found), seconds)]
+        bleu = BLEU().corpus_score(subwords.decode([one.tokens for one in found]), [references])
+        log_probability = sum(one.log_probability for one in found) / len(found)
+        return [(round(bleu.score, 2), bleu.ratio, log_probability, seconds)]
 
     jobs = [(settings["pair"], settings["seed"], alpha, width) for alpha in ALPHAS for width in WIDTHS]
     fill("beams", COLUMNS, jobs, measure)

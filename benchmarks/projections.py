@@ -35,5 +35,5 @@ def measure(matrices, rate, epochs, seed):
 if __name__ == "__main__":
     seeds = read_options(__doc__, seeds=5).seeds
     setups = [(matrices, RATE, epochs) for matrices in MATRICES for epochs in EPOCHS]
-    setups += [("none", rate, EPOCHS[-1]) for rate in OTHER_RATES]
+    setups += [("none", rate, epochs) for rate in OTHER_RATES for epochs in EPOCHS]
     fill("projections", COLUMNS, [(*setup, seed) for setup in setups for seed in seeds], measure)

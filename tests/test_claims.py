@@ -189,11 +189,19 @@ def _(numbers):
 
 @claim(
     "03",
-    "Without any matrix, it takes 75 epochs at a rate of 0.2, four times as high, and even then not every run gets there.",
+    "Without any matrix, no run gets there at this rate. At a rate of 0.2, four of five do in 75 epochs.",
 )
 def _(numbers):
-    at_005, at_002, at_02 = numbers("\nnone ")[6:], numbers("at the rate 0.02 "), numbers("at the rate 0.2 ")
+    at_005, at_002, at_02 = (numbers(f"\nnone{rate} ")[6:] for rate in ("", ", at the rate 0.02", ", at the rate 0.2"))
     return max(at_005[2], at_002[2]) < 0.52 and at_02[0] > 0.9 and at_02[1] < 0.7 and at_02[2] == 1.0
+
+
+@claim("03", "training got there only at higher rates and with more epochs, and not in every run.")
+def _(numbers):
+    earlier = [
+        numbers(f"\nnone, at the rate {rate} ")[i] for rate in (0.1, 0.2) for i in (2, 5)
+    ]  # the best run of each
+    return max(earlier) < 0.9 < numbers("\nnone, at the rate 0.1 ")[8]
 
 
 @claim("04", "What a score does not notice, it does not learn:")
@@ -556,7 +564,10 @@ def _(numbers):
     return numbers("with teacher forcing ")[0] > 0.9
 
 
-@claim("12", "When the model writes by itself, fewer words are right, including sentences it has not seen in training.")
+@claim(
+    "12",
+    "When the model writes by itself, fewer words are right, though still most of them, even in sentences it has not seen in training.",
+)
 def _(numbers):
     forced, by_itself = numbers("with teacher forcing ")[:2]
     return 0.8 < numbers("sentences not in training:")[0] < forced > by_itself > 0.8

@@ -94,6 +94,7 @@ def test_without_a_command_the_help_is_shown(tmp_path):
     [
         (["fly"], "there is no command `course fly`: `course --help` lists the commands there are."),
         (["submitt"], 'there is no command `course submitt` (did you mean "submit"?): `course --help` lists'),
+        (["progress", "99"], "there is no lesson '99'"),
         (["progres"], 'there is no command `course progres` (did you mean "progress"?)'),
         (["export", "nbgraderr", "out"], "not 'nbgraderr' (did you mean \"nbgrader\"?)"),
         (["lab", "00_stat"], "no lesson '00_stat' (did you mean \"00_start_here\"?)"),
@@ -129,6 +130,9 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
     assert "`course progress --all` shows every lesson." in shown
     assert re.search(r"02.softmax +passed +attempts +2", shown) and "\n03 Queries" not in shown
     assert main(["progress", "--all"]) == 0 and "\n03 Queries" in capsys.readouterr().out
+    assert main(["progress", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "\n03 Queries" in shown and "03.attention" in shown and "02.softmax " not in shown
 
 
 @pytest.mark.parametrize("command", ["lab", "build", "lint", "test"])

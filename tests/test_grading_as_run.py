@@ -164,6 +164,19 @@ def test_a_stub_does_not_remember_its_inputs_for_the_answer_below(graded):
     assert verdict.state == "failed"
 
 
+def test_a_student_reads_of_both_mistakes(graded):
+    cells = solved("03")
+    cells[defining(cells, "attention")] = (
+        "def attention(query, key, value, mask=None):\n"
+        "    scores = query @ key.mT / key.shape[-1] ** 0.5\n"
+        "    scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)\n"
+        "    weights = scores.softmax(1).nan_to_num()\n"
+        "    return weights @ value, weights"
+    )
+    (verdict,) = [each for each in graded(cells).verdicts if each.task == "03.attention"]
+    assert "You divide the scores by √D" in verdict.message and "runs over the queries" in verdict.message
+
+
 def test_what_stands_below_an_import_that_fails_here_is_there(graded):
     cells = replaced(
         "causal_mask",

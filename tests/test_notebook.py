@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 import torch
@@ -210,6 +212,12 @@ def test_an_unknown_task_gives_a_sentence_and_one_without_its_lesson_is_complete
         call(unknown)
         assert f'There is no task "{unknown}"' in (out := capsys.readouterr().out)
         assert ('did you mean "16.two_hops_by_hand"?' in out) == ("two_hops" in unknown)
+
+
+@pytest.mark.parametrize(("written", "meant"), [("0.q1", "00.q1"), ("5.q3", "05.q3"), ("2.softmax", "02.softmax")])
+def test_an_id_without_its_first_nought_is_completed(written, meant, capsys):
+    check(written, "a")
+    assert f'There is no task "{written}"' in (out := capsys.readouterr().out) and f'did you mean "{meant}"?' in out
 
 
 def test_an_id_without_its_lesson_that_several_lessons_have_is_completed_with_each(capsys):
@@ -643,3 +651,19 @@ def test_a_right_answer_that_may_not_work_in_a_class_is_told_so(shell, course_fo
     )
     report = shell.run_cell('report = check("04.dot", dot)', store_history=True) and shell.user_ns["report"]
     assert report.state == "passed" and "imports `einops`" in report.note
+
+
+def test_a_check_that_waits_says_so_after_two_seconds_and_how_long_it_took_the_last_time(monkeypatch):
+    monkeypatch.setenv("COURSE_PROGRESS", "off")
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    answer = "from course_utils import check\ndef softmax(scores, temperature=1.0):\n    while True:\n        pass"
+    checked = 'check("02.softmax", softmax, seconds=3)'
+    cells = [nbformat.v4.new_code_cell(source) for source in (answer, checked, checked)]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    shown = ["".join(output.get("text", "") for output in cell.outputs) for cell in cells]
+    line = "Still checking your answer. It is stopped after 3 seconds of computing."
+    assert shown[1] == f"{line}\r{' ' * len(line)}\r"
+    assert re.match(re.escape(line) + r" The last check of this answer took \d+ seconds\.\r *\r$", shown[2])
+    stopped = [cells[place].outputs[-1]["data"]["text/plain"] for place in (1, 2)]
+    assert all("stopped after 3 seconds" in text and "Your function printed" not in text for text in stopped)

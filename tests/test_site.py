@@ -54,7 +54,7 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser(chromium):  # noqa: F811
+def browser(chromium, site):  # noqa: F811  # a site is not written once a browser runs
     with playwright.sync_playwright() as player:
         browser = player.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
@@ -501,6 +501,8 @@ def test_on_a_phone_a_tap_changes_what_is_in_sight(browser, site):
     page = context.new_page()
     page.goto((site[0] / "translator.html").as_uri())
     page.locator("#translator[data-ready]").wait_for()
+    table = page.locator("[data-part=alignment]:has(tbody tr)")
+    assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")  # the French one, whole
     page.locator("[data-part=words] button").nth(2).tap()
     for part in ("translation", "source", "words"):
         box = page.locator(f"[data-part={part}]").bounding_box()
@@ -552,7 +554,7 @@ def test_what_the_translator_can_not_read_gets_a_sentence(open_page):
     for text, said in (
         ("  ", "Type an English sentence"),
         ("dog " * 101, "That is 101 subwords."),
-        ("Two dogs 🙂 play.", "has hardly ever read: 🙂."),
+        ("Two dogs 🙂 play.", "has never read emoji or symbols such as 🙂,"),
     ):
         playwright.expect(put_in(page, text)).to_contain_text(said)
 
@@ -563,7 +565,7 @@ WARNED = (
     ("I love you", "only 70 speak of I, you or we"),
     (
         "A man isn’t eating ‘1999’ 👍🏽 pizzas & <b>bold</b> ones?",
-        "has hardly ever read: isn't, pizzas, bold, ones, 👍 and 3 more",
+        "has hardly ever read: isn't, pizzas, bold, ones, < and 2 more",
     ),
     ("12 people in 1999", "has hardly ever read these numbers: 1999."),
     ("A dog and a cat are " + "very " * (MANY - 5), f"These are {MANY + 1} words."),
@@ -578,8 +580,9 @@ WARNED = (
     ("The treaty was signed yesterday.", "has hardly ever read: treaty, signed, yesterday."),
     ("asdf qwer", "has hardly ever read: asdf, qwer."),
     *(
-        (text, "Is this English?")
+        (text, "no other language")
         for text in (
+            "Quixotic zephyrs vex ibises.",  # rare words, and English
             "Zwei kleine Mädchen spielen mit einem großen Hund.",
             "Две девочки играют с собакой.",
             "两只狗在雪地里玩耍。",

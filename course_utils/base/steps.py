@@ -1,6 +1,8 @@
 """Shows how far long work has come: a bar in a terminal or a notebook, and elsewhere, such as in a log, a line now and then."""
 
+import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -25,6 +27,31 @@ def with_bar(steps: Iterable) -> Iterable:
         _cell.update(number=shell.execution_count, began=now)
     delay = max(0.0, _cell["began"] + PATIENCE - now)
     return tqdm(steps, delay=delay, leave=False, file=sys.stdout, unit="step")
+
+
+@contextmanager
+def shown_while_waiting(line: str) -> Iterator[None]:
+    """Show a line below a notebook's cell while the body runs, once it has run for two seconds. Where there is no bar, there is no line."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if not hasattr(shell, "kernel") or os.environ.get("TQDM_DISABLE"):
+        yield
+        return
+    written, stdout = threading.Event(), sys.stdout  # the one of now, as the body may redirect it
+
+    def write():
+        written.set()
+        print(line, end="", file=stdout, flush=True)
+
+    timer = threading.Timer(PATIENCE, write)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()  # it may have begun to write
+        if written.is_set():
+            print("\r" + " " * len(line) + "\r", end="", file=stdout, flush=True)
 
 
 @contextmanager

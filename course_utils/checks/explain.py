@@ -141,8 +141,14 @@ class Known:
 
     @cached_property
     def pairs(self):
-        """Two changes at once: two steps changed as they often are, or a named mistake on altered arguments."""
+        """Two changes at once: two named mistakes, two steps changed as they often are, or a named mistake on altered arguments."""
+        shown = {base.text for base in self.mistakes}
+        composed = [m for m in self.task.mistakes if m.sentence in shown and hasattr(m.function, "changes")]
         found = []
+        for a, b in combinations(composed, 2):
+            if a.function.changes.keys().isdisjoint(b.function.changes):
+                of = lambda args, both=self.task.way({**a.function.changes, **b.function.changes}): both(*args)  # noqa: B008, E731
+                found.append(Base("two", of, f"The first: “{a.sentence}” The second: “{b.sentence}”", exact=False))
         often = [change for change in self._step_changes if change.often]
         for a, b in combinations(often, 2):
             if a.step != b.step:
@@ -316,7 +322,7 @@ def explain(expected, outcomes, pairs=True):
     if guess is None:
         return None
     received = [(place, _came(outcome)) for place, outcome in enumerate(outcomes) if not expected.cases[place].raises]
-    return _told(guess, known, all(_same(guess.at(known, place), value) for place, value in received))
+    return _told(guess, known, [known.cases[i] for i, value in received if not _same(guess.at(known, i), value)])
 
 
 def find(expected, outcomes, pairs=True):
@@ -480,10 +486,10 @@ def _shown(letter, sizes, numbers):
     return f" With {letter} = {sizes[a][letter]:g} the number is {numbers[a]:.4g}, with {letter} = {sizes[b][letter]:g} it is {numbers[b]:.4g}."
 
 
-def _told(guess, known, everywhere):
-    """Return the sentence on a relation."""
+def _told(guess, known, exceptions):
+    """Return the sentence on a relation; `exceptions`: the cases in which it does not hold."""
     base, results = guess.base, known.task.results
-    where = "In every case" if everywhere else "On every ordinary input"
+    where = "On every ordinary input" if exceptions else "In every case"
     names = [results[i].partition(" ")[0] for i in guess.wrong if i < len(results)]
     listed = " and ".join(names)
     if len(results) > 1 and names:  # some results may be right
@@ -496,7 +502,9 @@ def _told(guess, known, everywhere):
     if base.kind == "stopped":
         return f"{where}, {returned} {base.text}: the later steps are missing."
     if base.kind == "changed":
-        return f"{where}, you return what the right computation gives {base.text}. Everything else is right."
+        elsewhere = next((case.name for case in exceptions if not case.hazard), None)
+        rest = f"For “{elsewhere}” you return something else again." if elsewhere else "Everything else is right."
+        return f"{where}, you return what the right computation gives {base.text}. {rest}"
     if base.kind == "two":
         return f"{TOGETHER} {base.text}"
     if base.kind == "mistake":

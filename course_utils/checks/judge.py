@@ -11,7 +11,7 @@ from course_utils.base import trees
 from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, describe
 from course_utils.checks.expected import Expected, as_read
-from course_utils.checks.named import named_at, named_mistake
+from course_utils.checks.named import named_at, named_mistake, with_second
 from course_utils.checks.other_words import without_slip
 from course_utils.checks.readable import is_readable
 from course_utils.checks.report import Report
@@ -89,6 +89,9 @@ def _wrong(task, cases, outcomes, expected, found):
         mistake and not mistake.function
     ):  # a line shows it, and what stops the answer may have said so already: once is enough
         finding = replace(finding, sentence=without_slip(finding.sentence, mistake.sentence))
+    elif mistake and not expected.of_mistake(mistake, first).changed and (altered := alters_first(task, case, outcome)):
+        finding = replace(finding, sentence=finding.sentence.removeprefix(altered))  # said once
+        mistake = replace(mistake, sentence=altered + mistake.sentence)
     return Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -121,23 +124,24 @@ def _right(task, cases, outcomes, expected, at_hazards):
     return Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed, hazard=bool(at_hazards))
 
 
-def explain_further(report, expected, outcomes, pairs=True):
-    """Tell in the Report the relation of a wrong value to the right one, where it has no name and there is such a relation.
+def explain_further(report, expected, outcomes):
+    """Tell in the Report the relation of a wrong value to the right one, where it has no name, and where it has one, a second mistake.
 
     A property that is broken says more of an answer that is read first and has no steps, and more of NaN than two mistakes would:
     its sentence stays.
-    `pairs`: whether to look for two mistakes at once, too.
     Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
     task = expected.task
+    read = [as_read(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
+    if report.mistake and not report.case.edge and (told := with_second(report.mistake, task, read, expected)):
+        report.message = report.message.replace(*told)
     if not wrong_value or report.mistake or report.properties and task.reading_function and not task.steps_function:
         return
-    read = [as_read(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
     outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
     if outcome.mode_matters:  # what is wrong in one mode is only half of it
         return
-    pairs = pairs and not (report.properties and report.kind == "finite")
+    pairs = not (report.properties and report.kind == "finite")
     if relation := explain.explain(expected, read, pairs):
         report.tell(relation, alters_first(task, report.case, outcome))
 

@@ -6,6 +6,7 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import close
+from course_utils.checks.explain import TOGETHER
 from course_utils.checks.other_words import slip_in_a_line
 from course_utils.checks.task import Mistake
 from course_utils.checks.wrong import first_wrong
@@ -49,6 +50,28 @@ def named_mistake(task, cases, outcomes, expected, wrong):
             return fitting[0] if len(fitting) == 1 else None
     slip = slip_in_a_line(task, cases, outcomes)
     return Mistake("all_axes_reversed", slip) if slip else None
+
+
+def with_second(name, task, outcomes, expected):
+    """Return (the sentence of a named mistake, the sentence on it and the only other one that together give the answer's values).
+
+    None where the first alone gives them wherever there is no hazard, and where no other one, or several, would do.
+    """
+    (first,) = [m for m in task.mistakes if m.name == name] or [None]
+    changes = getattr(first and first.function, "changes", None)
+    safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
+    fits = lambda mistake: all(alike_value(_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
+    if not changes or fits(first):
+        return None
+    others = [m for m in task.mistakes if changes.keys().isdisjoint(getattr(m.function, "changes", changes))]
+    both = [
+        Mistake(f"{name} and {other.name}", other.sentence, task.way(changes | other.function.changes))
+        for other in others
+    ]
+    fitting = [mistake.sentence for mistake in both if fits(mistake)]
+    if len(fitting) != 1:
+        return None
+    return first.sentence, f"{TOGETHER} The first: “{first.sentence}” The second: “{fitting[0]}”"
 
 
 def named_at(task, cases, outcomes, expected, place):

@@ -4,19 +4,22 @@ WORDS = "Show how far you are in the lessons, and what comes next."
 
 
 def add_arguments(parser) -> None:
-    """Add --all."""
+    """Add the lesson and --all."""
+    parser.add_argument("lesson", nargs="?", help="such as 02, to show it alone")
     parser.add_argument("--all", action="store_true", help="show every lesson, also those that you have not begun")
 
 
 def run(options) -> int:
     """Print the table, or where nothing is kept yet, say so."""
-    from course_utils.base.places import learners_folder
+    from course_utils.base.places import chosen, learners_folder
     from course_utils.learner import state
     from course_utils.learner.notebook import how_far
+    from course_utils.lessons.tasks import by_lesson
 
+    lessons = chosen([options.lesson], by_lesson()) if options.lesson else ()
     folder = learners_folder()
     if not (folder / state.FILE).is_file():
         print(f"No progress is kept in {folder}. Run this in the folder that holds my_course, after your first check.")
         return 0
-    print(how_far(options.all, "course progress --all"))
+    print(how_far(options.all, "course progress --all", lessons))
     return 0

@@ -1,15 +1,18 @@
 """What a learner's notebook calls: check, hint, solution, play, progress, predict, reveal."""
 
 import ast
+import time
 from html import escape
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.signs import printable
+from course_utils.base.steps import shown_while_waiting
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import SYMBOLS, Report, framed, headline, with_code
 from course_utils.checks.running.own_state import warnings_stay_warnings
+from course_utils.checks.running.run import code_of
 from course_utils.learner import history, state
 from course_utils.learner.in_class import unlike
 from course_utils.lessons import tasks
@@ -28,6 +31,7 @@ USES = {
 AS_STORED = 0  # the seed of the options' order in a notebook as it is built
 IN_YOUR_ORDER = "Each learner sees the options in an order of their own, and this is yours, which may differ from the one that the page showed: choose your letter here and run the cell again."
 _last_tried = []
+_took = {}  # by task: the code of the answer that was checked last, and the seconds by the clock that this took
 _failed = {}  # what can be played with, by task, the last one at the end
 _guesses = {}  # by prediction, of this kernel alone: what a cell shows depends on its notebook, never on who runs it
 
@@ -93,11 +97,13 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         if task.answer_name not in history.namespace():
             return _show(Message(f"There is no `{task.answer_name}` yet: run the cell that defines it, then this one."))
         answer = history.namespace()[task.answer_name]
+    began = time.monotonic()
     try:
-        with warnings_stay_warnings():
+        with shown_while_waiting(_while_waiting(task, answer, seconds)), warnings_stay_warnings():
             report = judge_answer(task, answer, seed or 0, seconds)
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
+    _took[task.id] = code_of(answer), time.monotonic() - began
     if answer is None:  # what a call gives whose function returns nothing
         report.message = (
             f"check was given None. Hand over {'the class' if task.module else 'the function'} itself, without brackets behind its name: "
@@ -115,6 +121,15 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         if report.state == "not attempted":
             report.message = "The earlier version holds no answer yet."
     return _show(report)
+
+
+def _while_waiting(task, answer, seconds):
+    """Return the line that is shown while a check waits; of an answer that was checked as it is, with how long that took."""
+    line = f"Still checking your answer. It is stopped after {seconds:g} seconds of computing."
+    before, took = _took.get(task.id, (None, 0))
+    if before is not None and before == code_of(answer):
+        line += f" The last check of this answer took {took:.0f} seconds."
+    return line
 
 
 def _changed(task_id, alter, keep):
@@ -319,8 +334,8 @@ def progress(*more, all=False, save=None, load=None, **unknown):
     return _show(how_far(all, "progress(all=True)"))
 
 
-def how_far(all, to_see_all):
-    """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson."""
+def how_far(all, to_see_all, lessons=()):
+    """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson. `lessons` are shown alone, if there are any."""
     saved = state.read(_say)
     groups = {
         number: [_progress_row(task, saved.get(task.id, {})) for task in tasks.asked(number, questions=True)]
@@ -329,10 +344,10 @@ def how_far(all, to_see_all):
     total, ahead = _summary(sum(groups.values(), [])), _what_comes_next(groups)
     shown = {
         f"{number} {tasks.lessons()[number].title}: {_summary(rows)}": rows
-        if _begun(rows) and (all or _left(rows))
+        if lessons or _begun(rows) and (all or _left(rows))
         else []
         for number, rows in groups.items()
-        if all or _begun(rows)
+        if (number in lessons if lessons else all or _begun(rows))
     }
     if not all:
         ahead += f" `{to_see_all}` shows every lesson."

@@ -101,7 +101,7 @@ def answers() -> dict[str, str]:
 
 def load(task_id: str) -> Task | Question | NumberQuestion:
     """Return the task, or the question, of that id. Raises `CourseError`, which names the known ones."""
-    number = number_of(str(task_id))
+    number = number_of(str(task_id).partition(".")[0])
     if number not in by_lesson():
         meant = did_you_mean(str(task_id), answers())
         raise CourseError(f'There is no task "{task_id}"{meant}. Lessons with tasks: {", ".join(by_lesson())}.')

@@ -17,9 +17,10 @@ MANY = 23  # words: of the captions that the models have learned from, 99 of 100
 FEW = 4  # words: of the 29,000 captions, 3 have fewer
 NAMED = 5  # words in a warning; further ones are counted
 SENTENCES = {
-    "script": "Is this English? The model knows no other language, and has hardly ever read letters of other scripts.",
-    "language": "Is this English? The model knows no other language, and has hardly ever read: {}.",
+    "script": "The model knows English captions of photos and no other language, and has hardly ever read letters of other scripts.",
+    "language": "The model knows English captions of photos and no other language, and has hardly ever read: {}. It may translate that badly.",
     "words": "The model knows English captions of photos, and has hardly ever read: {}. It may translate that badly.",
+    "symbols": "The model has never read emoji or symbols such as {}, and may write anything for them: leave them out.",
     "numbers": "The model has hardly ever read these numbers: {}. It may write others.",
     "capitals": "The model has hardly ever read these words with capital letters: {}. Write them in small letters.",
     "several": "This is more than one sentence. The model has learned from single sentences, and may leave out much of it: give it one sentence at a time.",
@@ -70,12 +71,16 @@ def warnings_of(text: str, translation: str = "", language: str = "de") -> list[
     words, numbers = _words(text), re.findall(r"\d+", text)
     unread = [word for word in words if not _is_read(word)]
     is_other = len(unread) > 2 and 3 * len(unread) > 2 * len(words)
-    unread += [sign for sign in text if _is_sign(sign) and sign not in caption_words()]
+    signs = [sign for sign in text if _is_sign(sign) and sign not in caption_words()]
+    symbols = [sign for sign in signs if unicodedata.category(sign) == "So"]
+    unread += [sign for sign in signs if sign not in symbols]
     warnings = []
     if any(sign.isalpha() and "LATIN" not in unicodedata.name(sign, "") for sign in text):
         warnings.append(SENTENCES["script"])
     elif unread:
         warnings.append(SENTENCES["language" if is_other else "words"].format(_list(unread)))
+    if symbols:
+        warnings.append(SENTENCES["symbols"].format(_list(symbols)))
     if unread_numbers := [number for number in numbers if number not in caption_words()]:
         warnings.append(SENTENCES["numbers"].format(_list(unread_numbers)))
     if loud := _loud(words):
@@ -84,7 +89,7 @@ def warnings_of(text: str, translation: str = "", language: str = "de") -> list[
         warnings.append(SENTENCES["several"])
     talk = [SENTENCES[kind] for kind, found in TALK.items() if found.search(text)]
     warnings += talk
-    if not talk and text.strip() and len(words + numbers) < FEW:
+    if not talk and not symbols and text.strip() and len(words + numbers) < FEW:
         warnings.append(SENTENCES["short"])
     if len(words) > MANY:
         warnings.append(SENTENCES["long"].format(len(words)))

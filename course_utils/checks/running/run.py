@@ -184,6 +184,8 @@ def _shown_as_text():
 class _InWords:
     """Takes the place of what a notebook displays with."""
 
+    is_publishing = False  # IPython asks this at each line that is printed
+
     def publish(self, data, *more, **options):
         print(data.get("text/plain", ""))
 

@@ -287,7 +287,7 @@ class Grader:
         if answer.state == "outcomes" and report.case and self._explaining > 0:
             began, seconds = time.process_time(), min(SECONDS_TO_EXPLAIN, self._explaining)
             with suppress(TimeIsUp, MemoryError), time_limit(seconds), locks.limited_memory(MEMORY_OF_JUDGE):
-                judge.explain_further(report, known, answer.outcomes, pairs=False)
+                judge.explain_further(report, known, answer.outcomes)
             self._explaining -= time.process_time() - began
         return report
 

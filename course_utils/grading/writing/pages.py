@@ -16,9 +16,9 @@ from course_utils.grading.writing.pictures import PAGE_AT_MOST, shown
 from course_utils.grading.writing.results import file_name, table
 from course_utils.grading.writing.sentences import (
     NOTHING,
+    WANTED,
     by_lesson,
     from_instructor,
-    hint,
     notes,
     points_in_words,
     problems,
@@ -29,7 +29,7 @@ from course_utils.grading.writing.sentences import (
 
 
 def feedback(graded: Graded, tasks: list) -> str:
-    """Return the page for one student: what became of each task, why, and the first hint where one is wanted.
+    """Return the page for one student: what became of each task, why, and the first hint where there is no answer.
 
     It holds no answer and no input, but for what an exception says: only the judge's sentences, what was said on the notebook, and the task's own words.
     """
@@ -46,7 +46,7 @@ def feedback(graded: Graded, tasks: list) -> str:
         requests=requests(graded),
         lessons=lessons,
         judged=judged,
-        hinted=next((task.id for task, verdict, _ in judged if hint(task, verdict)), ""),
+        wanted=next((task.id for task, verdict, _ in judged if verdict.state in WANTED), ""),
         request=REQUEST,
         NOTHING=NOTHING,
     )

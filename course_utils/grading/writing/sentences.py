@@ -12,8 +12,9 @@ from course_utils.grading.keeping.record import READ, TO_BE_READ, Graded, Points
 from course_utils.grading.reading.written import ANSWER, Written
 
 NOTHING = "not handed in"  # the state of a task whose lesson a student handed nothing in for
-TEXT_AT_MOST = 600  # characters of a sentence shown to a student; an exception's message can be of any length
-HINTED = ("failed", "error", "not attempted", "missing")  # states in which an answer was looked for and is still wanted
+TEXT_AT_MOST = 1000  # characters of what a student reads on a task; an exception's message can be of any length
+WANTED = ("failed", "error", "not attempted", "missing")  # states in which an answer was looked for and is still wanted
+HINTED = ("not attempted", "missing")  # those without an answer, which may have followed the hint
 
 
 def number(value: float) -> int | float:
@@ -91,7 +92,7 @@ def why(verdict: Verdict) -> str:
 
 
 def hint(task, verdict: Verdict) -> str:
-    """Return the task's first hint where an answer was looked for and is still wanted, else an empty text."""
+    """Return the task's first hint where there is no answer, which may have followed it already, else an empty text."""
     return task.hints[0] if task.hints and verdict.state in HINTED else ""
 
 

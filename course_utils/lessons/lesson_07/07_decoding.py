@@ -304,7 +304,7 @@ print("Lines are means of three seeds, bands go from the lowest to the highest:"
 reveal("07.width", shown.by_width())
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows why: the translations become too short. At a width of 50, they have only 0.72 times as many tokens as the references, and BLEU lowers the score of translations with too few words.
+# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles 2017 described this fall, and Yang et al. 2018 call it the **beam-search curse**. The picture on the right shows why: the translations become too short. At a width of 50, they have only 0.79 times as many words as the references, and BLEU lowers the score of translations with too few words.
 #
 # With $\alpha = 1$, the same beams choose longer translations, and then a wide beam does hardly any harm. So the fall comes from the length, because the model gives a higher probability to translations that are too short. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
 
@@ -312,7 +312,7 @@ reveal("07.width", shown.by_width())
 shown.table_by_width([1, 5, 50])
 
 # %% [markdown]
-# At a width of 5, the penalty gains BLEU with each of the three seeds, 0.4 to 0.5. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about forty times as long as a width of 1. So here a width of 5 with the penalty is enough. For a translator of your own, choose the width on other captions than those of the test: we have looked at these only to see the curves.
+# At a width of 5, the penalty gains BLEU with each of the three seeds, 0.4 to 0.5. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about fifty times as long as a width of 1. So here a width of 5 with the penalty is enough. For a translator of your own, choose the width on other captions than those of the test: we have looked at these only to see the curves.
 #
 # ## So which translation is best?
 #

@@ -37,7 +37,7 @@ def beam_in_the_tree(search, step, vocabulary, probability):
 
 def by_width():
     """Draw BLEU and length against the width, without a penalty and with α = 1; say which widths have the best mean BLEU without one."""
-    names = {"bleu": "BLEU", "length": "tokens of translation / tokens of reference"}
+    names = {"bleu": "BLEU", "length": "words of translation / words of reference"}
     for (column, name), ax in zip(names.items(), plots.axes(2, width=5.2, height=3.8), strict=True):
         curves = {}
         for alpha in (0.0, 1.0):

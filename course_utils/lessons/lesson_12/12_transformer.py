@@ -413,7 +413,7 @@ _, by_itself = exact_shares(translations, truth(new, "verb-last"))
 print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}")
 
 # %% [markdown]
-# With teacher forcing, the Transformer predicts nearly every word correctly. When the model writes by itself, fewer words are right, including sentences it has not seen in training. In the second translation, some words are missing. We count a word only at its right position, so a missing word also makes all words after the gap wrong.
+# With teacher forcing, the Transformer predicts nearly every word correctly. When the model writes by itself, fewer words are right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. We count a word only at its right position, so a missing word also makes the words after the gap wrong.
 #
 # Is this better than the GRUs of lesson 06? Both have learned for 200 steps from the same batches, at the best of three rates, with three seeds each. Which of them gets more words right by itself?
 
@@ -428,7 +428,7 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right, though they have more parameters, and training takes equally long. So the Transformer has no advantage here. At 100 words it would have one, because in training no word waits for the one before it: there, the recurrent layer of lesson 09 took several times as long as self-attention. Our sentences have at most 18.
+# The GRUs get more words right, though they have more parameters, and training takes equally long. So the Transformer has no advantage here. At 100 words it should have one, because in training no word waits for the one before it: there, the recurrent layer of lesson 09 took several times as long as self-attention. Our sentences have at most 18.
 #
 # ## Take one part out
 #
@@ -576,7 +576,7 @@ for part in ["nothing", "residual connections"]:
         print(f"{part} taken out, {weights} weights:", torch.stack(found))
 
 # %% [markdown]
-# Without residual connections, all words of the memory point in nearly the same direction, with small first weights and with large ones. So at first the decoder can hardly tell them apart, which may make learning slow. It does not explain why the large weights do better.
+# Without residual connections, all words of the memory point in nearly the same direction, with small first weights and with large ones. So at first the decoder can hardly tell them apart, which may make learning slow. We have not tested why the large weights do better.
 #
 # What do feed-forward networks add? Models without them also have fewer weights. With a third layer they have nearly as many as the whole model (41,472 of 45,632). How many words are wrong when they write?
 

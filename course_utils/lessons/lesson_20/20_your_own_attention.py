@@ -499,7 +499,7 @@ print(compared.report("mine", mine, 2, promises, expected, beside="ALiBi"))
 shown.by_slopes()
 
 # %% [markdown]
-# With scores of this size, it takes both kinds of heads to do well in both worlds. Without the slopes, it loses most of its right answers in `latest`. Without the zeros, it loses most of them in `once`, and gains very few in `latest`.
+# With scores of this size, only `mine`, which has both kinds of heads, does well in both worlds. Without the slopes, it loses most of its right answers in `latest`. Without the zeros, it loses most of them in `once`, and gains very few in `latest`.
 #
 # **What we do not know.** We chose the slopes after we had seen both worlds, so only a third world could show whether they help elsewhere. We have not tried other slopes. All models were trained alike: another learning rate or more steps might change the ranking. Both worlds are made up, and our models have one layer.
 #

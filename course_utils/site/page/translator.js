@@ -67,13 +67,16 @@
     const words = wordsOf(text), loud = loudIn(words);
     const unread = words.filter((word) => !isRead(word));
     const isOther = unread.length > 2 && 3 * unread.length > 2 * words.length;
-    unread.push(...(text.match(/(?!\p{Sk})[\p{P}\p{S}]/gu) ?? []).filter((sign) => !captionWords.has(sign)));
+    const signs = (text.match(/(?!\p{Sk})[\p{P}\p{S}]/gu) ?? []).filter((sign) => !captionWords.has(sign));
+    const symbols = signs.filter((sign) => /\p{So}/u.test(sign));
+    unread.push(...signs.filter((sign) => !symbols.includes(sign)));
     const warnings = [];
     if (/(?=\p{L})\P{Script=Latin}/u.test(text)) {
       warnings.push(sentences.script);
     } else if (unread.length) {
       warnings.push(sentences[isOther ? "language" : "words"].replace("{}", list(unread)));
     }
+    if (symbols.length) warnings.push(sentences.symbols.replace("{}", list(symbols)));
     const numbers = text.match(/\p{Nd}+/gu) ?? [];
     const unreadNumbers = numbers.filter((number) => !captionWords.has(number));
     if (unreadNumbers.length) warnings.push(sentences.numbers.replace("{}", list(unreadNumbers)));
@@ -84,7 +87,7 @@
     if (/(?<![\p{L}\p{N}_])(?:I|me|my|you|your|we)(?![\p{L}\p{N}_])/iu.test(text)) talk.push(sentences.person);
     if (text.includes("?")) talk.push(sentences.question);
     warnings.push(...talk);
-    if (!talk.length && words.length + numbers.length < few) warnings.push(sentences.short);
+    if (!talk.length && !symbols.length && words.length + numbers.length < few) warnings.push(sentences.short);
     if (words.length > many) warnings.push(sentences.long.replace("{}", words.length));
     const unknown = madeUp(text, translation);
     if (unknown.length) warnings.push(sentences["made up"].replace("{}", list(unknown)));
