@@ -1,5 +1,5 @@
 # %% [markdown]
-# These tasks need no download: they run on small tensors. The first two take you from a word to tokens and from bytes to weights. Then come three parts of a Llama: its feed-forward network, its attention, and its rotary pairs in the order in which others store them. Keep the last two for a second day: the score that finds induction heads, and attention in one pass, as fast implementations compute it.
+# These tasks need no download: they run on small tensors. If you have little time, do `22.encode`, `22.grouped_query_attention`, `22.chat_prompt`, `22.classify` and `22.catch_silent_mistake`. The others are optional: `22.unpack` and `22.to_neighbours` if you want to load files yourself, `22.swiglu` for one more part of a Llama, `22.induction_score` to look inside, and `22.one_pass_attention`, the hardest, for how fast implementations compute attention.
 #
 # The letters: B sentences, T positions, S keys, D width of the model, F width between the layers of a network, H heads, d the width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
 
@@ -191,6 +191,42 @@ def to_neighbours(weight, heads):
 check("22.to_neighbours", to_neighbours)
 
 # %% [markdown]
+# ## 22.chat_prompt
+#
+# A chat is one text. Each message is written as below, where `\n` is a newline. Nothing else comes between messages:
+#
+# `<|im_start|>` role `\n` content `<|im_end|>` `\n`
+#
+# If the first message is not from the role `system`, put a system message with the content `default` in front. After the last message, whoever wrote it, comes the beginning of the answer: `<|im_start|>assistant\n`. There are no spaces between the parts, and a content is written as it is, with any spaces and newlines of its own. `messages` is a list of one or more dictionaries with a `"role"` and a `"content"`. Return the text.
+
+
+# %%
+def chat_prompt(messages, default):
+    """Return a dialogue as the text that the model reads.
+
+    Args:
+        messages: dictionaries with the strings "role" and "content", at least one.
+        default: a string, the content of the system message where the dialogue does not begin with one.
+
+    Returns:
+        The text, a string.
+
+    Example:
+        >>> chat_prompt([{"role": "user", "content": "Hi"}], "Be brief.")
+        '<|im_start|>system\\nBe brief.<|im_end|>\\n<|im_start|>user\\nHi<|im_end|>\\n<|im_start|>assistant\\n'
+    """
+    ### BEGIN SOLUTION
+    if messages[0]["role"] != "system":
+        messages = [{"role": "system", "content": default}, *messages]
+    turns = [f"<|im_start|>{each['role']}\n{each['content']}<|im_end|>\n" for each in messages]
+    return "".join([*turns, "<|im_start|>assistant\n"])
+    ### END SOLUTION
+
+
+# %%
+check("22.chat_prompt", chat_prompt)
+
+# %% [markdown]
 # ## 22.induction_score
 #
 # A text of T tokens repeats itself after `period` tokens: the token at position t equals the one at t - period. For each head, return the mean weight that a token with an earlier copy puts on the token **after** this copy. The mean is over all queries t ≥ period.
@@ -221,6 +257,92 @@ def induction_score(weights, period):
 
 # %%
 check("22.induction_score", induction_score)
+
+# %% [markdown]
+# ## 22.classify
+#
+# A language model has read prompts that end in "Sentiment:". You get the logits of the next token, a row for each review. The score of a review is $\log p(\text{positive}) - \log p(\text{negative})$, where $p$ is the softmax over the vocabulary, and `positive` and `negative` are two ids.
+#
+# The model may lean to one side whatever it reads, so 0 is a poor threshold. `unlabelled` holds the logits of other reviews, whose labels nobody knows. Take **the median of their scores** as the threshold (Zhao et al., 2021, correct the lean in a similar way). Their number M is odd, so that the median is the score in the middle. Return for each of the N reviews whether its score is above the threshold.
+
+
+# %%
+def classify(logits, unlabelled, positive, negative):
+    """Return which reviews are positive.
+
+    Args:
+        logits: N×V, of the reviews to classify.
+        unlabelled: M×V, of other reviews; M is odd.
+        positive: an id.
+        negative: an id.
+
+    Returns:
+        True or False for each review, N.
+
+    Example:
+        >>> unlabelled = torch.tensor([[2.0, 1.0], [6.0, 1.0], [3.0, 0.0]])  # scores 1, 5 and 3
+        >>> classify(torch.tensor([[4.0, 0.0], [4.0, 2.0]]), unlabelled, 0, 1)
+        tensor([ True, False])
+    """
+
+    ### BEGIN SOLUTION
+    def score(logits):
+        log_p = logits.log_softmax(-1)
+        return log_p[:, positive] - log_p[:, negative]
+
+    threshold = score(unlabelled).median()
+    return score(logits) > threshold
+    ### END SOLUTION
+
+
+# %%
+check("22.classify", classify)
+
+# %% [markdown]
+# ## 22.catch_silent_mistake
+#
+# A loaded model may be wrong without an error: θ is 10,000 and not 100,000, pairs are halves and not neighbours, positions do not advance with the cache, or the cache of the last text is left in. Your function gets one small model after another as `read(texts, first)`. It reads the texts one after another: the first `first` ids of each at once, the others one at a time, with a cache. It returns each text's logits, T×V. `reference` is a list of pairs (ids, right logits). Return `True` for a model that keeps these promises:
+#
+# 1. Its logits are the right ones after **every id**, for **any** `first` from 1 on.
+# 2. This holds for **each** of several texts in one call.
+#
+# Rounding changes logits by less than $10^{-5}$, a broken promise some by more than 0.01. A model that raises an error is wrong.
+
+
+# %%
+def catch_silent_mistake(read, reference):
+    """Tell whether a model computes the right logits, however it is read.
+
+    Args:
+        read: a function (texts, first) → a list of logits T×V, which may be wrong and may raise.
+        reference: pairs (ids, logits T×V); ids is a list of 8 to 12 whole numbers.
+
+    Returns:
+        True if the model is right, False if it is wrong.
+
+    Example:
+        >>> reference = [([0, 1, 2], torch.eye(3)), ([2, 0], torch.eye(3)[[2, 0]])]
+        >>> catch_silent_mistake(lambda texts, first: [torch.eye(3)[ids] for ids in texts], reference)
+        True
+        >>> catch_silent_mistake(lambda texts, first: [torch.eye(3)[texts[0]] for ids in texts], reference)
+        False
+    """
+    ### BEGIN SOLUTION
+    texts = [ids for ids, _ in reference]
+    try:
+        for first in (1, 4):
+            found = read(texts, first)
+            for logits, (_, right) in zip(found, reference, strict=True):
+                if logits.shape != right.shape or not torch.allclose(logits, right, atol=1e-4):
+                    return False
+    except Exception:
+        return False
+    return bool(len(found) == len(texts))
+    ### END SOLUTION
+
+
+# %%
+check("22.catch_silent_mistake", catch_silent_mistake)
 
 # %% [markdown]
 # ## 22.one_pass_attention
