@@ -93,7 +93,7 @@ for text in (" not", " nothing", " Zorblat", english, german):
     print(len(tokens), tokens)
 
 # %% [markdown]
-# A frequent word is one token and an invented name several. The German sentence takes more tokens than the English one, probably because the merges were learned mostly from English.
+# A frequent word is one token and an invented name several. The German sentence takes more tokens than the English one, probably because the merges were learned mostly from English. In [`22.encode`](../exercises/22_real_language_model_exercises.ipynb), you apply merges yourself.
 #
 # ## The four changes since 2017
 #
@@ -129,7 +129,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
-# Suppose that $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed.
+# Suppose that $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -180,7 +180,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
 
 # %% [markdown]
-# Three groups for nine heads cut the cache to a third. The rest of the attention is lesson 21's, without biases and with the rotation. The cache of a layer is a list, which is empty at first, and later holds the keys and values of everything read; without a cache, it is `None`. A layer has two sub-layers, each with a norm in front and a residual connection around it.
+# Three groups for nine heads cut the cache to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb); [`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb) does without a row of all weights). The rest of the attention is lesson 21's, without biases and with the rotation. The cache of a layer is a list, which is empty at first, and later holds the keys and values of everything read; without a cache, it is `None`. A layer has two sub-layers, each with a norm in front and a residual connection around it.
 
 
 # %%
@@ -292,7 +292,7 @@ numbers = unpack(block[None])[0]
 print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
 
 # %% [markdown]
-# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3. The library `gguf` reads the file's names and bytes, and the rest is ours. The embedding has eight bits for each number, with a scale for every 32 of them and no minimum. The norms are in float32.
+# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3 ([`22.unpack`](../exercises/22_real_language_model_exercises.ipynb)). The library `gguf` reads the file's names and bytes, and the rest is ours. The embedding has eight bits for each number, with a scale for every 32 of them and no minimum. The norms are in float32.
 
 
 # %%
@@ -368,7 +368,7 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message and there are no random tokens. The model still writes English words, but they lead nowhere. This is why you compare logits with a reference before you trust a loaded model.
+# There is no error message and there are no random tokens. The model still writes English words, but they lead nowhere. This is why you compare logits with a reference before you trust a loaded model. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts rows in the order that our class expects.
 #
 # ## It writes
 #
@@ -408,13 +408,15 @@ print(texts)  # a set: equal texts are kept once
 # %% [markdown]
 # The text is the same, and with the cache it is written about twice as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
 #
+# A mistake in the cache is easily missed, because a loss is computed on whole texts, without a cache. If the positions begin at 0 again with each call, every loss stays right. If the cache of the previous text is left in, the first text is still right. Therefore the logits are compared with the reference in pieces as well, and for several texts in turn. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+#
 # Why does the model answer questions instead of continuing them? The reason is its training, which had three stages:
 #
 # 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: the same loss on dialogues, which are written in a fixed form, the **chat template**. The markers `<|im_start|>` and `<|im_end|>` are single tokens, so that the model knows who is speaking and when to stop.
 # 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which needs no reward model.
 #
-# A chat is therefore a text like any other, and the "assistant" is the model continuing it. The file's own template begins with a line that says who the assistant is; we leave it out. We ask once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
+# A chat is therefore a text like any other, and the "assistant" is the model continuing it. Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. Where a dialogue begins without a message of the role "system", the file's own template adds one: "You are a helpful AI assistant named SmolLM, trained by Hugging Face". We leave it out here; in [`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb), you add it. We ask once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
 
 
 # %%
@@ -463,7 +465,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second time takes less than a fifth as many nats. The first time takes even more than if all 49,152 tokens were equally probable, because SmolLM2 expects sentences and gives such tokens a very low probability.
 #
-# Which heads look back to the right token? At a token of the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half, for all 270 heads. The weights on keys a fixed distance back are a diagonal of the matrix T × S, and its last 39 entries belong to the second half.
+# Which heads look back to the right token? At a token of the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half, for all 270 heads. The weights on keys a fixed distance back are a diagonal of the matrix T × S, and its last 39 entries belong to the second half ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -598,7 +600,7 @@ reveal("22.four_cases", right)
 # %% [markdown]
 # All four signs are right: in these cases, "not" turns the sign.
 #
-# Four short cases are easy, and two of the examples have a negation. Do the signs stay right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. The table was computed with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews; their brackets span three seeds, those of SmolLM2 four sets of examples.
+# Four short cases are easy, and two of the examples have a negation. Do the signs stay right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. The table was computed with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews; their brackets span three seeds, those of SmolLM2 four sets of examples.
 
 # %%
 stored.shares_of_reviews()

@@ -193,11 +193,13 @@ check("22.to_neighbours", to_neighbours)
 # %% [markdown]
 # ## 22.chat_prompt
 #
-# A chat is one text. Each message is written as below, where `\n` is a newline. Nothing else comes between messages:
+# A chat is one text. Each message is written in the form below, where `\n` is a newline:
 #
 # `<|im_start|>` role `\n` content `<|im_end|>` `\n`
 #
-# If the first message is not from the role `system`, put a system message with the content `default` in front. After the last message, whoever wrote it, comes the beginning of the answer: `<|im_start|>assistant\n`. There are no spaces between the parts, and a content is written as it is, with any spaces and newlines of its own. `messages` is a list of one or more dictionaries with a `"role"` and a `"content"`. Return the text.
+# The spaces above are only for reading: there are none between the parts, and nothing comes between two messages. The content is written as it is, with any spaces and newlines of its own.
+#
+# If the role of the first message is not `system`, a system message with the content `default` comes before it. After the last message, whoever wrote it, the answer is opened: `<|im_start|>assistant\n`. `messages` is a list of at least one dictionary with a `"role"` and a `"content"`. Return the text.
 
 
 # %%
@@ -261,9 +263,9 @@ check("22.induction_score", induction_score)
 # %% [markdown]
 # ## 22.classify
 #
-# A language model has read prompts that end in "Sentiment:". You get the logits of the next token, a row for each review. The score of a review is $\log p(\text{positive}) - \log p(\text{negative})$, where $p$ is the softmax over the vocabulary, and `positive` and `negative` are two ids.
+# A language model has read prompts that end in "Sentiment:", and you get its logits for the next token, one row for each review. The score of a review is $\log p(\text{positive}) - \log p(\text{negative})$, where $p$ is the softmax over the vocabulary, and `positive` and `negative` are two ids.
 #
-# The model may lean to one side whatever it reads, so 0 is a poor threshold. `unlabelled` holds the logits of other reviews, whose labels nobody knows. Take **the median of their scores** as the threshold (Zhao et al., 2021, correct the lean in a similar way). Their number M is odd, so that the median is the score in the middle. Return for each of the N reviews whether its score is above the threshold.
+# A model may lean to one side whatever it reads, so 0 is a poor threshold. `unlabelled` holds the logits for other reviews, whose labels are not known. The **median of their scores** is the threshold. Their number M is odd, so the median is the score in the middle. Return for each of the N reviews whether its score is above the threshold.
 
 
 # %%
@@ -301,10 +303,12 @@ check("22.classify", classify)
 # %% [markdown]
 # ## 22.catch_silent_mistake
 #
-# A loaded model may be wrong without an error: θ is 10,000 and not 100,000, pairs are halves and not neighbours, positions do not advance with the cache, or the cache of the last text is left in. Your function gets one small model after another as `read(texts, first)`. It reads the texts one after another: the first `first` ids of each at once, the others one at a time, with a cache. It returns each text's logits, T×V. `reference` is a list of pairs (ids, right logits). Return `True` for a model that keeps these promises:
+# A loaded model may be wrong without any error: θ is 10,000 instead of 100,000, halves are paired instead of neighbours, positions do not advance with the cache, or the cache of the previous text is left in.
 #
-# 1. Its logits are the right ones after **every id**, for **any** `first` from 1 on.
-# 2. This holds for **each** of several texts in one call.
+# Your function gets a small model as `read(texts, first)`, which reads the texts in turn: the first `first` ids of each at once, the others one at a time, with a cache. It returns a list of logits, T×V for each text. `reference` is a list of pairs (ids, right logits). Return `True` for a model that keeps these promises:
+#
+# 1. Its logits are right after **every id**, for **any** `first` from 1 on.
+# 2. They are right for **each** of several texts in one call.
 #
 # Rounding changes logits by less than $10^{-5}$, a broken promise some by more than 0.01. A model that raises an error is wrong.
 
@@ -331,13 +335,12 @@ def catch_silent_mistake(read, reference):
     texts = [ids for ids, _ in reference]
     try:
         for first in (1, 4):
-            found = read(texts, first)
-            for logits, (_, right) in zip(found, reference, strict=True):
+            for logits, (_, right) in zip(read(texts, first), reference, strict=True):
                 if logits.shape != right.shape or not torch.allclose(logits, right, atol=1e-4):
                     return False
     except Exception:
         return False
-    return bool(len(found) == len(texts))
+    return bool(texts)
     ### END SOLUTION
 
 
