@@ -303,9 +303,9 @@ check("22.classify", classify)
 # %% [markdown]
 # ## 22.catch_silent_mistake
 #
-# A loaded model may be wrong without any error: θ is 10,000 instead of 100,000, halves are paired instead of neighbours, positions do not advance with the cache, or the cache of the previous text is left in.
+# A loaded model may be wrong without any error: in its θ, its pairs, its positions or its cache.
 #
-# Your function gets a small model as `read(texts, first)`, which reads the texts in turn: the first `first` ids of each at once, the others one at a time, with a cache. It returns a list of logits, T×V for each text. `reference` is a list of pairs (ids, right logits). Return `True` for a model that keeps these promises:
+# Your function gets a small model as `read(texts, first)`, which reads one text after another: `first` ids at once, the others one at a time, with a cache. It returns a list of logits, T×V for each text. `reference` is a list of pairs (ids, right logits). Return `True` for a model that keeps these promises:
 #
 # 1. Its logits are right after **every id**, for **any** `first` from 1 on.
 # 2. They are right for **each** of several texts in one call.
