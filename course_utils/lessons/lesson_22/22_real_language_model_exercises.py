@@ -332,15 +332,13 @@ def catch_silent_mistake(read, reference):
         False
     """
     ### BEGIN SOLUTION
-    texts = [ids for ids, _ in reference]
+    texts, logits = zip(*reference, strict=True)
+    right = torch.cat(logits)  # all positions, one text after another
     try:
-        for first in (1, 4):
-            for logits, (_, right) in zip(read(texts, first), reference, strict=True):
-                if logits.shape != right.shape or not torch.allclose(logits, right, atol=1e-4):
-                    return False
+        found = [torch.cat(read(texts, first)) for first in (1, 4)]
+        return all(each.shape == right.shape and torch.allclose(each, right, atol=1e-4) for each in found)
     except Exception:
         return False
-    return bool(texts)
     ### END SOLUTION
 
 

@@ -4,6 +4,8 @@ read(texts, first) → the logits of each text, T×V: it reads the first ids of 
 Each reader is `reader(…)` with one part changed. Shape letters: T ids read now, S ids seen, H heads, G groups of them, d the width of a head.
 """
 
+from functools import cache
+
 import torch
 from torch.nn.functional import gelu, layer_norm, silu
 
@@ -31,6 +33,12 @@ LAYERS_WEIGHTS = [
     }
     for n in range(1, LAYERS + 1)
 ]
+
+
+@cache
+def in_dtype(dtype):
+    """The embedding, and the weights of each layer."""
+    return EMBEDDING.to(dtype), [{name: matrix.to(dtype) for name, matrix in each.items()} for each in LAYERS_WEIGHTS]
 
 
 def rms_norm(x):
@@ -83,7 +91,7 @@ def in_turn(shared):
     return shared.repeat(H // G, 1, 1)
 
 
-def new_for_each_text(cache):
+def new_for_each_text(cached):
     return None
 
 
@@ -110,15 +118,15 @@ def reader(
 ):
     """Return a reader that is right but for the parts that are given."""
 
-    def forward(ids, cache):
+    def forward(ids, cached):
         """Read ids after what is cached; return their logits and the new cache: (key, value) of each layer, and how often it was called."""
-        pairs, calls = cache or ([(torch.zeros(G, 0, d, dtype=dtype),) * 2] * LAYERS, 0)
+        pairs, calls = cached or ([(torch.zeros(G, 0, d, dtype=dtype),) * 2] * LAYERS, 0)
         T, past = len(ids), pairs[0][0].shape[1]
         turning = angles(place(past, T, calls).to(dtype), theta)
-        x, kept = EMBEDDING[ids].to(dtype), []
+        embedding, layers = in_dtype(dtype)
+        x, kept = embedding[ids], []
         masks = [mask] * (LAYERS - 1) + [last_mask or mask]
-        for (old_key, old_value), weights, hide in zip(pairs, LAYERS_WEIGHTS, masks, strict=True):
-            part = {name: matrix.to(dtype) for name, matrix in weights.items()}
+        for (old_key, old_value), part, hide in zip(pairs, layers, masks, strict=True):
             seen = norm(x)
             query = turn_query((seen @ order(part["q"]).T).unflatten(1, (H, d)).transpose(0, 1), *turning)  # H T d
             key = turn_key((seen @ order(part["k"]).T).unflatten(1, (G, d)).transpose(0, 1), *turning)  # G T d
@@ -131,17 +139,17 @@ def reader(
             x = x + (attention @ groups(values)).transpose(0, 1).flatten(1) @ part["o"].T
             seen = norm(x)
             x = x + (activation(seen @ part["gate"].T) * (seen @ part["up"].T)) @ part["down"].T
-        logits = last_norm(x) * gain @ EMBEDDING.to(dtype).T / 4
+        logits = last_norm(x) * gain @ embedding.T / 4
         return ending(logits, past), (kept, calls + 1)
 
     def read(texts, first):
-        found, cache = [], None
+        found, cached = [], None
         for text in texts:
-            ids, cache = torch.tensor(text), next_text(cache)
+            ids, cached = torch.tensor(text), next_text(cached)
             pieces = []
             for piece in (ids[:first], *ids[first:].split(1)):
                 if len(piece):
-                    logits, cache = forward(piece, cache)
+                    logits, cached = forward(piece, cached)
                     pieces.append(logits)
             found.append(torch.cat(pieces).float())
         return found
@@ -155,8 +163,8 @@ RIGHT_READER = reader()
 
 
 def without_a_cache(texts, first):
-    """Each id with all before it, from the start."""
-    return [torch.cat([RIGHT_READER([text[: t + 1]], t + 1)[0][-1:] for t in range(len(text))]) for text in texts]
+    """Whole texts at once, whatever `first` is."""
+    return RIGHT_READER(texts, LONGEST)
 
 
 def last_text_first(texts, first):
@@ -170,7 +178,7 @@ def to_halves(weight):
 
 RIGHT = {
     RIGHT_READER: "a right model, with a cache",
-    without_a_cache: "a right model: without a cache, so each id is read again at every step",
+    without_a_cache: "a right model: it reads each text at once, without a cache",
     reader(dtype=torch.float64): "a right model: it computes in float64",
     reader(turn_query=halves, turn_key=halves, order=to_halves): "a right model: it pairs halves, and the rows of its matrices are in the order for halves",
     reader(place=lambda past, T, calls: torch.arange(past, past + T) + 40): "a right model: its positions begin at 40, and rotary positions count as differences alone",
@@ -232,8 +240,8 @@ def last_repeated(texts, first):
     return [torch.cat([logits[:-1], logits[-2:-1]]) for logits in RIGHT_READER(texts, first)]
 
 
-def as_it_was(cache):
-    return cache
+def as_it_was(cached):
+    return cached
 
 
 def first_text_alone(texts, first):

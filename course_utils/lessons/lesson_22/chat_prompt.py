@@ -1,7 +1,10 @@
 """Task 22.chat_prompt: a dialogue as the text that SmolLM2 was trained on, as the template in its file writes it."""
 
+from os.path import commonprefix
+
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
+from course_utils.lessons.shared.shares import USUAL
 
 START, END = "<|im_start|>", "<|im_end|>"
 
@@ -18,6 +21,7 @@ task = Task(
         "Take a single message of the user, Hi, and a default of Be brief. The text has 3 messages, and the last of them is open. The first line is <|im_start|>system, the second Be brief<|im_end|>. Then come <|im_start|>user, Hi<|im_end|> and <|im_start|>assistant, so there are 5 lines, and each of them ends with a newline. The end marker occurs 2 times.",
         "if the role of the first message is not system: put a system message with the default in front, in a new list; for each message, append the start marker, the role, a newline, the content, the end marker and a newline; append the start marker, assistant and a newline.",
     ),
+    partial=USUAL,
 )
 
 QUESTIONS = ("Hi", "Why is the sky blue?", "Two lines,\nplease.", "What is 7 + 5?", "Who was Goethe?", "And then?")
@@ -68,7 +72,22 @@ def prompt(
     return before(between.join(texts)) + opening
 
 
-task.oracle(prompt)
+@task.oracle
+def _(messages, default):
+    return prompt(messages, default)
+
+
+@task.property
+def agrees_to_the_end(case, value):
+    """The text differs from the right one nowhere."""
+    right = prompt(*case.args)
+    if not isinstance(value, str) or value == right:
+        return None
+    n = len(commonprefix([value, right]))
+    before = f"right up to {right[max(0, n - 20) : n]!r}" if n else "wrong from the start"
+    yours, wanted = (repr(text[n : n + 15]) if text[n:] else "nothing" for text in (value, right))
+    return f"Your text is {before}. There, {yours} follows, and {wanted} was expected."
+
 
 CLOSED = START + "{role}\n{content}" + END
 
@@ -124,6 +143,14 @@ def default_without_markers(messages, default):
 )
 def last_message_alone(messages, default):
     return prompt(messages[-1:], default)
+
+
+@task.mistake(
+    "The system message of the dialogue is there twice. If you write it first, leave it out when you go through the messages."
+)
+def system_twice(messages, default):
+    first = messages[0]["content"] if messages[0]["role"] == "system" else default
+    return prompt(messages, first, needs_system=lambda messages: True)
 
 
 @task.mistake("This is a list of strings. Join them into one.")

@@ -45,7 +45,7 @@ def _difference(logits, positive, negative):
     return log_p[:, positive] - log_p[:, negative]
 
 
-def classify(
+def _classified(
     logits,
     unlabelled,
     positive,
@@ -59,7 +59,24 @@ def classify(
     return above(own, threshold(others, own))
 
 
-task.oracle(classify)
+@task.oracle
+def _(logits, unlabelled, positive, negative):
+    return _classified(logits, unlabelled, positive, negative)
+
+
+@task.property
+def the_largest_scores_are_positive(case, value):
+    """The reviews that count as positive are those with the largest scores, and as many of them as are above the threshold."""
+    logits, _, positive, negative = case.args
+    if not isinstance(value, torch.Tensor) or value.dtype != torch.bool or value.shape != (len(logits),):
+        return None
+    right, scores = _classified(*case.args), _difference(logits, positive, negative)
+    if torch.equal(value, right):
+        return None
+    if value.any() and not value.all() and scores[value].min() < scores[~value].max():
+        return "Of two reviews, you count one as positive and not the other, though the other one has the larger score: something is wrong with your scores, or with how you compare them."
+    size = "low" if value.sum() > right.sum() else "high"
+    return f"What you count as positive are the largest scores, but your threshold is too {size} here."
 
 
 def _of_probabilities(logits, positive, negative):
@@ -72,7 +89,7 @@ for _name, _sentence, _changes in (
     ("own_median", "Your threshold is the median of the very reviews that are to be classified, so half of them come out positive in any case. Take the unlabelled ones.", {"threshold": lambda scores, own: own.median()}),
     ("mean", "Your threshold is the mean. A few extreme scores move a mean far: take the median.", {"threshold": lambda scores, own: scores.mean()}),
     ("own_mean", "Your threshold is the mean score of the reviews that are to be classified. Take the median of the unlabelled ones.", {"threshold": lambda scores, own: own.mean()}),
-    ("all_together", "Your threshold is the median of both sets together. Take the unlabelled reviews alone.", {"threshold": lambda scores, own: torch.cat([scores, own]).sort().values[(len(scores) + len(own)) // 2]}),
+    ("all_together", "Your threshold is the median of both sets together. Take the unlabelled reviews alone.", {"threshold": lambda scores, own: torch.cat([scores, own]).median()}),
     ("middle_of_unsorted", "You take the score in the middle of the unlabelled ones without sorting them. The median is the middle one of the sorted scores.", {"threshold": lambda scores, own: scores[len(scores) // 2]}),
     ("halfway", "Your threshold is halfway between the smallest and the largest score. The median is the middle one of the sorted scores.", {"threshold": lambda scores, own: (scores.min() + scores.max()) / 2}),
     ("median_of_sizes", "You take the median of the absolute scores. Keep their signs.", {"threshold": lambda scores, own: scores.abs().median()}),
@@ -85,7 +102,7 @@ for _name, _sentence, _changes in (
     ("sum", "You add the two log probabilities. Subtract the one of negative.", {"score": lambda logits, positive, negative: logits.log_softmax(-1)[:, [positive, negative]].sum(-1)}),
     ("absolute", "You take the absolute value of the difference. Its sign tells on which side a review is.", {"score": lambda logits, positive, negative: _difference(logits, positive, negative).abs()}),
 ):  # fmt: skip
-    task.mistake(_sentence, _name)(lambda *given, changes=_changes: classify(*given, **changes))
+    task.mistake(_sentence, _name)(lambda *given, changes=_changes: _classified(*given, **changes))
 
 
 @task.mistake(
@@ -118,11 +135,11 @@ def centred_scores(logits, unlabelled, positive, negative):
     "You classify the unlabelled reviews. They are there for the threshold alone: classify the rows of `logits`."
 )
 def unlabelled_classified(logits, unlabelled, positive, negative):
-    return classify(unlabelled, unlabelled, positive, negative)
+    return _classified(unlabelled, unlabelled, positive, negative)
 
 
 @task.mistake(
     "The two sets of reviews are exchanged: the threshold comes from the unlabelled ones, and the rows of `logits` are to be classified."
 )
 def sets_exchanged(logits, unlabelled, positive, negative):
-    return classify(unlabelled, logits, positive, negative)
+    return _classified(unlabelled, logits, positive, negative)
