@@ -240,6 +240,14 @@ def last_repeated(texts, first):
     return [torch.cat([logits[:-1], logits[-2:-1]]) for logits in RIGHT_READER(texts, first)]
 
 
+def with_a_bias(size):
+    return lambda logits, past: logits + size * (torch.arange(V) < 2)
+
+
+def two_ids_exchanged(logits, past):
+    return logits[:, [0, 1, 2, 4, 3, *range(5, V)]]
+
+
 def as_it_was(cached):
     return cached
 
@@ -268,6 +276,9 @@ WRONG = {
     reader(groups=in_turn): "a wrong model: head h uses group h % G and not h // (H/G)",
     reader(activation=gelu): "a wrong model: its gate has GELU and not SiLU",
     reader(scale=D**-0.5): "a wrong model: its scores are divided by √D and not by √d",
+    reader(ending=with_a_bias(0.1)): "a wrong model: its readout has a bias, which makes the logits of two ids too large",
+    reader(ending=with_a_bias(-0.1)): "a wrong model: its readout has a bias, which makes the logits of two ids too small",
+    reader(ending=two_ids_exchanged): "a wrong model: two ids are exchanged in its readout",
     reader(ending=nan_at_the_end): "a wrong model: with a cache, its logits are NaN",
     reader(keep=single_first_id_lost): "a wrong model: where the first piece is a single id, nothing goes into the cache",
     last_repeated: "a wrong model: after the last id of a text, it gives the logits of the id before, which no loss sees",

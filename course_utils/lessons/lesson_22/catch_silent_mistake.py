@@ -10,6 +10,7 @@ from course_utils.lessons.shared.candidates import (
     close,
     finite,
     mistakes_of_comparing,
+    mistakes_of_one_side,
     mistakes_of_tests,
     one_case_each,
     tests_without,
@@ -120,6 +121,41 @@ _mistaken(
     "Your test looks at the last position of each text alone. Compare the logits after every id.",
     same=_last_is_close,
 )
+mistakes_of_one_side(_mistaken, "logits", 1e-4)
+_mistaken(
+    "mean_difference",
+    "Your test averages the differences, so logits that are too large and too small cancel each other. Ask that each difference is small, by `.abs()`.",
+    same=lambda right, logits: right.shape == logits.shape and bool((logits - right).mean().abs() < 1e-4),
+)
+_mistaken(
+    "shapes",
+    "Your test looks at shapes alone. Compare the logits with the reference's.",
+    same=lambda right, logits: right.shape == logits.shape,
+)
+_mistaken(
+    "first_position",
+    "Your test looks at the first position of each text alone, where nothing has been read before. Compare the logits after every id.",
+    same=lambda right, logits: close(right[0], logits[0]),
+)
+_mistaken(
+    "whole_and_one_at_a_time",
+    "Models that go wrong where several ids are read at once and others follow pass your test: you read texts whole or one id at a time. Try a `first` in between.",
+    firsts=(1, LONGEST),
+)
+
+
+@task.mistake(
+    "Your test compares a model's logits with its own, read in another way. A model with another θ agrees with itself: compare with the reference."
+)
+def with_itself(read, reference):
+    texts = [ids for ids, _ in reference]
+    try:
+        whole = read(texts, LONGEST)
+        return all(close(a, b) for first in (1, 4) for a, b in zip(whole, read(texts, first), strict=True))
+    except Exception:
+        return False
+
+
 _mistaken(
     "whole_texts_alone",
     "Your test reads whole texts at once, so nothing comes out of a cache. Try a smaller `first`, with which ids follow one at a time.",
