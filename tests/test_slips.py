@@ -1,4 +1,4 @@
-"""What is said of the slips that learners make in lessons 12 to 21: a name only where it is true, and a sentence wherever there is one."""
+"""What is said of the slips that learners make in lessons 12 to 22: a name only where it is true, and a sentence wherever there is one."""
 
 import math
 import statistics
@@ -249,6 +249,8 @@ SAYS = [
     (BROKEN, altered(BROKEN, (EVERYWHERE, "itertools.product(range(3), [1], range(T))")), "in the first head"),
     ("22.grouped_query_attention", lambda query, key, value, mask: F.scaled_dot_product_attention(query, key[:, -1:], value[:, -1:], mask[:, None]), "Head 0 uses group 1. It should use group 0"),
     ("21.gpt", altered("21.gpt", ('block["network"](block["norm2"](x))', 'block["network"](block["norm2"](x)).relu()')), "Where the network gives zeros, all is right"),
+    ("22.chat_prompt", altered("22.chat_prompt", ("\\n{each['content']}", " \\n{each['content']}")), "right up to '<|im_start|>system'. There, ' "),
+    ("22.classify", altered("22.classify", (".median()", ".quantile(0.9)")), "your threshold is too high here"),
 ]  # fmt: skip
 
 

@@ -97,7 +97,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
     print(len(pieces), pieces)
 
 # %% [markdown]
-# The frequent word is one token and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English.
+# The frequent word is one token and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English. In [`22.encode`](../exercises/22_real_language_model_exercises.ipynb), you apply the merges yourself.
 #
 # ## The four changes since 2017
 #
@@ -133,7 +133,7 @@ print("LayerNorm", nn.LayerNorm(3)(x).detach())
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
 #
-# Suppose that $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed.
+# Suppose that $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -184,7 +184,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
 
 # %% [markdown]
-# With three groups for nine heads, the cache is a third of the size. The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer's cache is a list, empty at first, and a layer has two sub-layers, each with a norm in front and a residual connection.
+# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb); with [`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb), not even a whole row of weights has to be kept). The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer's cache is a list, empty at first, and a layer has two sub-layers, each with a norm in front and a residual connection.
 
 
 # %%
@@ -291,7 +291,7 @@ numbers = unpack(block[None])[0]
 print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
 
 # %% [markdown]
-# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3. The embedding uses eight bits for each number, with a scale for every 32 numbers and no minimum, and the norms are in float32.
+# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3 ([`22.unpack`](../exercises/22_real_language_model_exercises.ipynb)). The embedding uses eight bits for each number, with a scale for every 32 numbers and no minimum, and the norms are in float32.
 
 
 # %%
@@ -372,13 +372,13 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message and there are no random tokens: the model writes English words that lead nowhere. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for the second copy of 40 random tokens (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model writes instead. Which mistakes would you notice?
+# There is no error message and there are no random tokens: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the order that our class expects. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for the second copy of 40 random tokens (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model writes instead. Which mistakes would you notice?
 
 # %%
 stored.table_of_mistakes()
 
 # %% [markdown]
-# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes, which is why you compare them with a reference before you trust a loaded model.
+# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes, which is why you compare them with a reference before you trust a loaded model, also in pieces and for several texts in turn. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
@@ -424,7 +424,7 @@ print(texts)  # a set: equal texts are kept once
 # 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
 # 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which needs no reward model.
 #
-# A chat is therefore a text like any other, which the model continues as the "assistant". We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
+# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with a system message, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
 
 
 # %%
@@ -474,7 +474,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second time, it needs less than a fifth as many nats. The first time it needs even more than if all 49,152 tokens were equally probable, because it expects sentences and gives such tokens a very low probability.
 #
-# Which heads look back at the right token? In the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half for all 270 heads. The weights on keys a fixed distance back are a diagonal of the T × S matrix, and its last 39 entries belong to the second half.
+# Which heads look back at the right token? In the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half for all 270 heads. The weights on keys a fixed distance back are a diagonal of the T × S matrix, and its last 39 entries belong to the second half ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -609,7 +609,7 @@ reveal("22.four_cases", right)
 # %% [markdown]
 # All four signs are right: in these cases, "not" flips the sign.
 #
-# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored them with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used. The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
+# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored them with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
 
 # %%
 stored.shares_of_reviews()

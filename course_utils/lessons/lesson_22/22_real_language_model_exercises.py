@@ -1,5 +1,5 @@
 # %% [markdown]
-# These tasks need no download: they run on small tensors. The first two take you from a word to tokens and from bytes to weights. Then come three parts of a Llama: its feed-forward network, its attention, and its rotary pairs in the order in which others store them. Keep the last two for a second day: the score that finds induction heads, and attention in one pass, as fast implementations compute it.
+# These tasks need no download: they run on small tensors. If you have little time, do `22.encode`, `22.grouped_query_attention`, `22.chat_prompt`, `22.classify` and `22.catch_silent_mistake`. The others are optional: `22.unpack` and `22.to_neighbours` if you want to load files yourself, `22.swiglu` for one more part of a Llama, `22.induction_score` to look inside, and `22.one_pass_attention`, the hardest, for how fast implementations compute attention.
 #
 # The letters: B sentences, T positions, S keys, D width of the model, F width between the layers of a network, H heads, d the width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
 
@@ -191,6 +191,44 @@ def to_neighbours(weight, heads):
 check("22.to_neighbours", to_neighbours)
 
 # %% [markdown]
+# ## 22.chat_prompt
+#
+# A chat is one text. Each message is written in the form below, where `\n` is a newline:
+#
+# `<|im_start|>` role `\n` content `<|im_end|>` `\n`
+#
+# The spaces above are only for reading: there are none between the parts, and nothing comes between two messages. The content is written as it is, with any spaces and newlines of its own.
+#
+# If the role of the first message is not `system`, a system message with the content `default` comes before it. After the last message, whoever wrote it, the answer is opened: `<|im_start|>assistant\n`. `messages` is a list of at least one dictionary with a `"role"` and a `"content"`. Return the text.
+
+
+# %%
+def chat_prompt(messages, default):
+    """Return a dialogue as the text that the model reads.
+
+    Args:
+        messages: dictionaries with the strings "role" and "content", at least one.
+        default: a string, the content of the system message where the dialogue does not begin with one.
+
+    Returns:
+        The text, a string.
+
+    Example:
+        >>> chat_prompt([{"role": "user", "content": "Hi"}], "Be brief.")
+        '<|im_start|>system\\nBe brief.<|im_end|>\\n<|im_start|>user\\nHi<|im_end|>\\n<|im_start|>assistant\\n'
+    """
+    ### BEGIN SOLUTION
+    if messages[0]["role"] != "system":
+        messages = [{"role": "system", "content": default}, *messages]
+    turns = [f"<|im_start|>{each['role']}\n{each['content']}<|im_end|>\n" for each in messages]
+    return "".join([*turns, "<|im_start|>assistant\n"])
+    ### END SOLUTION
+
+
+# %%
+check("22.chat_prompt", chat_prompt)
+
+# %% [markdown]
 # ## 22.induction_score
 #
 # A text of T tokens repeats itself after `period` tokens: the token at position t equals the one at t - period. For each head, return the mean weight that a token with an earlier copy puts on the token **after** this copy. The mean is over all queries t ≥ period.
@@ -221,6 +259,91 @@ def induction_score(weights, period):
 
 # %%
 check("22.induction_score", induction_score)
+
+# %% [markdown]
+# ## 22.classify
+#
+# A language model has read prompts that end in "Sentiment:", and you get its logits for the next token, one row for each review. The score of a review is $\log p(\text{positive}) - \log p(\text{negative})$, where $p$ is the softmax over the vocabulary, and `positive` and `negative` are two ids.
+#
+# A model may lean to one side whatever it reads, so 0 is a poor threshold. `unlabelled` holds the logits for other reviews, whose labels are not known. The **median of their scores** is the threshold. Their number M is odd, so the median is the score in the middle. Return for each of the N reviews whether its score is above the threshold.
+
+
+# %%
+def classify(logits, unlabelled, positive, negative):
+    """Return which reviews are positive.
+
+    Args:
+        logits: N×V, of the reviews to classify.
+        unlabelled: M×V, of other reviews; M is odd.
+        positive: an id.
+        negative: an id.
+
+    Returns:
+        True or False for each review, N.
+
+    Example:
+        >>> unlabelled = torch.tensor([[2.0, 1.0], [6.0, 1.0], [3.0, 0.0]])  # scores 1, 5 and 3
+        >>> classify(torch.tensor([[4.0, 0.0], [4.0, 2.0]]), unlabelled, 0, 1)
+        tensor([ True, False])
+    """
+
+    ### BEGIN SOLUTION
+    def score(logits):
+        log_p = logits.log_softmax(-1)
+        return log_p[:, positive] - log_p[:, negative]
+
+    threshold = score(unlabelled).median()
+    return score(logits) > threshold
+    ### END SOLUTION
+
+
+# %%
+check("22.classify", classify)
+
+# %% [markdown]
+# ## 22.catch_silent_mistake
+#
+# A loaded model may be wrong without any error: in its θ, its pairs, its positions or its cache.
+#
+# Your function gets a small model as `read(texts, first)`, which reads one text after another: `first` ids at once, the others one at a time, with a cache. It returns a list of logits, T×V for each text. `reference` is a list of pairs (ids, right logits). Return `True` for a model that keeps these promises:
+#
+# 1. Its logits are right after **every id**, for **any** `first` from 1 on.
+# 2. They are right for **each** of several texts in one call.
+#
+# Rounding changes logits by less than $10^{-5}$, a broken promise some by more than 0.01. A model that raises an error is wrong.
+
+
+# %%
+def catch_silent_mistake(read, reference):
+    """Tell whether a model computes the right logits, however it is read.
+
+    Args:
+        read: a function (texts, first) → a list of logits T×V, which may be wrong and may raise.
+        reference: pairs (ids, logits T×V); ids is a list of 8 to 12 whole numbers.
+
+    Returns:
+        True if the model is right, False if it is wrong.
+
+    Example:
+        >>> reference = [([0, 1, 2], torch.eye(3)), ([2, 0], torch.eye(3)[[2, 0]])]
+        >>> catch_silent_mistake(lambda texts, first: [torch.eye(3)[ids] for ids in texts], reference)
+        True
+        >>> catch_silent_mistake(lambda texts, first: [torch.eye(3)[texts[0]] for ids in texts], reference)
+        False
+    """
+    ### BEGIN SOLUTION
+    texts, logits = zip(*reference, strict=True)
+    right = torch.cat(logits)  # all positions, one text after another
+    try:
+        found = [torch.cat(read(texts, first)) for first in (1, 4)]
+        return all(each.shape == right.shape and torch.allclose(each, right, atol=1e-4) for each in found)
+    except Exception:
+        return False
+    ### END SOLUTION
+
+
+# %%
+check("22.catch_silent_mistake", catch_silent_mistake)
 
 # %% [markdown]
 # ## 22.one_pass_attention

@@ -11,7 +11,7 @@ task = Task(
     arguments=("weights H×T×T", "period"),
     result="score H",
     difficulty=2,
-    importance=4,
+    importance=3,
     minutes=15,
     hints=(
         "The token at t occurred before at t - period. What followed it there is at t - period + 1. That is one key for each query, and the score is the mean of the weights on these keys.",

@@ -18,7 +18,7 @@ task = Task(
     result="context D",
     suspects=False,
     difficulty=4,
-    importance=4,
+    importance=2,
     minutes=30,
     hints=(
         "Three things go along: the largest score so far, the sum of the exponentials so far, and the sum of the values so far, each times its exponential. All exponentials are those of scores less the largest so far. When a block brings a larger score, what you have is too large by one and the same factor: multiply the sum and the context by it, and go on. Divide once, at the end.",

@@ -16,7 +16,7 @@ task = Task(
     arguments=("x …×D", "weight_gate F×D", "weight_up F×D", "weight_down D×F"),
     result="y …×D",
     difficulty=2,
-    importance=4,
+    importance=3,
     minutes=10,
     hints=(
         "Two layers read x side by side. What one of them gives goes through SiLU and becomes the gate: number by number, it says how much of what the other one gives goes on. A third layer brings the product back to the width D. None of the three has a bias.",

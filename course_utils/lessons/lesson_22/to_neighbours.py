@@ -11,7 +11,7 @@ task = Task(
     arguments=("weight HD×D", "heads"),
     result="weight HD×D",
     difficulty=3,
-    importance=3,
+    importance=2,
     minutes=15,
     hints=(
         "Each head has its own d rows, and pairs never leave their head. Within a head, say which row of the old matrix belongs at row 0, 1, 2, 3 of the new one.",
