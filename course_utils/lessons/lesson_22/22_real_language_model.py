@@ -184,7 +184,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
 
 # %% [markdown]
-# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb); with [`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb), not even a whole row of weights has to be kept). The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer's cache is a list, empty at first, and a layer has two sub-layers, each with a norm in front and a residual connection.
+# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). With [`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb), not even a whole row of weights has to be kept. The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer's cache is a list, empty at first, and a layer has two sub-layers, each with a norm in front and a residual connection.
 
 
 # %%
