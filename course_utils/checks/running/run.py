@@ -36,11 +36,12 @@ from course_utils.checks.running.contract import (
     in_precision,
     is_float,
 )
-from course_utils.checks.running.limit import WAITING, TimeIsUp, time_limit
+from course_utils.checks.running.limit import WAITING, Limit, TimeIsUp, time_limit
 from course_utils.checks.running.own_state import own_state
 from course_utils.checks.running.watch import Watch, unwatched
 
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
+CALLS_REPEATED = 300  # of a candidate: a test that asks more takes long, and runs once
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
 DIGITS_AT_MOST = 4096  # binary ones
@@ -64,11 +65,11 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
         repeated: whether to call it a second time, to see that it gives the same.
         watch: sees what it calls; a new one if None.
     """
-    outcomes, printed, watch = [], _Kept(), watch or Watch()
+    outcomes, printed, watch, limit = [], _Kept(), watch or Watch(), Limit()
     _import_late(answer)
     with own_state(), _shown_as_text():
         try:
-            with time_limit(seconds, waiting):
+            with time_limit(seconds, waiting) as limit:
                 builtins.input = sys.breakpointhook = _no_input
                 # `torch.manual_seed` would take a millisecond for devices that nobody has.
                 torch.default_generator.manual_seed(SEED)
@@ -77,11 +78,13 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
                     outcome = _call(answer, case, candidates, printed, watch, repeated)
                     if outcome.status == "error" and holds_float64(case):
                         outcome = _or_in_float32(outcome, answer, case, candidates, printed, watch, repeated)
+                    if limit.up:  # the answer has swallowed that
+                        raise TimeIsUp
                     outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
                     if outcome.status in ("not implemented", "memory"):
                         break
         except TimeIsUp:
-            outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds)))
+            outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds), waited=limit.waited))
     return [replace(outcome, called=watch.called) for outcome in outcomes] if watch.called else outcomes
 
 
@@ -220,7 +223,8 @@ def _call(answer, case, candidates, printed, watch, repeated):
         return Outcome("error", failure=_failure(error, answer, args))
     changed = tuple(_changed(case.args, args))
     with _printed_into(_Kept()):  # printed again, but not shown again
-        again = repeated and not case.edge and not changed
+        asked = max((getattr(arg, "count", 0) for arg in args if callable(arg)), default=0)
+        again = repeated and not case.edge and not changed and asked <= CALLS_REPEATED
         unstable = again and not _repeats(answer, case, candidates, result)
         gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
         if isinstance(answer, _Made) and not unstable:
@@ -318,9 +322,10 @@ def _copies(args, candidates):
 
 
 def marked(candidate):
-    """Return the candidate, with a mark left on every exception that it raises itself."""
+    """Return the candidate, with a mark left on every exception that it raises itself. `count` says how often it was called."""
 
     def call(*args, **options):
+        call.count += 1
         try:
             with unwatched():
                 return candidate(*args, **options)
@@ -328,6 +333,7 @@ def marked(candidate):
             error.raised_by_candidate = True
             raise
 
+    call.count = 0
     return call
 
 

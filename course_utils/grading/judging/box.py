@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from heapq import heapify, heappop, heappush
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
 from course_utils.base.files import scratch
-from course_utils.checks.running.contract import Outcome, pack
+from course_utils.checks.running.contract import GO_ON, Outcome, pack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.watch import copies
 from course_utils.data.download import REGISTRY, cache_folder, named_mirror
@@ -36,6 +37,8 @@ SECONDS_TO_OBEY = 30  # of the server, afterwards
 SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
 SLICE = 0.1  # of an answer's time, which a cell has then
+# Of a test over candidates: of the time for an answer, what cells may take that run again; and how many processes there are however long they take
+AGAIN_SHARE, PROCESSES_AT_LEAST = 0.25, 10
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
 BUSY_AT_MOST = 20  # times as long by the clock, on a busy machine
 SENTENCE_AT_MOST = 400  # characters
@@ -74,14 +77,20 @@ class Limits:
         return int(self.whole) + 1
 
 
+class Trial(NamedTuple):
+    """Cases that an answer is run on in one go. Of a test over candidates each case is a trial, in a process of its own."""
+
+    cases: bytes  # as an answer may see them, packed
+    candidate: Callable | None = None  # calls the candidates in them
+
+
 class Wanted(NamedTuple):
     """What is asked of a notebook for one task."""
 
     task: str  # its id
     name: str  # of the answer
     kinds: tuple  # of object that it may be, as `kind_of_answer` tells them
-    cases: bytes  # as an answer may see them, packed
-    candidate: Callable | None = None  # calls a candidate
+    trials: tuple["Trial", ...]  # what it is run on, in this order
     offers: tuple = ()  # of the course's own, as a Task has them
     places: tuple[
         int, ...
@@ -356,9 +365,15 @@ class _Run:
             0,
             (),
         )  # the process: how many cells it has behind it, what it was given
+        self._has_seen = False  # whether the process has met a candidate, or run part of a cell
+        self._free, self._spent_free = (
+            False,
+            0.0,
+        )  # whether cells run again for the grader's sake, and the seconds that took, up to `whole`
         self._at_most = 0.0  # seconds that a cell may take which runs again in this process
         self._missed = set()  # cells that lacked some of what is offered
         self.answered = {}  # {question's id: (answer, seed)}
+        self._checked = {}  # {task: (the last cell that checked it, after how many of its statements; None for all)}, as the cells say
         self.odd = []  # what cells and answers did to their process, in sentences
 
     @property
@@ -373,7 +388,10 @@ class _Run:
             return self._box._ask(request | {"seconds": seconds, "waiting": times}, times * seconds + GRACE, *more)
         finally:
             self._lasted = (time.monotonic() - began) / max(times, busy())
-            self._spent += self._lasted
+            if self._free and self._spent_free < self._limits.whole:
+                self._spent_free += self._lasted
+            else:
+                self._spent += self._lasted
 
     def answers(self, wanted):
         """Return an Answer for each task, and let every cell have run.
@@ -401,7 +419,17 @@ class _Run:
                 first = False
                 if again:
                     self._end()
+        for number, each in enumerate(wanted):
+            place, statements = seen = self._checked.get(each.task, (each.checked, None))
+            if found[number].state != "not run" and seen != (each.checked, None):
+                found[number] = self._as_checked(each, place, statements, found[number])
         return [found[number] for number in range(len(wanted))]
+
+    def _as_checked(self, wanted, place, statements, found):
+        """Return the Answer as the notebook's own check saw it, where the text of the cells does not tell: by another name, in a loop, or
+        with statements below it in its cell. Where there is none to be had, what was `found` counts."""
+        answer = self._answer(wanted._replace(checked=place), place, statements)
+        return found if answer.is_none or answer.state == "not run" else answer
 
     def failed(self):
         """Return a sentence for each cell that failed, and one where the notebook's time was used up."""
@@ -414,21 +442,29 @@ class _Run:
             "an answer needs a fresh start, and that counts too. What came after that was not run and earns nothing."
         )
 
-    def _go_to(self, place, offers):
+    def _go_to(self, place, offers, statements=None):
         """Let there be a process with what a task is offered, and no more, that has run the cells up to this place.
 
         Return False where time or patience is used up. The cells run again where the process has gone further, where it holds what this
         task is not offered, and where they lacked what it is offered.
         """
-        if self._at > place + 1 or offers != self._offers:
+        free = self._alive and self._has_seen
+        if self._has_seen or self._at > place + (statements is None) or offers != self._offers:
             self._end()
+        self._has_seen, self._free = False, free
+        try:
+            return self._come_to(place, offers, statements)
+        finally:
+            self._free = False
+
+    def _come_to(self, place, offers, statements):
         while self._deaths <= self._limits.processes and self.left > 0:
             if not self._alive:
                 self._box._begin()
                 self._alive, self._at, self._offers, self._at_most = True, 0, offers, self._share_of_a_cell()
                 if offers and not self._give(offers):
                     continue
-            while self._at <= place and self._cell(self._at):
+            while self._at <= place and self._cell(self._at, statements if self._at == place else None):
                 self._at += 1
             if self._at > place:
                 return True
@@ -466,15 +502,15 @@ class _Run:
         slow, all_cells = (share * self._limits.whole - self._spent_on_cells for share in CELLS_SHARE)
         return min(max(least, min(self._limits.seconds, slow)), all_cells, self.left)
 
-    def _cell(self, number):
-        """Return whether the process outlived the cell."""
+    def _cell(self, number, statements=None):
+        """Return whether the process outlived the cell, or so many of its statements."""
         if number in self._skip:
             return True
         seconds = self._seconds_for(number)
         if seconds <= 0:
             self._failures.setdefault(number, "not run, since the time for the notebook's cells was used up")
             return True
-        request = {"do": "cell", "number": number + 1, "source": self._cells[number]}
+        request = {"do": "cell", "number": number + 1, "source": self._cells[number], "statements": statements}
         again = number in self._took
         try:
             outcome = self._ask(request, seconds)
@@ -488,6 +524,8 @@ class _Run:
             self._spent_on_cells += 0 if again else self._lasted
             self._took.setdefault(number, self._lasted)
         self._take_down(outcome.get("answered"))
+        if not again:
+            self._note_checks(number, outcome.get("checked"))
         missed = outcome.get("missed") is True
         if again and missed:
             return True  # it is said already, or it is there for another task
@@ -510,6 +548,12 @@ class _Run:
             {question: pair for question, pair in pairs if _is_short(question) and _is_short_pair(pair)}
         )
 
+    def _note_checks(self, place, checked):
+        """Keep which tasks a cell has checked, as far as that may be true."""
+        for task, after in checked.items() if isinstance(checked, dict) else ():
+            if _is_short(task) and (after is None or type(after) is int and 0 < after < 10**6):
+                self._checked[task] = place, after
+
     def _stopped(self, seconds):
         """Say that time was up, without a measured number, which would differ from run to run."""
         if seconds == self._limits.seconds:
@@ -527,23 +571,62 @@ class _Run:
             return "it wrote into the grader's pipe"
         return f"it ended the process{f' ({how})' if how else ''}"
 
-    def _answer(self, wanted, place):
-        """Return what comes of one answer after the cell at this place."""
+    def _answer(self, wanted, place, statements=None):
+        """Return what comes of one answer after the cell at this place, or after so many of its statements."""
         began = time.monotonic()
-        if not self._go_to(place, wanted.offers):
+        if not self._go_to(place, wanted.offers, statements):
             return Answer("not run", place=place)
-        seconds = min(self._limits.seconds, self.left)
-        if seconds <= 0:
+        if min(self._limits.seconds, self.left) <= 0:
             return Answer("not run", place=place)
-        answer = self._run(wanted, wanted.task if place == wanted.checked else None, seconds)
-        if seconds < self._limits.seconds and answer.is_late:
-            return Answer("not run", place=place)  # with all of an answer's time it might have ended
-        return replace(answer, seconds=time.monotonic() - began, place=place)
+        task = wanted.task if place == wanted.checked else None
+        return replace(self._tried(wanted, task, place, statements), seconds=time.monotonic() - began, place=place)
 
-    def _run(self, wanted, task, seconds):
+    def _tried(self, wanted, task, place, statements):
+        """Return the Answer with the outcomes of all trials, up to one that ends them.
+
+        A test judges each candidate in a process that has met no other, so nothing that it keeps tells it how many are alike. Where the cells
+        take long, a few candidates share a process: enough of them are then judged first in theirs to make guessing hopeless.
+        """
+        outcomes, spent, died = [], 0.0, ""
+        shared = self._trials_in_a_process(len(wanted.trials), place)
+        for number, trial in enumerate(wanted.trials):
+            if number and number % shared == 0:
+                self._has_seen = True
+                if not self._go_to(place, wanted.offers, statements):
+                    outcomes.append(Outcome("stopped"))
+                    break
+            seconds = min(self._limits.seconds - spent, self.left)
+            if seconds <= 0:
+                outcomes.append(Outcome("timeout", seconds=self._limits.seconds))
+                break
+            answer = self._run(wanted, trial, task, seconds)
+            if answer.is_late and seconds < self._limits.seconds - spent:
+                return Answer("not run")  # with all of an answer's time it might have ended
+            spent += self._lasted
+            alone = len(wanted.trials) == 1  # else each trial is of one case, and has one outcome
+            if (
+                answer.state != "outcomes"
+                or not isinstance(answer.outcomes, list)
+                or len(answer.outcomes) != 1
+                and not alone
+            ):
+                return Answer("outcomes", None, [*outcomes, Outcome("stopped")]) if outcomes else answer
+            outcomes, died = [*outcomes, *answer.outcomes], answer.died
+            if died or not outcomes or not isinstance(outcomes[-1], Outcome) or outcomes[-1].status not in GO_ON:
+                break
+        self._has_seen |= len(wanted.trials) > 1 or statements is not None
+        return Answer("outcomes", None, outcomes, died=died)
+
+    def _trials_in_a_process(self, trials, place):
+        """Return how many trials share a process, so that cells which run again take no more than their share of the time."""
+        again = sum(self._took.get(number, 0) for number in range(place + 1) if number not in self._skip)
+        processes = max(AGAIN_SHARE * self._limits.seconds / max(again, 1e-3), PROCESSES_AT_LEAST)
+        return max(1, ceil(trials / processes))
+
+    def _run(self, wanted, trial, task, seconds):
         try:
             request = {"do": "run", "task": task, "name": wanted.name, "kinds": wanted.kinds}
-            reply = self._ask(request, seconds, wanted.cases, wanted.candidate)
+            reply = self._ask(request, seconds, trial.cases, trial.candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]
                 return Answer(state if isinstance(state, str) and state in NO_ANSWER else "value", shown)

@@ -1,6 +1,5 @@
 """The functions that a learner's test is tried on: they stay on the trusted side, and only what came of a call crosses."""
 
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 
@@ -11,30 +10,37 @@ from course_utils.checks.running import contract
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import marked, plain
 from course_utils.grading.cage import locks
+from course_utils.grading.judging.box import Trial
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
 TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
 RESULTS_AT_MOST = (
-    1_000_000  # numbers that candidates give back for one request: small arguments may become large by broadcasting
+    1_000_000  # numbers that a candidate gives back for one request: small arguments may become large by broadcasting
 )
-TOO_MUCH = f"candidates give back at most {RESULTS_AT_MOST:,} numbers"
+TOO_MUCH = f"a candidate gives back at most {RESULTS_AT_MOST:,} numbers"
 TOO_LONG = "the candidate took too long on these arguments"
 DEEPEST, LEAVES_AT_MOST = 4, 10_000  # containers inside one another, and what is not a container, in those arguments
 DEEPEST_BACK, LEAVES_BACK_AT_MOST = (
     8,
     100_000,
-)  # the same in what candidates give back for one request; a text counts by its length
+)  # the same in what a candidate gives back for one request; a text counts by its length
 CALLS_AT_MOST = 1000  # that a candidate makes, in one run, of the functions that it is given
-NUMBERS_FOR_ALL = 10_000  # in arguments that several candidates are called with at once
 MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
+
+
+def trials_of(task, cases) -> tuple[Trial, ...]:
+    """Return what an answer is run on: all cases at once, but those with candidates one by one."""
+    if not task.candidates:
+        return (Trial(contract.pack([contract.question(case) for case in cases])),)
+    return tuple(Trial(contract.pack([contract.question(case)]), Candidates(task, case)) for case in cases)
 
 
 class Candidates:
     """Calls a task's candidates for a learner's test, on this side, and tells what came of it.
 
-    A test asks mostly the same of each candidate. What it asks a second time is asked of all that it meets in like cases,
-    and all answers cross at once: crossing is what takes time. A hostile test learns no more than it could ask for.
+    A test must judge each candidate by itself: who could ask all of them would know the right ones as the largest group that gives the
+    same. So one of these answers for the candidates of one case, whatever key a request brings.
 
     A candidate may be given functions, which stay on the learner's side. A request brings what they have given so far; where a candidate
     makes a further call, its run ends, the reply says what it asked, and the next request brings the answer. The candidate then runs anew, so
@@ -42,21 +48,15 @@ class Candidates:
 
     Args:
         task: which has candidates.
-        cases: the task's cases of this grading.
+        case: of its cases, the one in hand.
     """
 
-    def __init__(self, task, cases):
-        self._task, groups = task, {}
-        for case in cases:
-            found = [leaf.key for leaf in trees.leaves(case.args) if isinstance(leaf, contract.Candidate)]
-            like = contract.pack(
-                trees.map_leaves(lambda leaf: None if isinstance(leaf, contract.Candidate) else leaf, case.args)
-            )
-            groups.setdefault(like, {}).update(dict.fromkeys(found))
-        self._together = {key: list(keys) for keys in groups.values() for key in keys}
+    def __init__(self, task, case):
+        self._task = task
+        self._keys = {leaf.key for leaf in trees.leaves(case.args) if isinstance(leaf, contract.Candidate)}
 
     def __call__(self, request: dict) -> dict:
-        """What came, by key, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing.
+        """What came, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing.
 
         "kept" says of each tensor in args and options whether its gradient is wanted too, where the value is one number. "given" lists what
         the functions among them gave, in the order of the calls; "guesses" says, by call, what they are likely to give after that, for whoever
@@ -67,12 +67,11 @@ class Candidates:
             results = request.get("given", ()), request.get("guesses", {})
             if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not isinstance(results[1], dict):
                 raise TypeError
-            _numbers(results)
-            numbers = _numbers((args, options))
-            if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
-                with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within its bounds
-                    return self._asked(self._together[key], args, options, grads, results)
-            return self._asked([key], args, options, grads, results)
+            if key not in self._keys:
+                raise KeyError
+            _must_be_small(results)
+            _must_be_small((args, options))
+            return {"call": True, **self._asked(key, args, options, grads, results)}
         except TooLarge as error:
             return {"call": True, **_raised(ValueError()), "message": str(error)}
         except TimeIsUp:
@@ -80,17 +79,15 @@ class Candidates:
         except Exception as error:
             return {"call": True, **_raised(error)}
 
-    def _asked(self, keys, args, options, grads, results):
+    def _asked(self, key, args, options, grads, results):
         with time_limit(SECONDS_OF_CANDIDATE), locks.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
-            outcomes, numbers, leaves = {}, 0, 0
-            for key in keys:
-                outcomes[key] = self._one(key, args, options, grads, results)
-                found = list(islice(trees.leaves(outcomes[key], DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
-                numbers += sum(tensor.numel() for tensor in trees.tensors(found))
-                leaves += sum(len(leaf) if isinstance(leaf, str) else 1 for leaf in found)
-                if numbers > RESULTS_AT_MOST or leaves > LEAVES_BACK_AT_MOST:
-                    raise TooLarge(TOO_MUCH)
-            return {"call": True, "came": outcomes}
+            outcome = self._one(key, args, options, grads, results)
+            found = list(islice(trees.leaves(outcome, DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
+            numbers = sum(tensor.numel() for tensor in trees.tensors(found))
+            leaves = sum(len(leaf) if isinstance(leaf, str) else 1 for leaf in found)
+            if numbers > RESULTS_AT_MOST or leaves > LEAVES_BACK_AT_MOST:
+                raise TooLarge(TOO_MUCH)
+            return outcome
 
     def _one(self, key, args, options, grads, results):
         calls = _Calls(*results)
@@ -163,8 +160,8 @@ class TooLarge(Exception):
     """More numbers than a test needs; its text is the sentence to show."""
 
 
-def _numbers(value):
-    """Return how many numbers the tensors in a value hold. Raises TooLarge."""
+def _must_be_small(value):
+    """Raise TooLarge for a value that holds more than a test needs."""
     try:
         leaves = list(islice(trees.leaves(value, DEEPEST), LEAVES_AT_MOST + 1))
     except ValueError:
@@ -177,4 +174,3 @@ def _numbers(value):
         or any(tensor.dim() > 4 or any(n > AXIS_AT_MOST for n in tensor.shape) for tensor in tensors)
     ):
         raise TooLarge(TOO_LARGE)
-    return numbers
