@@ -358,7 +358,7 @@ def graded(box, cells, names, seed=2**40 + 1):
             TASKS[name].answer_name,
             TASKS[name].answer_kinds,
             trials_of(TASKS[name], known[name].cases),
-            TASKS[name].offers,
+            offers=TASKS[name].offers,
         )
         for name in names
     ]

@@ -300,6 +300,7 @@ class Answers:
 
     def __init__(self, requests, replies, offered):
         self._requests, self._replies, self._nonce, self._known, self._guesses = requests, replies, b"", {}, {}
+        self._questions = {}  # {a call's packed arguments: its number}
         self._offered = offered
         self._remembered = 0  # bytes
         self._module, self._futures = types.ModuleType("__main__"), 0
@@ -432,7 +433,8 @@ class Answers:
                 guesses = self._guesses.setdefault((next(numbers), packed), {})
                 reply = self._call_back(functions, guesses, call=key, args=copies, options=named, kept=grads)
             else:
-                reply = self._known.get((key, packed)) or self._call(key, copies, named, grads, packed)
+                number = self._questions.setdefault(packed, len(self._questions))
+                reply = self._known.get((key, number)) or self._call(key, copies, named, grads, number)
             places = {**dict(enumerate(args)), **options}
             for place, after in reply["changed"].items():
                 places[place].data.copy_(after)
@@ -448,12 +450,13 @@ class Answers:
 
         return candidate
 
-    def _call(self, key, args, options, grads, packed):
-        """Return what came of a call, and keep it: an answer runs twice."""
-        reply = self._exchange({"call": key, "args": args, "options": options, "kept": grads})
+    def _call(self, key, args, options, grads, number):
+        """Return what came of a call, and keep it for the second run of the answer; what has come with it answers calls to follow."""
+        reply = self._exchange({"call": key, "args": args, "options": options, "kept": grads, "number": number})
         if self._remembered < REMEMBERED:
-            self._remembered += len(packed) + len(pack(reply))
-            self._known[key, packed] = reply
+            self._remembered += len(pack((args, options, reply)))
+            self._known.update({(key, other): of_it for other, of_it in reply.pop("more", {}).items()})
+            self._known[key, number] = reply
         return reply
 
     def _call_back(self, functions, guesses, **request):

@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from heapq import heapify, heappop, heappush
-from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,8 +37,7 @@ SECONDS_TO_OBEY = 30  # of the server, afterwards
 SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
 SLICE = 0.1  # of an answer's time, which a cell has then
-# Of a test over candidates: of the time for an answer, what cells may take that run again; and how many processes there are however long they take
-AGAIN_SHARE, PROCESSES_AT_LEAST = 0.25, 10
+BRIEF = 0.1  # seconds for a cell that runs again before a few candidates
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
 BUSY_AT_MOST = 20  # times as long by the clock, on a busy machine
 SENTENCE_AT_MOST = 400  # characters
@@ -78,10 +77,11 @@ class Limits:
 
 
 class Trial(NamedTuple):
-    """Cases that an answer is run on in one go. Of a test over candidates each case is a trial, in a process of its own."""
+    """Cases that an answer is run on in one request. Of a test over candidates each case is a trial."""
 
     cases: bytes  # as an answer may see them, packed
-    candidate: Callable | None = None  # calls the candidates in them
+    candidate: Callable | None = None  # calls the candidates in them, and no others
+    verdict: bool | None = None  # the right one on a candidate that counts
 
 
 class Wanted(NamedTuple):
@@ -91,6 +91,9 @@ class Wanted(NamedTuple):
     name: str  # of the answer
     kinds: tuple  # of object that it may be, as `kind_of_answer` tells them
     trials: tuple["Trial", ...]  # what it is run on, in this order
+    again: tuple[
+        tuple[int, ...], ...
+    ] = ()  # trials that run again, each group of them in a process that has met no other candidate
     offers: tuple = ()  # of the course's own, as a Task has them
     places: tuple[
         int, ...
@@ -348,6 +351,11 @@ def _is_short(value):
     return value.bit_length() <= 64 if type(value) is int else value is None or type(value) in (bool, float)
 
 
+def _verdict(outcome):
+    """Return what a test says of a candidate: True, False, or None for anything else."""
+    return outcome.value if type(outcome.value) is bool else None
+
+
 class _Run:
     """One notebook at work: which cells are left out, which process it lives in and how far that has come, how much time is left."""
 
@@ -365,11 +373,11 @@ class _Run:
             0,
             (),
         )  # the process: how many cells it has behind it, what it was given
-        self._has_seen = False  # whether the process has met a candidate, or run part of a cell
-        self._free, self._spent_free = (
-            False,
-            0.0,
-        )  # whether cells run again for the grader's sake, and the seconds that took, up to `whole`
+        self._partial = False  # whether the process has run only part of a cell
+        self._free = False  # whether cells and answers run again for the grader's sake
+        self._spent_free = 0.0  # seconds that this took
+        self._brief = False  # whether slow cells are cut short, which have run before
+        self._cut = False  # whether one was
         self._at_most = 0.0  # seconds that a cell may take which runs again in this process
         self._missed = set()  # cells that lacked some of what is offered
         self.answered = {}  # {question's id: (answer, seed)}
@@ -388,7 +396,7 @@ class _Run:
             return self._box._ask(request | {"seconds": seconds, "waiting": times}, times * seconds + GRACE, *more)
         finally:
             self._lasted = (time.monotonic() - began) / max(times, busy())
-            if self._free and self._spent_free < self._limits.whole:
+            if self._free and self._spent_free < self._limits.seconds:
                 self._spent_free += self._lasted
             else:
                 self._spent += self._lasted
@@ -419,17 +427,19 @@ class _Run:
                 first = False
                 if again:
                     self._end()
-        for number, each in enumerate(wanted):
-            place, statements = seen = self._checked.get(each.task, (each.checked, None))
-            if found[number].state != "not run" and seen != (each.checked, None):
-                found[number] = self._as_checked(each, place, statements, found[number])
-        return [found[number] for number in range(len(wanted))]
+        return [self._as_checked(each, found[number]) for number, each in enumerate(wanted)]
 
-    def _as_checked(self, wanted, place, statements, found):
+    def _as_checked(self, wanted, found):
         """Return the Answer as the notebook's own check saw it, where the text of the cells does not tell: by another name, in a loop, or
         with statements below it in its cell. Where there is none to be had, what was `found` counts."""
-        answer = self._answer(wanted._replace(checked=place), place, statements)
-        return found if answer.is_none or answer.state == "not run" else answer
+        place, statements = self._checked.get(wanted.task, (wanted.checked, None))
+        if found.state == "not run" or (place, statements) == (wanted.checked, None):
+            return self._confirmed(wanted, found)
+        seen = wanted._replace(checked=place)
+        answer = self._answer(seen, place, statements)
+        if answer.is_none or answer.state == "not run":
+            return self._confirmed(wanted, found)
+        return self._confirmed(seen, answer, statements)
 
     def failed(self):
         """Return a sentence for each cell that failed, and one where the notebook's time was used up."""
@@ -448,14 +458,10 @@ class _Run:
         Return False where time or patience is used up. The cells run again where the process has gone further, where it holds what this
         task is not offered, and where they lacked what it is offered.
         """
-        free = self._alive and self._has_seen
-        if self._has_seen or self._at > place + (statements is None) or offers != self._offers:
+        if self._partial or self._at > place + (statements is None) or offers != self._offers:
             self._end()
-        self._has_seen, self._free = False, free
-        try:
-            return self._come_to(place, offers, statements)
-        finally:
-            self._free = False
+        self._partial = statements is not None
+        return self._come_to(place, offers, statements)
 
     def _come_to(self, place, offers, statements):
         while self._deaths <= self._limits.processes and self.left > 0:
@@ -497,6 +503,8 @@ class _Run:
         least = SLICE * self._limits.seconds
         if number in self._slow:
             return min(least, self.left)
+        if self._brief and number in self._took:
+            return BRIEF
         if number in self._took:
             return min(least + 2 * self._took[number], max(self._at_most, 0.1 * least), self.left)
         slow, all_cells = (share * self._limits.whole - self._spent_on_cells for share in CELLS_SHARE)
@@ -534,7 +542,9 @@ class _Run:
         if missed:
             self._missed.add(number)
         failed = outcome.get("failed")
-        if outcome.get("late") is True:
+        if self._brief and again:
+            self._cut |= outcome.get("late") is True
+        elif outcome.get("late") is True:
             self._slow.add(number)
             self._failures.setdefault(number, self._stopped(seconds))
         elif isinstance(failed, str) and failed:
@@ -578,50 +588,78 @@ class _Run:
             return Answer("not run", place=place)
         if min(self._limits.seconds, self.left) <= 0:
             return Answer("not run", place=place)
-        task = wanted.task if place == wanted.checked else None
-        return replace(self._tried(wanted, task, place, statements), seconds=time.monotonic() - began, place=place)
+        answer = self._outcomes(wanted, place, wanted.trials)
+        return replace(answer, seconds=time.monotonic() - began, place=place)
 
-    def _tried(self, wanted, task, place, statements):
-        """Return the Answer with the outcomes of all trials, up to one that ends them.
+    def _confirmed(self, wanted, found, statements=None):
+        """Return the Answer of a test over candidates after some of them have been judged again, in processes that have met no other.
 
-        A test judges each candidate in a process that has met no other, so nothing that it keeps tells it how many are alike. Where the cells
-        take long, a few candidates share a process: enough of them are then judged first in theirs to make guessing hopeless.
+        A test could tell the right ones by what it remembers of others. So what it says there counts. One that is wrong anyway is spared this.
         """
-        outcomes, spent, died = [], 0.0, ""
-        shared = self._trials_in_a_process(len(wanted.trials), place)
-        for number, trial in enumerate(wanted.trials):
-            if number and number % shared == 0:
-                self._has_seen = True
-                if not self._go_to(place, wanted.offers, statements):
-                    outcomes.append(Outcome("stopped"))
-                    break
-            seconds = min(self._limits.seconds - spent, self.left)
-            if seconds <= 0:
-                outcomes.append(Outcome("timeout", seconds=self._limits.seconds))
+        outcomes = list(found.outcomes) if isinstance(found.outcomes, list) else []
+        if not wanted.again or len(outcomes) < len(wanted.trials):
+            return found
+        pairs = zip(wanted.trials, outcomes, strict=True)
+        if any(_verdict(outcome) is (not trial.verdict) for trial, outcome in pairs if trial.verdict is not None):
+            return found
+        self._free = True
+        try:
+            for group in wanted.again:
+                answer = self._in_fresh_process(wanted, found.place, statements, group, outcomes)
+                if not isinstance(answer.outcomes, list):
+                    return replace(answer, place=found.place)
+                for number, outcome in zip(group, answer.outcomes, strict=False):
+                    if outcome.status not in GO_ON:
+                        return replace(found, outcomes=[*outcomes[:number], outcome], died=answer.died)
+                    if _verdict(outcome) is not _verdict(outcomes[number]):
+                        self.odd.append(f"{wanted.name} judges a candidate differently when it has met no other")
+                    outcomes[number] = outcome
+        finally:
+            self._free = False
+        return replace(found, outcomes=outcomes)
+
+    def _in_fresh_process(self, wanted, place, statements, group, outcomes):
+        """Return the Answer on a few trials in a new process.
+
+        Of cells that take long, only the definitions run in it, since most tests need no more. Where the verdicts are not those in `outcomes`,
+        that may be why, and another process runs all cells whole.
+        """
+        expected = [_verdict(outcomes[number]) for number in group]
+        for self._brief in (True, False):
+            self._end()
+            self._cut, answer = False, Answer("not run")
+            if self._go_to(place, wanted.offers, statements):
+                answer = self._outcomes(wanted, place, [wanted.trials[number] for number in group])
+            if not self._cut or [_verdict(outcome) for outcome in answer.outcomes or ()] == expected:
                 break
-            answer = self._run(wanted, trial, task, seconds)
-            if answer.is_late and seconds < self._limits.seconds - spent:
+        self._brief = False
+        self._end()
+        return answer
+
+    def _outcomes(self, wanted, place, trials):
+        """Return the Answer with the outcomes of these trials, one after the other in the process that has come to this place."""
+        task = wanted.task if place == wanted.checked else None
+        outcomes, spent, answer, asked = [], 0.0, None, {}
+        for trial in trials:
+            own = self._limits.seconds - spent
+            seconds = min(own, self.left)
+            if self.left <= 0:
+                return Answer("not run")
+            if own <= 0:
+                return replace(answer, outcomes=[*outcomes, Outcome("timeout", seconds=self._limits.seconds)])
+            candidate = trial.candidate and partial(trial.candidate, asked=asked, before=dict(asked))
+            answer = self._run(wanted, trial._replace(candidate=candidate), task, seconds)
+            if answer.is_late and seconds < own:
                 return Answer("not run")  # with all of an answer's time it might have ended
             spent += self._lasted
-            alone = len(wanted.trials) == 1  # else each trial is of one case, and has one outcome
-            if (
-                answer.state != "outcomes"
-                or not isinstance(answer.outcomes, list)
-                or len(answer.outcomes) != 1
-                and not alone
-            ):
-                return Answer("outcomes", None, [*outcomes, Outcome("stopped")]) if outcomes else answer
-            outcomes, died = [*outcomes, *answer.outcomes], answer.died
-            if died or not outcomes or not isinstance(outcomes[-1], Outcome) or outcomes[-1].status not in GO_ON:
+            if answer.state != "outcomes" or trial.candidate is None:
+                return answer
+            found = answer.outcomes
+            readable = isinstance(found, list) and len(found) == 1 and isinstance(found[0], Outcome)
+            outcomes.append(found[0] if readable else Outcome("stopped"))
+            if outcomes[-1].status not in GO_ON:
                 break
-        self._has_seen |= len(wanted.trials) > 1 or statements is not None
-        return Answer("outcomes", None, outcomes, died=died)
-
-    def _trials_in_a_process(self, trials, place):
-        """Return how many trials share a process, so that cells which run again take no more than their share of the time."""
-        again = sum(self._took.get(number, 0) for number in range(place + 1) if number not in self._skip)
-        processes = max(AGAIN_SHARE * self._limits.seconds / max(again, 1e-3), PROCESSES_AT_LEAST)
-        return max(1, ceil(trials / processes))
+        return replace(answer, outcomes=outcomes)
 
     def _run(self, wanted, trial, task, seconds):
         try:

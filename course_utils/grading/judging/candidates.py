@@ -1,11 +1,14 @@
 """The functions that a learner's test is tried on: they stay on the trusted side, and only what came of a call crosses."""
 
+import random
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 
 import torch
 
 from course_utils.base import trees
+from course_utils.checks.expected import run_oracle
 from course_utils.checks.running import contract
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import marked, plain
@@ -25,15 +28,48 @@ DEEPEST_BACK, LEAVES_BACK_AT_MOST = (
     100_000,
 )  # the same in what a candidate gives back for one request; a text counts by its length
 CALLS_AT_MOST = 1000  # that a candidate makes, in one run, of the functions that it is given
+NUMBERS_TO_KEEP, QUESTIONS_TO_KEEP = (
+    10_000,
+    1000,
+)  # in the arguments of a question that may come again, and of those questions
 MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
+PROCESSES = 4  # in which a test meets a few of the candidates once more
 
 
 def trials_of(task, cases) -> tuple[Trial, ...]:
     """Return what an answer is run on: all cases at once, but those with candidates one by one."""
     if not task.candidates:
         return (Trial(contract.pack([contract.question(case) for case in cases])),)
-    return tuple(Trial(contract.pack([contract.question(case)]), Candidates(task, case)) for case in cases)
+    verdicts = [outcome.value if type(outcome.value) is bool else None for outcome in run_oracle(task, cases)]
+    return tuple(
+        Trial(contract.pack([contract.question(case)]), Candidates(task, case), None if case.hazard else verdict)
+        for case, verdict in zip(cases, verdicts, strict=True)
+    )
+
+
+def again_in_fresh_processes(trials) -> tuple[tuple[int, ...], ...]:
+    """Return the trials of a test over candidates that run again, by number, in groups of which each has a process of its own.
+
+    A group holds one candidate of one verdict and two of the other, in an order that is drawn. Who has met three that differ can tell which
+    of them is right, as the one that agrees with one of the others on each question, but by then has said so of two: a test that only
+    remembers guesses all groups with a chance of 1 in 3 ** PROCESSES.
+    """
+    draw = random.Random(b"".join(trial.cases for trial in trials))  # in an order that no learner knows
+    of_verdict = {
+        verdict: [number for number, trial in enumerate(trials) if trial.verdict is verdict]
+        for verdict in (True, False)
+    }
+    if not all(of_verdict.values()):
+        return ()
+    groups = []
+    for _ in range(PROCESSES):
+        alone = draw.random() < 0.5
+        others = of_verdict[not alone]
+        group = [draw.choice(of_verdict[alone]), *draw.sample(others, min(2, len(others)))]
+        draw.shuffle(group)
+        groups.append(tuple(group))
+    return tuple(groups)
 
 
 class Candidates:
@@ -55,12 +91,20 @@ class Candidates:
         self._task = task
         self._keys = {leaf.key for leaf in trees.leaves(case.args) if isinstance(leaf, contract.Candidate)}
 
-    def __call__(self, request: dict) -> dict:
+    def __call__(self, request: dict, asked: dict | None = None, before: dict | None = None) -> dict:
         """What came, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing.
 
         "kept" says of each tensor in args and options whether its gradient is wanted too, where the value is one number. "given" lists what
         the functions among them gave, in the order of the calls; "guesses" says, by call, what they are likely to give after that, for whoever
         asks to verify. "asked" of a reply lists the calls after those given, as (place of the function, arguments).
+
+        A test asks mostly the same of each candidate, and crossing is what takes time. So questions have numbers: where one comes again,
+        "more" of the reply says what this candidate gives for the others, too.
+
+        Args:
+            request: from the learner's process.
+            asked: {number: question} of that process so far; this one is added.
+            before: the same of earlier trials, emptied when they have been answered.
         """
         try:
             args, options, key, grads = request["args"], request["options"], request["call"], request.get("kept", ())
@@ -69,9 +113,18 @@ class Candidates:
                 raise TypeError
             if key not in self._keys:
                 raise KeyError
-            _must_be_small(results)
-            _must_be_small((args, options))
-            return {"call": True, **self._asked(key, args, options, grads, results)}
+            _numbers(results)
+            question, number, others = (args, options, grads, results), request.get("number"), {}
+            if _numbers((args, options)) <= NUMBERS_TO_KEEP and asked is not None and len(asked) < QUESTIONS_TO_KEEP:
+                if number in before:
+                    others = {other: each for other, each in before.items() if other != number}
+                    before.clear()
+                asked[number] = question
+            more = {}
+            if others:
+                with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within its bounds
+                    more = {"more": self._asked(key, others)}
+            return {"call": True, **self._asked(key, {0: question})[0], **more}
         except TooLarge as error:
             return {"call": True, **_raised(ValueError()), "message": str(error)}
         except TimeIsUp:
@@ -79,15 +132,17 @@ class Candidates:
         except Exception as error:
             return {"call": True, **_raised(error)}
 
-    def _asked(self, key, args, options, grads, results):
+    def _asked(self, key, questions):
         with time_limit(SECONDS_OF_CANDIDATE), locks.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
-            outcome = self._one(key, args, options, grads, results)
-            found = list(islice(trees.leaves(outcome, DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
-            numbers = sum(tensor.numel() for tensor in trees.tensors(found))
-            leaves = sum(len(leaf) if isinstance(leaf, str) else 1 for leaf in found)
-            if numbers > RESULTS_AT_MOST or leaves > LEAVES_BACK_AT_MOST:
-                raise TooLarge(TOO_MUCH)
-            return outcome
+            outcomes, numbers, leaves = {}, 0, 0
+            for number, question in questions.items():
+                outcomes[number] = self._one(key, *question)
+                found = list(islice(trees.leaves(outcomes[number], DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
+                numbers += sum(tensor.numel() for tensor in trees.tensors(found))
+                leaves += sum(len(leaf) if isinstance(leaf, str) else 1 for leaf in found)
+                if numbers > RESULTS_AT_MOST or leaves > LEAVES_BACK_AT_MOST:
+                    raise TooLarge(TOO_MUCH)
+            return outcomes
 
     def _one(self, key, args, options, grads, results):
         calls = _Calls(*results)
@@ -160,8 +215,8 @@ class TooLarge(Exception):
     """More numbers than a test needs; its text is the sentence to show."""
 
 
-def _must_be_small(value):
-    """Raise TooLarge for a value that holds more than a test needs."""
+def _numbers(value):
+    """Return how many numbers the tensors in a value hold. Raises TooLarge."""
     try:
         leaves = list(islice(trees.leaves(value, DEEPEST), LEAVES_AT_MOST + 1))
     except ValueError:
@@ -174,3 +229,4 @@ def _must_be_small(value):
         or any(tensor.dim() > 4 or any(n > AXIS_AT_MOST for n in tensor.shape) for tensor in tensors)
     ):
         raise TooLarge(TOO_LARGE)
+    return numbers

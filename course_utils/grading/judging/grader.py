@@ -24,7 +24,7 @@ from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.grading.cage import fork_server, locks
 from course_utils.grading.judging import offered
 from course_utils.grading.judging.box import Box, Limits, ServerGone, Wanted
-from course_utils.grading.judging.candidates import trials_of
+from course_utils.grading.judging.candidates import again_in_fresh_processes, trials_of
 from course_utils.grading.keeping.record import Result, Verdict
 from course_utils.grading.keeping.texts import steady
 from course_utils.grading.reading.altered import altered
@@ -228,7 +228,8 @@ class Grader:
         defined = definitions(cells, task.answer_name)[-1:]
         places = sorted({place for place in (checked, *defined, len(cells) - 1) if place >= max(checked, 0)})
         _, trials, _ = self._known_of(task)
-        return Wanted(task.id, task.answer_name, task.answer_kinds, trials, task.offers, tuple(places), checked)
+        again = again_in_fresh_processes(trials)
+        return Wanted(task.id, task.answer_name, task.answer_kinds, trials, again, task.offers, tuple(places), checked)
 
     def _known_of(self, task):
         """Return what is the same for all submissions: cases, the trials of an answer on them, truth."""
