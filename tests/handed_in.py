@@ -5,9 +5,10 @@ import json
 
 import pytest
 
+from course_utils.checks.running.contract import pack, question
 from course_utils.grading.cage import locks
-from course_utils.grading.judging.box import Wanted
-from course_utils.grading.judging.candidates import again_in_fresh_processes, trials_of
+from course_utils.grading.judging.box import Again, Wanted
+from course_utils.grading.judging.candidates import Candidates, again
 
 caged = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
@@ -39,6 +40,7 @@ def grades(out):
 
 def wanted(task, cases, ask=None, offers=()):
     """Return what is wanted of the box for one task; `ask` answers for the candidates in place of the usual one."""
-    trials = tuple(trial._replace(candidate=ask or trial.candidate) for trial in trials_of(task, cases))
-    again = again_in_fresh_processes(trials)
-    return Wanted(task.id, task.answer_name, task.answer_kinds, trials, again, (*task.offers, *offers))
+    repeated = Again() if ask else again(task, cases)
+    ask = ask or (Candidates(task, cases) if task.candidates else None)
+    asked = pack(list(map(question, cases)))
+    return Wanted(task.id, task.answer_name, task.answer_kinds, asked, ask, (*task.offers, *offers), again=repeated)

@@ -12,7 +12,7 @@ from handed_in import caged, wanted
 from course_utils.checks.answer import expected_on
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import Candidate, question
-from course_utils.grading.judging.candidates import Candidates
+from course_utils.grading.judging.candidates import again
 from course_utils.lessons.tasks import tasks_of
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 22))]
@@ -170,20 +170,45 @@ def test_a_test_can_ask_no_candidate_but_the_one_in_hand(box, task, rank):
     verdict = dict(zip(keys, [right.value for right in asked.truth], strict=True))
     of_a_right_one = next(verdict[key] for key in keys if task.candidate(key) is task.candidates[0])
     attack = AT_ONCE.format(name=task.answer_name, keys=keys, rank=rank, verdict=of_a_right_one)
-    report = earns(box, task, [*cells_of("solutions", task), attack])
+    report = earns(box, task, ["import torch", attack])
     assert report.state == "failed", str(report)
 
 
 @caged
 @pytest.mark.parametrize("task", extent.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
-def test_a_good_test_earns_its_point_where_it_meets_each_candidate_in_a_process_of_its_own(box, task):
+def test_a_good_test_earns_its_point_though_it_meets_some_candidates_in_processes_of_their_own(box, task):
     assert earns(box, task, cells_of("solutions", task)).state == "passed"
 
 
-def test_candidates_answer_for_the_one_in_hand_alone():
+def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges():
     task = TASKS["17.catch_wrong_write"]
-    mine, other = expected_on(task, 0).cases[:2]
-    ask = Candidates(task, mine)
-    request = {"args": (torch.rand(2, 3, 4), torch.rand(2, 3) / 3, torch.rand(2, 4), torch.rand(2, 4)), "options": {}}
-    assert "error" not in ask({"call": mine.args[0].key, **request})
-    assert ask({"call": other.args[0].key, **request})["error"] == "KeyError"
+    for first, second in again(task, expected_on(task, 0).cases).groups:
+        (mine,), (other,) = ({*of_one.candidate._together} for of_one in (first, second))
+        request = {
+            "args": (torch.rand(2, 3, 4), torch.rand(2, 3) / 3, torch.rand(2, 4), torch.rand(2, 4)),
+            "options": {},
+        }
+        assert "error" not in first.candidate({"call": mine, **request})["came"][mine]
+        assert first.candidate({"call": other, **request})["error"] == "KeyError"
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_of_pairs_that_are_judged_again_each_kind_occurs_and_none_is_of_two_right_ones(task):
+    for seed in range(20):
+        verdicts, groups = again(task, task.make_cases(seed))
+        fewer = min((True, False), key=verdicts.count)
+        assert len(groups) == 4 and all(first.number != second.number for first, second in groups)
+        pairs = {tuple(verdicts[single.number] is fewer for single in group) for group in groups}
+        assert pairs == {(True, False), (False, True), (False, False)}
+
+
+@caged
+def test_a_test_that_needs_what_a_slow_cell_computes_is_judged_with_it(box):
+    task = TASKS["17.catch_wrong_write"]
+    *cells, last = cells_of("solutions", task)
+    slow = (
+        "import time\nuntil = time.process_time() + 0.3\nwhile time.process_time() < until:\n    pass\nTOLERANCE = 1e-4"
+    )
+    name = task.answer_name
+    uses = f"a_good_test = {name}\ndef {name}(*given):\n    assert TOLERANCE\n    return a_good_test(*given)"
+    assert earns(box, task, [*cells, last, slow, uses]).state == "passed"

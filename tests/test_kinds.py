@@ -15,10 +15,11 @@ from course_utils import lessons
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
+from course_utils.checks.running.contract import pack, question
 from course_utils.checks.running.run import run
 from course_utils.grading.cage import locks
 from course_utils.grading.judging.box import Limits, Wanted
-from course_utils.grading.judging.candidates import trials_of
+from course_utils.grading.judging.grader import Candidates
 from course_utils.lessons import tasks
 
 KINDS = Path(__file__).parent / "kinds"
@@ -357,8 +358,9 @@ def graded(box, cells, names, seed=2**40 + 1):
             name,
             TASKS[name].answer_name,
             TASKS[name].answer_kinds,
-            trials_of(TASKS[name], known[name].cases),
-            offers=TASKS[name].offers,
+            pack(list(map(question, known[name].cases))),
+            Candidates(TASKS[name], known[name].cases) if TASKS[name].candidates else None,
+            TASKS[name].offers,
         )
         for name in names
     ]

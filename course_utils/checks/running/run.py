@@ -41,7 +41,6 @@ from course_utils.checks.running.own_state import own_state
 from course_utils.checks.running.watch import Watch, unwatched
 
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
-CALLS_REPEATED = 300  # of a candidate: a test that asks more takes long, and runs once
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
 DIGITS_AT_MOST = 4096  # binary ones
@@ -223,8 +222,7 @@ def _call(answer, case, candidates, printed, watch, repeated):
         return Outcome("error", failure=_failure(error, answer, args))
     changed = tuple(_changed(case.args, args))
     with _printed_into(_Kept()):  # printed again, but not shown again
-        asked = max((getattr(arg, "count", 0) for arg in args if callable(arg)), default=0)
-        again = repeated and not case.edge and not changed and asked <= CALLS_REPEATED
+        again = repeated and not case.edge and not changed
         unstable = again and not _repeats(answer, case, candidates, result)
         gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
         if isinstance(answer, _Made) and not unstable:
@@ -322,10 +320,9 @@ def _copies(args, candidates):
 
 
 def marked(candidate):
-    """Return the candidate, with a mark left on every exception that it raises itself. `count` says how often it was called."""
+    """Return the candidate, with a mark left on every exception that it raises itself."""
 
     def call(*args, **options):
-        call.count += 1
         try:
             with unwatched():
                 return candidate(*args, **options)
@@ -333,7 +330,6 @@ def marked(candidate):
             error.raised_by_candidate = True
             raise
 
-    call.count = 0
     return call
 
 

@@ -300,7 +300,6 @@ class Answers:
 
     def __init__(self, requests, replies, offered):
         self._requests, self._replies, self._nonce, self._known, self._guesses = requests, replies, b"", {}, {}
-        self._questions = {}  # {a call's packed arguments: its number}
         self._offered = offered
         self._remembered = 0  # bytes
         self._module, self._futures = types.ModuleType("__main__"), 0
@@ -433,8 +432,7 @@ class Answers:
                 guesses = self._guesses.setdefault((next(numbers), packed), {})
                 reply = self._call_back(functions, guesses, call=key, args=copies, options=named, kept=grads)
             else:
-                number = self._questions.setdefault(packed, len(self._questions))
-                reply = self._known.get((key, number)) or self._call(key, copies, named, grads, number)
+                reply = self._known.get(packed, {}).get(key) or self._call(key, copies, named, grads, packed)
             places = {**dict(enumerate(args)), **options}
             for place, after in reply["changed"].items():
                 places[place].data.copy_(after)
@@ -450,24 +448,25 @@ class Answers:
 
         return candidate
 
-    def _call(self, key, args, options, grads, number):
-        """Return what came of a call, and keep it for the second run of the answer; what has come with it answers calls to follow."""
-        reply = self._exchange({"call": key, "args": args, "options": options, "kept": grads, "number": number})
+    def _call(self, key, args, options, grads, packed):
+        """Return what came of a call. Asked before, of another candidate, it is answered for all, and kept for them."""
+        request = {"call": key, "args": args, "options": options, "kept": grads, "asked before": packed in self._known}
+        reply = self._exchange(request)
         if self._remembered < REMEMBERED:
-            self._remembered += len(pack((args, options, reply)))
-            self._known.update({(key, other): of_it for other, of_it in reply.pop("more", {}).items()})
-            self._known[key, number] = reply
-        return reply
+            self._remembered += len(packed) + len(pack(reply))
+            self._known.setdefault(packed, {}).update(reply.get("came", {}))
+        return reply["came"][key] if "came" in reply else reply
 
     def _call_back(self, functions, guesses, **request):
         """Return what came of a call with functions among its arguments, each of which is called as often as the candidate calls it.
 
-        Guesses spare crossings: what a function gave in a like call, when the answer ran first. The candidate runs on with them, and then each
+        Guesses spare crossings: what a function gave in a like call, of another candidate. The candidate runs on with them, and then each
         call is made here, in its order; where something else comes of one, the candidate runs again from there.
         """
         results = []
         while True:
-            outcome = self._exchange({**request, "given": results, "guesses": guesses})
+            reply = self._exchange({**request, "given": results, "guesses": guesses})
+            outcome = reply["came"][request["call"]] if "came" in reply else reply
             for call in outcome.get("asked", ()):
                 name = pack(call).hex()
                 place, args = call

@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import NamedTuple
@@ -76,12 +75,19 @@ class Limits:
         return int(self.whole) + 1
 
 
-class Trial(NamedTuple):
-    """Cases that an answer is run on in one request. Of a test over candidates each case is a trial."""
+class Single(NamedTuple):
+    """One case of a test over candidates, which runs again by itself."""
 
-    cases: bytes  # as an answer may see them, packed
-    candidate: Callable | None = None  # calls the candidates in them, and no others
-    verdict: bool | None = None  # the right one on a candidate that counts
+    number: int  # of the case
+    cases: bytes  # this one alone, packed
+    candidate: Callable  # calls the candidate in it, and no other
+
+
+class Again(NamedTuple):
+    """What runs again of a test over candidates: each group in a process of its own."""
+
+    verdicts: list[bool | None] = []  # the right ones by case, None for a candidate that does not count
+    groups: list[list[Single]] = []
 
 
 class Wanted(NamedTuple):
@@ -90,15 +96,14 @@ class Wanted(NamedTuple):
     task: str  # its id
     name: str  # of the answer
     kinds: tuple  # of object that it may be, as `kind_of_answer` tells them
-    trials: tuple["Trial", ...]  # what it is run on, in this order
-    again: tuple[
-        tuple[int, ...], ...
-    ] = ()  # trials that run again, each group of them in a process that has met no other candidate
+    cases: bytes  # as an answer may see them, packed
+    candidate: Callable | None = None  # calls a candidate
     offers: tuple = ()  # of the course's own, as a Task has them
     places: tuple[
         int, ...
     ] = ()  # cells after which it runs: the first one, and where there is no answer yet, the next; () for the last cell
     checked: int = -1  # the cell among them after which that is run which `check` was given
+    again: Again = Again()
 
 
 @dataclass(frozen=True)
@@ -351,9 +356,9 @@ def _is_short(value):
     return value.bit_length() <= 64 if type(value) is int else value is None or type(value) in (bool, float)
 
 
-def _verdict(outcome):
-    """Return what a test says of a candidate: True, False, or None for anything else."""
-    return outcome.value if type(outcome.value) is bool else None
+def _says(outcome, verdict):
+    """Return whether a test says this of a candidate, True or False."""
+    return isinstance(outcome, Outcome) and type(outcome.value) is bool and outcome.value is verdict
 
 
 class _Run:
@@ -586,85 +591,70 @@ class _Run:
         began = time.monotonic()
         if not self._go_to(place, wanted.offers, statements):
             return Answer("not run", place=place)
-        if min(self._limits.seconds, self.left) <= 0:
-            return Answer("not run", place=place)
-        answer = self._outcomes(wanted, place, wanted.trials)
+        answer = self._tried(wanted, place, wanted.cases, wanted.candidate)
         return replace(answer, seconds=time.monotonic() - began, place=place)
 
     def _confirmed(self, wanted, found, statements=None):
-        """Return the Answer of a test over candidates after some of them have been judged again, in processes that have met no other.
+        """Return the Answer of a test over candidates after it has judged some of them again, in processes that have met no other.
 
-        A test could tell the right ones by what it remembers of others. So what it says there counts. One that is wrong anyway is spared this.
+        What it says there counts. One that is wrong anyway is spared this.
         """
+        verdicts, groups = wanted.again
         outcomes = list(found.outcomes) if isinstance(found.outcomes, list) else []
-        if not wanted.again or len(outcomes) < len(wanted.trials):
+        if not groups or len(outcomes) != len(verdicts):
             return found
-        pairs = zip(wanted.trials, outcomes, strict=True)
-        if any(_verdict(outcome) is (not trial.verdict) for trial, outcome in pairs if trial.verdict is not None):
+        counted = [(each, right) for each, right in zip(outcomes, verdicts, strict=True) if right is not None]
+        if any(_says(outcome, not right) for outcome, right in counted):
             return found
         self._free = True
-        try:
-            for group in wanted.again:
-                answer = self._in_fresh_process(wanted, found.place, statements, group, outcomes)
-                if not isinstance(answer.outcomes, list):
-                    return replace(answer, place=found.place)
-                for number, outcome in zip(group, answer.outcomes, strict=False):
-                    if outcome.status not in GO_ON:
-                        return replace(found, outcomes=[*outcomes[:number], outcome], died=answer.died)
-                    if _verdict(outcome) is not _verdict(outcomes[number]):
-                        self.odd.append(f"{wanted.name} judges a candidate differently when it has met no other")
-                    outcomes[number] = outcome
-        finally:
-            self._free = False
+        for self._brief in (True, False):
+            self._cut = False
+            judged = self._in_new_processes(wanted, found.place, statements)
+            others = [(number, outcome) for number, outcome in judged if not _says(outcome, verdicts[number])]
+            if not others or not self._cut:
+                break
+        self._free = self._brief = False
+        for number, outcome in others:
+            if outcome is None:
+                return Answer("not run", place=found.place)
+            self.odd.append(f"{wanted.name} judges a candidate differently when it has met no other")
+            outcomes[number] = outcome
+            if outcome.status not in GO_ON:
+                return replace(found, outcomes=outcomes[: number + 1])
         return replace(found, outcomes=outcomes)
 
-    def _in_fresh_process(self, wanted, place, statements, group, outcomes):
-        """Return the Answer on a few trials in a new process.
+    def _in_new_processes(self, wanted, place, statements):
+        """Return (number of a case, its outcome) for each, up to one that ends an answer, or that is None for not run.
 
-        Of cells that take long, only the definitions run in it, since most tests need no more. Where the verdicts are not those in `outcomes`,
-        that may be why, and another process runs all cells whole.
+        In the first try, only definitions run of cells that take long, since most tests need no more. What they cut may be why verdicts are not
+        the same as before, so a second try runs all cells whole, and judges all groups: it is no second guess at one of them.
         """
-        expected = [_verdict(outcomes[number]) for number in group]
-        for self._brief in (True, False):
+        judged = []
+        for group in wanted.again.groups:
             self._end()
-            self._cut, answer = False, Answer("not run")
-            if self._go_to(place, wanted.offers, statements):
-                answer = self._outcomes(wanted, place, [wanted.trials[number] for number in group])
-            if not self._cut or [_verdict(outcome) for outcome in answer.outcomes or ()] == expected:
-                break
-        self._brief = False
+            for single in group:
+                there = self._alive or self._go_to(place, wanted.offers, statements)
+                answer = self._tried(wanted, place, single.cases, single.candidate) if there else Answer("not run")
+                one = answer.outcomes if isinstance(answer.outcomes, list) and len(answer.outcomes) == 1 else [None]
+                outcome = one[0] if isinstance(one[0], Outcome) else Outcome("stopped")
+                judged.append((single.number, None if answer.state == "not run" else outcome))
+                if answer.state == "not run" or outcome.status not in GO_ON:
+                    return judged
         self._end()
+        return judged
+
+    def _tried(self, wanted, place, cases, candidate):
+        """Return what comes of an answer on these cases, in the process that has come to this place."""
+        task, seconds = wanted.task if place == wanted.checked else None, min(self._limits.seconds, self.left)
+        answer = self._run(wanted, task, cases, candidate, seconds) if seconds > 0 else Answer("not run")
+        if seconds < self._limits.seconds and answer.is_late:
+            return Answer("not run")  # with all of an answer's time it might have ended
         return answer
 
-    def _outcomes(self, wanted, place, trials):
-        """Return the Answer with the outcomes of these trials, one after the other in the process that has come to this place."""
-        task = wanted.task if place == wanted.checked else None
-        outcomes, spent, answer, asked = [], 0.0, None, {}
-        for trial in trials:
-            own = self._limits.seconds - spent
-            seconds = min(own, self.left)
-            if self.left <= 0:
-                return Answer("not run")
-            if own <= 0:
-                return replace(answer, outcomes=[*outcomes, Outcome("timeout", seconds=self._limits.seconds)])
-            candidate = trial.candidate and partial(trial.candidate, asked=asked, before=dict(asked))
-            answer = self._run(wanted, trial._replace(candidate=candidate), task, seconds)
-            if answer.is_late and seconds < own:
-                return Answer("not run")  # with all of an answer's time it might have ended
-            spent += self._lasted
-            if answer.state != "outcomes" or trial.candidate is None:
-                return answer
-            found = answer.outcomes
-            readable = isinstance(found, list) and len(found) == 1 and isinstance(found[0], Outcome)
-            outcomes.append(found[0] if readable else Outcome("stopped"))
-            if outcomes[-1].status not in GO_ON:
-                break
-        return replace(answer, outcomes=outcomes)
-
-    def _run(self, wanted, trial, task, seconds):
+    def _run(self, wanted, task, cases, candidate, seconds):
         try:
             request = {"do": "run", "task": task, "name": wanted.name, "kinds": wanted.kinds}
-            reply = self._ask(request, seconds, trial.cases, trial.candidate)
+            reply = self._ask(request, seconds, cases, candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]
                 return Answer(state if isinstance(state, str) and state in NO_ANSWER else "value", shown)

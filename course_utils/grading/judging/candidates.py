@@ -13,70 +13,61 @@ from course_utils.checks.running import contract
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import marked, plain
 from course_utils.grading.cage import locks
-from course_utils.grading.judging.box import Trial
+from course_utils.grading.judging.box import Again, Single
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
 TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
 RESULTS_AT_MOST = (
-    1_000_000  # numbers that a candidate gives back for one request: small arguments may become large by broadcasting
+    1_000_000  # numbers that candidates give back for one request: small arguments may become large by broadcasting
 )
-TOO_MUCH = f"a candidate gives back at most {RESULTS_AT_MOST:,} numbers"
+TOO_MUCH = f"candidates give back at most {RESULTS_AT_MOST:,} numbers"
 TOO_LONG = "the candidate took too long on these arguments"
 DEEPEST, LEAVES_AT_MOST = 4, 10_000  # containers inside one another, and what is not a container, in those arguments
 DEEPEST_BACK, LEAVES_BACK_AT_MOST = (
     8,
     100_000,
-)  # the same in what a candidate gives back for one request; a text counts by its length
+)  # the same in what candidates give back for one request; a text counts by its length
 CALLS_AT_MOST = 1000  # that a candidate makes, in one run, of the functions that it is given
-NUMBERS_TO_KEEP, QUESTIONS_TO_KEEP = (
-    10_000,
-    1000,
-)  # in the arguments of a question that may come again, and of those questions
+NUMBERS_FOR_ALL = 10_000  # in arguments that several candidates are called with at once
 MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
-PROCESSES = 4  # in which a test meets a few of the candidates once more
 
 
-def trials_of(task, cases) -> tuple[Trial, ...]:
-    """Return what an answer is run on: all cases at once, but those with candidates one by one."""
-    if not task.candidates:
-        return (Trial(contract.pack([contract.question(case) for case in cases])),)
-    verdicts = [outcome.value if type(outcome.value) is bool else None for outcome in run_oracle(task, cases)]
-    return tuple(
-        Trial(contract.pack([contract.question(case)]), Candidates(task, case), None if case.hazard else verdict)
-        for case, verdict in zip(cases, verdicts, strict=True)
-    )
+def again(task, cases) -> Again:
+    """Return which candidates a test judges again, in pairs, each pair in a process that has met no other candidate.
 
-
-def again_in_fresh_processes(trials) -> tuple[tuple[int, ...], ...]:
-    """Return the trials of a test over candidates that run again, by number, in groups of which each has a process of its own.
-
-    A group holds one candidate of one verdict and two of the other, in an order that is drawn. Who has met three that differ can tell which
-    of them is right, as the one that agrees with one of the others on each question, but by then has said so of two: a test that only
-    remembers guesses all groups with a chance of 1 in 3 ** PROCESSES.
+    A test could ask all candidates first and take those for right that agree with most others. A pair is a right one and a wrong one, in either
+    order, or two wrong ones, and the first is judged before the second can be asked. Each of the three occurs, so a test that only compares
+    fails unless it judges at random, and then it is right on all pairs with a chance of 1 in 81.
     """
-    draw = random.Random(b"".join(trial.cases for trial in trials))  # in an order that no learner knows
-    of_verdict = {
-        verdict: [number for number, trial in enumerate(trials) if trial.verdict is verdict]
-        for verdict in (True, False)
-    }
-    if not all(of_verdict.values()):
-        return ()
+    found = run_oracle(task, cases) if task.candidates else ()
+    verdicts = [None if case.hazard else outcome.value for case, outcome in zip(cases, found, strict=False)]
+    places = [[n for n, each in enumerate(verdicts) if each is verdict] for verdict in (True, False)]
+    right, wrong = sorted(places, key=len)  # of right ones there are fewer
+    if not right or len(wrong) < 2:
+        return Again()
+    singles = [Single(n, _packed([case]), Candidates(task, [case])) for n, case in enumerate(cases)]
+    draw = random.Random(_packed(cases))  # no learner knows the order of the cases
+    pairs = [(right, wrong), (wrong, right), (wrong, wrong)]
+    pairs.append(draw.choice(pairs))
+    draw.shuffle(pairs)
     groups = []
-    for _ in range(PROCESSES):
-        alone = draw.random() < 0.5
-        others = of_verdict[not alone]
-        group = [draw.choice(of_verdict[alone]), *draw.sample(others, min(2, len(others)))]
-        draw.shuffle(group)
-        groups.append(tuple(group))
-    return tuple(groups)
+    for first, second in pairs:
+        n = draw.choice(first)
+        groups.append([singles[n], singles[draw.choice([other for other in second if other != n])]])
+    return Again(verdicts, groups)
+
+
+def _packed(cases):
+    return contract.pack([contract.question(case) for case in cases])
 
 
 class Candidates:
     """Calls a task's candidates for a learner's test, on this side, and tells what came of it.
 
-    A test must judge each candidate by itself: who could ask all of them would know the right ones as the largest group that gives the
-    same. So one of these answers for the candidates of one case, whatever key a request brings.
+    A test asks mostly the same of each candidate. What it asks a second time is asked of all that it meets in like cases,
+    and all answers cross at once: crossing is what takes time. A hostile test learns no more than it could ask for. It can ask for no
+    candidate that is in none of the cases.
 
     A candidate may be given functions, which stay on the learner's side. A request brings what they have given so far; where a candidate
     makes a further call, its run ends, the reply says what it asked, and the next request brings the answer. The candidate then runs anew, so
@@ -84,47 +75,39 @@ class Candidates:
 
     Args:
         task: which has candidates.
-        case: of its cases, the one in hand.
+        cases: the task's cases of this grading.
     """
 
-    def __init__(self, task, case):
-        self._task = task
-        self._keys = {leaf.key for leaf in trees.leaves(case.args) if isinstance(leaf, contract.Candidate)}
+    def __init__(self, task, cases):
+        self._task, groups = task, {}
+        for case in cases:
+            found = [leaf.key for leaf in trees.leaves(case.args) if isinstance(leaf, contract.Candidate)]
+            like = contract.pack(
+                trees.map_leaves(lambda leaf: None if isinstance(leaf, contract.Candidate) else leaf, case.args)
+            )
+            groups.setdefault(like, {}).update(dict.fromkeys(found))
+        self._together = {key: list(keys) for keys in groups.values() for key in keys}
 
-    def __call__(self, request: dict, asked: dict | None = None, before: dict | None = None) -> dict:
-        """What came, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing.
+    def __call__(self, request: dict) -> dict:
+        """What came, by key, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing.
 
         "kept" says of each tensor in args and options whether its gradient is wanted too, where the value is one number. "given" lists what
         the functions among them gave, in the order of the calls; "guesses" says, by call, what they are likely to give after that, for whoever
         asks to verify. "asked" of a reply lists the calls after those given, as (place of the function, arguments).
-
-        A test asks mostly the same of each candidate, and crossing is what takes time. So questions have numbers: where one comes again,
-        "more" of the reply says what this candidate gives for the others, too.
-
-        Args:
-            request: from the learner's process.
-            asked: {number: question} of that process so far; this one is added.
-            before: the same of earlier trials, emptied when they have been answered.
         """
         try:
             args, options, key, grads = request["args"], request["options"], request["call"], request.get("kept", ())
             results = request.get("given", ()), request.get("guesses", {})
             if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not isinstance(results[1], dict):
                 raise TypeError
-            if key not in self._keys:
+            if key not in self._together:
                 raise KeyError
             _numbers(results)
-            question, number, others = (args, options, grads, results), request.get("number"), {}
-            if _numbers((args, options)) <= NUMBERS_TO_KEEP and asked is not None and len(asked) < QUESTIONS_TO_KEEP:
-                if number in before:
-                    others = {other: each for other, each in before.items() if other != number}
-                    before.clear()
-                asked[number] = question
-            more = {}
-            if others:
+            numbers = _numbers((args, options))
+            if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
                 with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within its bounds
-                    more = {"more": self._asked(key, others)}
-            return {"call": True, **self._asked(key, {0: question})[0], **more}
+                    return self._asked(self._together[key], args, options, grads, results)
+            return self._asked([key], args, options, grads, results)
         except TooLarge as error:
             return {"call": True, **_raised(ValueError()), "message": str(error)}
         except TimeIsUp:
@@ -132,17 +115,17 @@ class Candidates:
         except Exception as error:
             return {"call": True, **_raised(error)}
 
-    def _asked(self, key, questions):
+    def _asked(self, keys, args, options, grads, results):
         with time_limit(SECONDS_OF_CANDIDATE), locks.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
             outcomes, numbers, leaves = {}, 0, 0
-            for number, question in questions.items():
-                outcomes[number] = self._one(key, *question)
-                found = list(islice(trees.leaves(outcomes[number], DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
+            for key in keys:
+                outcomes[key] = self._one(key, args, options, grads, results)
+                found = list(islice(trees.leaves(outcomes[key], DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
                 numbers += sum(tensor.numel() for tensor in trees.tensors(found))
                 leaves += sum(len(leaf) if isinstance(leaf, str) else 1 for leaf in found)
                 if numbers > RESULTS_AT_MOST or leaves > LEAVES_BACK_AT_MOST:
                     raise TooLarge(TOO_MUCH)
-            return outcomes
+            return {"call": True, "came": outcomes}
 
     def _one(self, key, args, options, grads, results):
         calls = _Calls(*results)
