@@ -7,8 +7,8 @@ import pytest
 
 from course_utils.checks.running.contract import pack, question
 from course_utils.grading.cage import locks
-from course_utils.grading.judging.box import Wanted
-from course_utils.grading.judging.candidates import Candidates
+from course_utils.grading.judging.box import Again, Wanted
+from course_utils.grading.judging.candidates import Candidates, again
 
 caged = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
@@ -40,6 +40,7 @@ def grades(out):
 
 def wanted(task, cases, ask=None, offers=()):
     """Return what is wanted of the box for one task; `ask` answers for the candidates in place of the usual one."""
+    repeated = Again() if ask else again(task, cases)
     ask = ask or (Candidates(task, cases) if task.candidates else None)
     asked = pack(list(map(question, cases)))
-    return Wanted(task.id, task.answer_name, task.answer_kinds, asked, ask, (*task.offers, *offers))
+    return Wanted(task.id, task.answer_name, task.answer_kinds, asked, ask, (*task.offers, *offers), again=repeated)

@@ -1,12 +1,18 @@
 """Tests over candidates: what is told of each candidate, and what a rarer one costs."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
+import extent
 import pytest
+import torch
+from handed_in import caged, wanted
 
 from course_utils.checks.answer import expected_on
 from course_utils.checks.judge import judge
-from course_utils.checks.running.contract import question
+from course_utils.checks.running.contract import Candidate, question
+from course_utils.grading.judging.candidates import again
 from course_utils.lessons.tasks import tasks_of
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 22))]
@@ -71,3 +77,138 @@ def test_a_test_cannot_tell_rarer_candidates_by_what_it_is_given_or_by_their_pla
     assert not any(asked.edge or asked.hazard or asked.name for asked in map(question, cases))
     last = [case.edge for seed in range(5) for case in task.make_cases(seed)[-1:]]
     assert not all(last), "they come last with every seed"
+
+
+# Answers that test nothing: they tell the right candidates by what they remember of others, or by asking all of them.
+
+# An answer that counts its calls; its author was lucky and knows what is right at each.
+COUNTS = "truth = {truth}\n{kept}\ndef {name}(*given):\n    return truth[counted()]"
+PLACES = "[place + '/counted' for place in ('/tmp', '/dev/shm', '/var/tmp', '.')]"
+KEPT = {
+    "a global": "n = -1\ndef counted():\n    global n\n    n += 1\n    return n",
+    "an attribute": "def counted():\n    counted.n += 1\n    return counted.n\ncounted.n = -1",
+    "a closure": "def made():\n    n = []\n    return lambda: n.append(0) or len(n) - 1\ncounted = made()",
+    "a default": "def counted(n=[]):\n    n.append(0)\n    return len(n) - 1",
+    "a module": "import math\nmath.n = -1\ndef counted():\n    math.n += 1\n    return math.n",
+    "a tensor": "import torch\nn = torch.tensor(-1)\ndef counted():\n    return int(n.add_(1))",
+    "a generator": "from itertools import count\nn = count()\ncounted = lambda: next(n)",
+    "the memory of a cache": "from functools import lru_cache\ngiven = []\n@lru_cache\ndef m():\n    return given\ncounted = lambda: m().append(0) or len(given) - 1",
+    "the environment": "import os\ndef counted():\n    os.environ['N'] = str(int(os.environ.get('N', -1)) + 1)\n    return int(os.environ['N'])",
+    "a file": f"def counted():\n    n = -1\n    for place in {PLACES}:\n        try: n = max(n, int(open(place).read()))\n        except Exception: pass\n"
+    f"    n += 1\n    for place in {PLACES}:\n        try: open(place, 'w').write(str(n))\n        except Exception: pass\n    return n",
+}
+# An answer that asks all candidates by their keys, and takes the largest group that gives the same, or the smallest, for the right one.
+AT_ONCE = """
+import inspect
+from collections import Counter
+a_good_test, groups = {name}, {{}}
+def rounded(value):
+    if isinstance(value, torch.Tensor):
+        return repr(tuple(value.shape)) + repr([round(x, 3) + 0.0 for x in value.double().reshape(-1).nan_to_num(9e9).tolist()])
+    if isinstance(value, (list, tuple, dict)):
+        return repr([rounded(each) for each in (value.values() if isinstance(value, dict) else value)])
+    return repr(value)
+def gives(candidate, given):
+    came = []
+    def listening(*args, **named):
+        try:
+            came.append(rounded(value := candidate(*args, **named)))
+            return value
+        except Exception as error:
+            came.append(type(error).__name__)
+            raise
+    a_good_test(*[listening if one is None else one for one in given])
+    return repr(came)
+def {name}(*given):
+    run = next(f.frame for f in inspect.stack() if "cases" in f.frame.f_locals)
+    ask, keys = run.f_locals["candidates"], {keys}
+    plain = [None if callable(one) else one for one in given]
+    for key in keys:
+        if key not in groups:
+            groups[key] = gives(ask(key), plain)
+    mine = gives(next(filter(callable, given)), plain)
+    return (mine == Counter(groups.values()).most_common()[{rank}][0]) == {verdict}
+"""
+
+
+def earns(box, task, cells, seed=0):
+    """Return the report that a notebook with an answer of this kind gets where a class is graded."""
+    expected = expected_on(task, seed)
+    answer = list(box.answers(cells, [wanted(task, expected.cases)]))[-1]
+    return judge(task, expected.cases, answer.outcomes, expected, explaining=False)
+
+
+def cells_of(folder, task):
+    """Return the code cells of a lesson's built notebook."""
+    (path,) = (Path(__file__).parents[1] / folder).glob(f"{task.id[:2]}_*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+EVERY = [
+    (task, kept)
+    for place, task in enumerate(TASKS)
+    for kept in [*list(KEPT)[place % len(KEPT) :], *list(KEPT)[: place % len(KEPT)]]
+]
+
+
+@caged
+@pytest.mark.parametrize(("task_id", "kept"), extent.usually(EVERY, len(TASKS)))
+def test_a_test_remembers_nothing_of_the_candidates_before(box, task_id, kept):
+    task = TASKS[task_id]
+    truth = [outcome.value for outcome in expected_on(task, 0).truth for _ in ("first", "repeated")]
+    report = earns(box, task, [COUNTS.format(truth=truth, kept=KEPT[kept], name=task.answer_name)])
+    assert report.state == "failed", str(report)
+
+
+@caged
+@pytest.mark.parametrize("task", extent.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
+@pytest.mark.parametrize("rank", extent.usually([0, -1], 1))
+def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(box, task, rank):
+    asked = expected_on(task, 0)
+    keys = [leaf.key for case in asked.cases for leaf in case.args if isinstance(leaf, Candidate)]
+    verdict = dict(zip(keys, [right.value for right in asked.truth], strict=True))
+    of_a_right_one = next(verdict[key] for key in keys if task.candidate(key) is task.candidates[0])
+    attack = AT_ONCE.format(name=task.answer_name, keys=keys, rank=rank, verdict=of_a_right_one)
+    report = earns(box, task, [*(cell for cell in cells_of("solutions", task) if "check(" not in cell), attack])
+    assert report.state == "failed", str(report)
+
+
+@caged
+@pytest.mark.parametrize("task", extent.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
+def test_a_good_test_earns_its_point_though_it_meets_some_candidates_in_processes_of_their_own(box, task):
+    assert earns(box, task, cells_of("solutions", task)).state == "passed"
+
+
+def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges():
+    task = TASKS["17.catch_wrong_write"]
+    for first, second in again(task, expected_on(task, 0).cases).groups:
+        (mine,), (other,) = ({*of_one.candidate._together} for of_one in (first, second))
+        request = {
+            "args": (torch.rand(2, 3, 4), torch.rand(2, 3) / 3, torch.rand(2, 4), torch.rand(2, 4)),
+            "options": {},
+        }
+        assert "error" not in first.candidate({"call": mine, **request})["came"][mine]
+        assert first.candidate({"call": other, **request})["error"] == "KeyError"
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_of_pairs_that_are_judged_again_each_kind_occurs_and_none_is_of_two_right_ones(task):
+    for seed in range(20):
+        verdicts, groups = again(task, task.make_cases(seed))
+        fewer = min((True, False), key=verdicts.count)
+        assert len(groups) == 4 and all(first.number != second.number for first, second in groups)
+        pairs = {tuple(verdicts[single.number] is fewer for single in group) for group in groups}
+        assert pairs == {(True, False), (False, True), (False, False)}
+
+
+@caged
+def test_a_test_that_needs_what_a_slow_cell_computes_is_judged_with_it(box):
+    task = TASKS["17.catch_wrong_write"]
+    *cells, last = cells_of("solutions", task)
+    slow = (
+        "import time\nuntil = time.process_time() + 0.3\nwhile time.process_time() < until:\n    pass\nTOLERANCE = 1e-4"
+    )
+    name = task.answer_name
+    uses = f"a_good_test = {name}\ndef {name}(*given):\n    assert TOLERANCE\n    return a_good_test(*given)"
+    assert earns(box, task, [*cells, last, slow, uses]).state == "passed"

@@ -545,6 +545,39 @@ def test_handing_in_says_what_is_missing_and_odd(clone):
     assert not any(cell.get("outputs") for cell in notebook.cells)
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        "with torch.no_grad():\n    {}",
+        'if __name__ == "__main__":\n    {}',
+        "try:\n    {}\nfinally:\n    pass",
+        ">>> {}",
+    ],
+)
+def test_an_answer_in_a_block_or_behind_a_prompt_is_answered(clone, around):
+    edge = "... " if ">>>" in around else "    "
+    write_into(own(clone), answered(SOFTMAX))
+
+    def work(cells):
+        (cell,) = [cell for cell in cells if cell["source"].startswith("def softmax(")]
+        cell["source"] = around.format(cell["source"].strip().replace("\n", f"\n{edge}"))
+
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    assert done.rows[0].here == "answered" and "nowhere defined" not in "\n".join(done.remarks)
+
+
+def test_an_answer_in_a_cell_that_is_not_python_is_missing(clone):
+    def work(cells):
+        answered(SOFTMAX)(cells)
+        (cell,) = [cell for cell in cells if cell["source"].startswith("def softmax(")]
+        cell["source"] = f"```python\n{cell['source']}\n```"
+
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    assert done.rows[0].here == "missing" and "is not Python" in "\n".join(done.remarks)
+
+
 def with_cells(*cells, **extra):
     """The bytes of a copy with these cells at its end."""
     return lambda notebook: json.dumps(notebook | {"cells": notebook["cells"] + list(cells)} | extra).encode()

@@ -98,6 +98,18 @@ def replaced(name, *changes):
     return change
 
 
+def renamed(asks):
+    """Give the answer to 03.causal_mask another name, and check it in another way; ID stands for the task."""
+
+    def change(cells):
+        cells = replaced("causal_mask", ("def causal_mask", "def mine"))(cells)
+        return [
+            'ID = "03.causal_mask"\n' + asks if cell.startswith('check("03.causal_mask"') else cell for cell in cells
+        ]
+
+    return change
+
+
 HELPER = "def normalise(scores):\n    return scores.softmax(-1)\n\n\ndef attention("
 USES_IT = (
     ("def attention(", HELPER),
@@ -138,6 +150,16 @@ CASES = {
     "a check of the function alone": lambda cells: [cell.replace('check("03.causal_mask", causal_mask)', 'check(causal_mask)') for cell in cells],
     "a check in a helper": lambda cells: [cell.replace('check("03.causal_mask", causal_mask)', 'def is_right(answer):\n    return check("03.causal_mask", answer)\n\n\nis_right(causal_mask)') for cell in cells],
     "a check that is asserted": lambda cells: [cell.replace('check("03.causal_mask", causal_mask)', 'assert check("03.causal_mask", causal_mask).state == "passed"') for cell in cells],
+    "a cell that checks and goes on": lambda cells: [cell + ("\nFIRST = 1\nprint(FIRST)" if 'check("03.causal_mask"' in cell else "") for cell in replaced("causal_mask", *SCALE)(cells)],
+    "check by another name": renamed("from course_utils import check as c\nc(ID, mine)"),
+    "check of the package": renamed("import course_utils as cu\ncu.check(ID, mine)"),
+    "check by names, of another function": renamed("check(seed=3, answer=mine, task_id=ID)"),
+    "checks in a loop": renamed("for task, answer in {ID: mine}.items():\n    check(task, answer)"),
+    "a check in a helper of another function": renamed("def try_it(f):\n    return check(ID, f)\n\n\ntry_it(mine)"),
+    "a check in a block": renamed("with torch.no_grad():\n    try:\n        check(ID, mine)\n    finally:\n        pass"),
+    "a check by run_cell": renamed("get_ipython().run_cell('check(ID, mine)')"),
+    "a demonstration below the check": after("causal_mask", 'check("03.causal_mask", lambda size: 3, keep=False)'),
+    "isinstance of a class of the course": replaced("causal_mask", ("def causal_mask(size):", "from course_utils.models.transformer import Transformer\n\n\ndef causal_mask(size):"), ("    return ", "    if isinstance(size, (Transformer, str)):\n        size = 3\n    return ")),
     "one cell for all": lambda cells: ["\n\n\n".join(cells)],
 }  # fmt: skip
 

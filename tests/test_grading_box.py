@@ -194,7 +194,7 @@ def test_what_a_candidate_alters_and_raises_comes_back_and_no_more():
     assert reply["changed"].keys() == {"more"} and reply["changed"]["more"].tolist() == [1, 1, 1]
     reply = ask({"call": keys[raises], **one})["came"][keys[raises]]
     assert reply["error"] == "KeyError" and "told" not in str(reply)
-    assert ask({"call": 17, **one})["came"][17]["error"] == "KeyError"
+    assert ask({"call": 17, **one})["error"] == "KeyError"
 
 
 def test_a_candidate_without_end_costs_only_itself():
@@ -414,7 +414,7 @@ def test_a_test_of_candidates_crosses_the_pipe_twice_a_question(grade, monkeypat
     imports = "import torch\nfrom course_utils.models.attention import attention as reference"
     _, verdicts = grade(imports, tasks.answers()["03.catch_wrong_attention"])
     assert verdicts["catch_wrong_attention"].state == "passed"
-    assert len(asked) == 4  # with 26 candidates
+    assert len(asked) <= 4 + 8 * 2  # with 26 candidates, of which eight are judged again
 
 
 @pytest.mark.parametrize(

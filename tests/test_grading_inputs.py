@@ -33,6 +33,7 @@ from course_utils.grading.reading.notebook_file import (
     definitions,
     fingerprint,
     likely_rename,
+    notebook_in,
     read_notebook,
 )
 from course_utils.grading.reading.roster import read_roster, submitted
@@ -286,6 +287,42 @@ def test_definitions_are_found_whole(style):
     assert definitions(("a", cell, "b"), "attention") == [1]
     assert definition(("a", cell, "b"), "attention") == code
     assert definition((code,), "attention") == code
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "with torch.no_grad():\n    {}",
+        "try:\n    x = 1\n    {}\nexcept ImportError:\n    pass",
+        'if __name__ == "__main__":\n    {}',
+        "if True:\n    def g(\n        x,\n    ):\n        return x\nelse:\n    {}",
+        "for _ in range(1):\n\n    # twice\n    with a, b:\n        {}",
+        "class A:\n    x = 1\n\n\nif a(\n    1\n):\n    {}",
+        ">>> {}\n>>> attention(3)",
+    ],
+)
+def test_definitions_inside_blocks_and_behind_prompts_are_the_notebooks_own(inside):
+    function = "def attention(q):\n    return q"
+    edge = inside.partition("{}")[0].rpartition("\n")[2]
+    edge = "... " if ">>>" in edge else edge
+    cell = inside.format(function.replace("\n", f"\n{edge}"))
+    assert definitions((cell,), "attention") == [0]
+    assert definition((cell,), "attention") == function
+    of_a_class = "class A:\n    def attention(q):\n        return q\n\n    if True:\n        attention = 3"
+    assert definitions((of_a_class,), "attention") == []
+
+
+def test_a_notebook_of_two_lessons_is_told_which_counts():
+    cells = [
+        {"cell_type": "code", "source": f'check("{task}", 1)'}
+        for task in ("03.causal_mask", "03.attention", "04.my_task")
+    ]
+    known = {"03": ["causal_mask", "attention"], "04": ["my_task"]}
+    remarks = notebook_in({"cells": cells}, known, "x.ipynb").remarks
+    assert remarks == (
+        "The notebook also checks tasks of lesson 04. Only those of lesson 03 count: hand in a notebook for each lesson.",
+    )
+    assert notebook_in({"cells": cells[:2]}, known, "x.ipynb").remarks == ()
 
 
 def test_what_only_looks_like_a_definition_is_none():

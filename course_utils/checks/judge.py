@@ -15,10 +15,9 @@ from course_utils.checks.named import named_at, named_mistake, with_second
 from course_utils.checks.other_words import without_slip
 from course_utils.checks.readable import is_readable
 from course_utils.checks.report import Report
-from course_utils.checks.running.contract import Foreign, Outcome, float_paths, holds_float64
+from course_utils.checks.running.contract import GO_ON, Foreign, Outcome, float_paths, holds_float64
 from course_utils.checks.wrong import alters_first, first_wrong
 
-GO_ON = ("value", "error")  # what a run goes on after: one that ends for another reason tells that by its last outcome
 LEAVES_MORE = 10  # times the right number of a value's parts, up to which its properties are looked at
 
 
@@ -108,7 +107,8 @@ def _wrong(task, cases, outcomes, expected, found):
 
 def _right(task, cases, outcomes, expected, at_hazards):
     """Return the Report on a right answer, which may still go wrong where no lesson goes: `at_hazards`, (place, Finding) each."""
-    borrowed = tuple(name for name in outcomes[0].called if not task.is_offered(name))
+    called = dict.fromkeys(name for outcome in outcomes for name in outcome.called)
+    borrowed = tuple(name for name in called if not task.is_offered(name))
     remark, mistake = _remark(task, cases, outcomes, borrowed), None
     if at_hazards and not borrowed:
         place, finding = min(at_hazards, key=lambda item: _urgency(cases[item[0]], item[1]))

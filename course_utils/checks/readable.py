@@ -18,7 +18,9 @@ def _fits(case, outcome):
         return False
     if not isinstance(outcome.called, tuple) or not all(isinstance(name, str) for name in outcome.called):
         return False
-    if not all(isinstance(flag, bool) for flag in (outcome.in_float32, outcome.mode_matters, outcome.seeded)):
+    if not all(
+        isinstance(flag, bool) for flag in (outcome.in_float32, outcome.mode_matters, outcome.seeded, outcome.waited)
+    ):
         return False
     if outcome.status == "error":
         return _is_failure(outcome.failure)

@@ -12,6 +12,8 @@ MAY_BE_ANYTHING = (
 
 
 def why_stopped(task, case, outcome):
+    if outcome.status == "timeout" and outcome.waited:
+        return "Your function was stopped because it waits and hardly computes. Does it call `sleep`, or wait for a lock, a queue or another thread?"
     if outcome.status == "timeout":
         return (
             f"Your function was stopped after {outcome.seconds or 0:g} seconds of computing, which can be longer by the clock. Is there a loop that never ends? "

@@ -75,8 +75,10 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> HandedIn:
     target = root / HANDED_IN / f"{name}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     write(target, text)
-    rows = [_row(task, notebook.cells) for task in tasks.by_lesson()[number_of(name)]]
-    return HandedIn(target, path, rows, [*notebook.remarks, *_remarks(notebook.cells, number_of(name))])
+    skipped = dict(_no_python(notebook.cells))
+    cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
+    rows = [_row(task, cells) for task in tasks.by_lesson()[number_of(name)]]
+    return HandedIn(target, path, rows, [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name))])
 
 
 def _read(path, name):
@@ -150,23 +152,26 @@ def _remarks(cells, number):
     checked = {found for cell in cells for found in CHECK.findall(cell)}
     if gone := [task.id for task in exercises if task.id not in checked]:
         yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
-    yield from _no_python(cells)
     yield from unlike(cells)
     yield from _questions(cells, number, checked)
 
 
 def _no_python(cells):
+    """Give (place, sentence) for each code cell that is no Python."""
     from IPython.core.inputtransformer2 import TransformerManager
 
-    for place, cell in enumerate(cells, 1):
+    for place, cell in enumerate(cells):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 ast.parse(TransformerManager().transform_cell(cell))
         except SyntaxError as error:
-            yield f"Code cell {place} is not Python (line {error.lineno}: {error.msg}), so grading skips it: mend it or delete it."
+            yield (
+                place,
+                f"Code cell {place + 1} is not Python (line {error.lineno}: {error.msg}), so grading skips it: mend it or delete it.",
+            )
         except (ValueError, RecursionError, MemoryError):
-            yield f"Code cell {place} is not Python, so grading skips it: mend it or delete it."
+            yield place, f"Code cell {place + 1} is not Python, so grading skips it: mend it or delete it."
 
 
 def _questions(cells, number, checked) -> Iterator[str]:

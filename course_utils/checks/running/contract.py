@@ -114,6 +114,7 @@ class Outcome:
     failure: Failure | None = None
     printed: str = ""
     seconds: float | None = None  # the limit that a timeout ran into
+    waited: bool = False  # it hardly computed until the limit
     unstable: bool = False  # a second call with the same input gave another value
     mode_matters: bool = False  # a module gave another value in evaluation mode than in training mode
     seeded: bool = False  # it set the seed of all random numbers
@@ -122,6 +123,7 @@ class Outcome:
 
 
 STATUSES = ("value", "error", "not implemented", "timeout", "memory", "stopped")
+GO_ON = ("value", "error")  # what a run goes on after: one that ends for another reason tells that by its last outcome
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (

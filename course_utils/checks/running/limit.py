@@ -1,7 +1,7 @@
 """Stops an answer that computes too long, in the middle of whatever it does. Knows nothing of tasks or reports.
 
 Its own time counts, which the processor spends on it: on a busy machine a right answer has as much as on a quiet one. By the clock it has
-several times as long, which stops what only waits.
+several times as long. What waits without computing, as for a lock, is stopped sooner, and told apart.
 """
 
 import ctypes
@@ -10,8 +10,20 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 
+IDLE = 0.01  # the share of the clock's time that what only waits computes at most
+IDLE_AFTER = 2  # times its seconds, after which what only waits is stopped
+AT_ONCE = 2e-4  # seconds between further alarms, where an answer has swallowed two of them
 WAITING = 10  # times as long by the clock: for what waits, or shares its processor with many others
+
+
+@dataclass
+class Limit:
+    """What a body ran into: whether its time was `up`, though it may have swallowed that, and whether it `waited`, hardly computing."""
+
+    up: bool = False
+    waited: bool = False
 
 
 class TimeIsUp(BaseException):
@@ -29,8 +41,9 @@ def _raise_everywhere(frame, event, argument):
     return _raise_everywhere
 
 
-# An answer's bare `except:` may swallow the exception. A trace function raises it again at every later line of every
-# frame, the body of that `except:` included, so the loop is left for good.
+# An answer's bare `except:` may swallow the exception. A trace function raises it again at the next line of any frame, the body of that
+# `except:` included. Python then drops the trace function, so an `except:` around that one may swallow it, too: alarms in quick succession
+# follow, until one comes outside both.
 
 
 def _trace_frames(frame, trace, traced):
@@ -46,6 +59,11 @@ def _package(frame):
     return frame.f_globals.get("__name__", "").partition(".")[0]
 
 
+def _runs_an_answer(frame):
+    """Return whether a frame belongs to what is limited, not to what sets things back or to the limit itself."""
+    return _package(frame) not in (*CLEANS_UP, "signal", "sys")
+
+
 def _untrace(traced):
     for frame, before in reversed(traced):
         frame.f_trace = before
@@ -53,41 +71,62 @@ def _untrace(traced):
 
 @contextmanager
 def time_limit(seconds, waiting=WAITING):
-    """Raise TimeIsUp in the body when the process computes for longer than `seconds`, or takes `waiting` times that by the clock."""
+    """Raise TimeIsUp in the body when the process computes for longer than `seconds`, or takes `waiting` times that by the clock.
+
+    What has hardly computed in IDLE_AFTER times `seconds` is stopped then. Gives a `Limit`, which says so.
+    """
     in_main_thread = threading.current_thread() is threading.main_thread()
-    with (_alarm if in_main_thread and hasattr(signal, "setitimer") else _watchdog)(seconds, waiting):
-        yield
+    with (_alarm if in_main_thread and hasattr(signal, "setitimer") else _watchdog)(seconds, waiting) as limit:
+        yield limit
 
 
 @contextmanager
 def _alarm(seconds, waiting):
     """Use the operating system's timers, which also interrupt a sleep. For Linux and macOS, in the main thread."""
-    traced = []
+    traced, limit, alarms = [], Limit(), 0
+    computed, clock = time.process_time(), time.monotonic()
 
     def on_alarm(number, frame):
+        nonlocal alarms
+        if not alarms and number == signal.SIGALRM:
+            took = time.monotonic() - clock
+            limit.waited = time.process_time() - computed < IDLE * took
+            if took < waiting * seconds and not limit.waited:
+                signal.setitimer(signal.ITIMER_REAL, max(waiting * seconds - took, 1e-3), 1.0)
+                return
+        if alarms > 1 and not _runs_an_answer(frame):
+            return
+        alarms += 1
+        limit.up = True
+        if alarms == 2:
+            signal.setitimer(signal.ITIMER_REAL, AT_ONCE, AT_ONCE)
         _trace_frames(frame, _raise_everywhere, traced)  # first: with tracing on, the call itself would be raised at
         sys.settrace(_raise_everywhere)
         raise TimeIsUp
 
     tracer, set_back = sys.gettrace(), []
-    for timer, number, clock, most in (
-        (signal.ITIMER_REAL, signal.SIGALRM, time.monotonic, waiting * seconds),
+    for timer, number, now, most in (
+        (signal.ITIMER_REAL, signal.SIGALRM, time.monotonic, min(waiting, IDLE_AFTER) * seconds),
         (signal.ITIMER_PROF, signal.SIGPROF, time.process_time, seconds),
     ):
-        handler, began = signal.signal(number, on_alarm), clock()
+        handler, began = signal.signal(number, on_alarm), now()
         # and once more each second, should one be swallowed
-        set_back.append((timer, number, handler, clock, began, *signal.setitimer(timer, most, 1.0)))
+        set_back.append((timer, number, handler, now, began, *signal.setitimer(timer, most, 1.0)))
     try:
-        yield
+        yield limit
+    except Exception:
+        if limit.up:  # what came of being stopped in the middle of a `finally`
+            raise TimeIsUp from None
+        raise
     finally:
         sys.settrace(tracer)  # first: what is called below must not be raised at
         for timer, *_ in set_back:
             signal.setitimer(timer, 0)
         _untrace(traced)
-        for timer, number, handler, clock, began, outer, again in set_back:
+        for timer, number, handler, now, began, outer, again in set_back:
             signal.signal(number, handler)
             if outer:  # the limit around this one goes on
-                signal.setitimer(timer, max(outer - (clock() - began), 1e-3), again)
+                signal.setitimer(timer, max(outer - (now() - began), 1e-3), again)
 
 
 @contextmanager
@@ -117,7 +156,7 @@ def _watchdog(seconds, waiting):
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield
+        yield Limit()
     finally:
         sys.settrace(None)  # first: what is called below must not be raised at
         done.set()

@@ -36,7 +36,7 @@ from course_utils.checks.running.contract import (
     in_precision,
     is_float,
 )
-from course_utils.checks.running.limit import WAITING, TimeIsUp, time_limit
+from course_utils.checks.running.limit import WAITING, Limit, TimeIsUp, time_limit
 from course_utils.checks.running.own_state import own_state
 from course_utils.checks.running.watch import Watch, unwatched
 
@@ -64,11 +64,11 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
         repeated: whether to call it a second time, to see that it gives the same.
         watch: sees what it calls; a new one if None.
     """
-    outcomes, printed, watch = [], _Kept(), watch or Watch()
+    outcomes, printed, watch, limit = [], _Kept(), watch or Watch(), Limit()
     _import_late(answer)
     with own_state(), _shown_as_text():
         try:
-            with time_limit(seconds, waiting):
+            with time_limit(seconds, waiting) as limit:
                 builtins.input = sys.breakpointhook = _no_input
                 # `torch.manual_seed` would take a millisecond for devices that nobody has.
                 torch.default_generator.manual_seed(SEED)
@@ -77,11 +77,13 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
                     outcome = _call(answer, case, candidates, printed, watch, repeated)
                     if outcome.status == "error" and holds_float64(case):
                         outcome = _or_in_float32(outcome, answer, case, candidates, printed, watch, repeated)
+                    if limit.up:  # the answer has swallowed that
+                        raise TimeIsUp
                     outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
                     if outcome.status in ("not implemented", "memory"):
                         break
         except TimeIsUp:
-            outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds)))
+            outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds), waited=limit.waited))
     return [replace(outcome, called=watch.called) for outcome in outcomes] if watch.called else outcomes
 
 

@@ -215,13 +215,14 @@ def _stand_in_for_checks():
     stand_ins = learner, module, graded, doctor, own, compared, properties
     sys.modules.update({stand_in.__name__: stand_in for stand_in in stand_ins})
 
-    module.given, module.answers = {}, {}
+    module.given, module.answers, module.just_given = {}, {}, []
 
     def check(task_id=None, answer=None, seed=None, *more, **unknown):
         if callable(task_id):  # check(softmax)
             task_id, answer = answer, task_id
-        if isinstance(task_id, str) and len(module.given) < SAID_AT_MOST:
+        if isinstance(task_id, str) and len(module.given) < SAID_AT_MOST and unknown.get("keep") is not False:
             module.given[task_id[:SAID_AT_MOST]] = answer
+            module.just_given.append(task_id[:SAID_AT_MOST])
         answer = answer[:SAID_AT_MOST] if isinstance(answer, str) else _as_number(answer)
         if isinstance(task_id, str) and answer is not None and len(module.answers) < SAID_AT_MOST:
             module.answers[task_id[:SAID_AT_MOST]] = answer, seed
@@ -333,27 +334,40 @@ class Answers:
             body = pack({"outcomes": values})
         wire.write(self._replies, self._nonce, body)
 
-    def _cell(self, number, source, seconds, waiting):
+    def _cell(self, number, source, seconds, waiting, statements=None):
         """Run a cell as a notebook does, statement by statement.
 
         One that fails is passed over: what stops it here, such as a package that is missing, may have worked where it was written. Of a
         cell whose time is up, the functions, classes and imports below are defined all the same.
 
+        Args:
+            number: of the cell.
+            source: its text.
+            seconds, waiting: as `time_limit` takes them.
+            statements: how many of its statements are run; None for all.
+
         Returns:
             {"failed": what stopped it first, "" for nothing, "late": whether its time was up, "missed": whether it used what was not
-            offered, "answered": how questions were answered so far}.
+            offered, "answered": how questions were answered so far, "checked": {task: after how many statements the cell has checked it
+            last; None where nothing but expressions came after}}.
         """
-        name, outcome, rest = f"cell {number}", {"failed": "", "late": False}, []
+        name, outcome, rest, checked = f"cell {number}", {"failed": "", "late": False}, [], {}
+        given = sys.modules["course_utils.learner.notebook"].just_given
+        given.clear()
         self._offered.missed = False
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             with time_limit(seconds, waiting):
-                rest = _compiled(source, name, self._futures | ast.PyCF_ONLY_AST).body
-                while rest:
+                rest = _compiled(source, name, self._futures | ast.PyCF_ONLY_AST).body[:statements]
+                for done, node in enumerate(rest[:], 1):
+                    rest.pop(0)
                     try:
-                        self._statement(rest.pop(0), name)
+                        self._statement(node, name)
                     except Exception as error:
                         outcome["failed"] = outcome["failed"] or _told(error)
+                    after = None if all(isinstance(later, ast.Expr) for later in rest) else done
+                    checked.update(dict.fromkeys(given[:SAID_AT_MOST], after))
+                    given.clear()
         except TimeIsUp:
             outcome["late"] = True
         except BaseException as error:
@@ -364,7 +378,7 @@ class Answers:
                     if isinstance(node, DEFINITIONS):
                         self._statement(node, name)
         answered = plain(sys.modules["course_utils.learner.notebook"].answers)
-        return outcome | {"missed": self._offered.missed, "answered": answered}
+        return outcome | {"missed": self._offered.missed, "answered": answered, "checked": checked}
 
     def _statement(self, node, name):
         """Run one statement of a cell, which may await something, as in a notebook."""
@@ -516,6 +530,16 @@ class Shell:
     def run_cell_magic(self, name, line, cell):
         if name in self.RUN:
             exec(_compiled(cell, f"%%{name}"), self._names)
+
+    def run_cell(self, source, *more, **options):
+        """Run a cell that is given as text. As in a notebook, an error in it stops nothing below."""
+        try:
+            exec(_compiled(source, "run_cell"), self._names)
+        except Exception as error:
+            return types.SimpleNamespace(success=False, result=None, error_in_exec=error)
+        return types.SimpleNamespace(success=True, result=None, error_in_exec=None)
+
+    ex = run_cell
 
     def getoutput(self, *command, **options):
         return []

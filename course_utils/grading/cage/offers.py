@@ -95,6 +95,14 @@ class StandIn:
     def __contains__(self, key):
         return key in self._itself()
 
+    def __instancecheck__(self, value):
+        """Nothing is an instance of a class that is not at hand."""
+        return self._name in vars(self._module) and isinstance(value, self._itself())
+
+    def __subclasscheck__(self, cls):
+        """Likewise."""
+        return self._name in vars(self._module) and issubclass(cls, self._itself())
+
     def __or__(self, other):
         """Let an annotation name a class of the course that is not at hand: `Encoder | None`."""
         return self._itself() | other if self._name in vars(self._module) else self

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from course_utils.base.files import scratch
-from course_utils.checks.running.contract import Outcome, pack
+from course_utils.checks.running.contract import GO_ON, Outcome, pack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.watch import copies
 from course_utils.data.download import REGISTRY, cache_folder, named_mirror
@@ -36,6 +36,7 @@ SECONDS_TO_OBEY = 30  # of the server, afterwards
 SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells have it up to the first, all cells up to the second
 SLICE = 0.1  # of an answer's time, which a cell has then
+BRIEF = 0.1  # seconds for a cell that runs again before a few candidates
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
 BUSY_AT_MOST = 20  # times as long by the clock, on a busy machine
 SENTENCE_AT_MOST = 400  # characters
@@ -74,6 +75,21 @@ class Limits:
         return int(self.whole) + 1
 
 
+class Single(NamedTuple):
+    """One case of a test over candidates, which runs again by itself."""
+
+    number: int  # of the case
+    cases: bytes  # this one alone, packed
+    candidate: Callable  # calls the candidate in it, and no other
+
+
+class Again(NamedTuple):
+    """What runs again of a test over candidates: each group in a process of its own."""
+
+    verdicts: list[bool | None] = []  # the right ones by case, None for a candidate that does not count
+    groups: list[list[Single]] = []
+
+
 class Wanted(NamedTuple):
     """What is asked of a notebook for one task."""
 
@@ -87,6 +103,7 @@ class Wanted(NamedTuple):
         int, ...
     ] = ()  # cells after which it runs: the first one, and where there is no answer yet, the next; () for the last cell
     checked: int = -1  # the cell among them after which that is run which `check` was given
+    again: Again = Again()
 
 
 @dataclass(frozen=True)
@@ -339,6 +356,11 @@ def _is_short(value):
     return value.bit_length() <= 64 if type(value) is int else value is None or type(value) in (bool, float)
 
 
+def _says(outcome, verdict):
+    """Return whether a test says this of a candidate, True or False."""
+    return isinstance(outcome, Outcome) and type(outcome.value) is bool and outcome.value is verdict
+
+
 class _Run:
     """One notebook at work: which cells are left out, which process it lives in and how far that has come, how much time is left."""
 
@@ -356,9 +378,15 @@ class _Run:
             0,
             (),
         )  # the process: how many cells it has behind it, what it was given
+        self._partial = False  # whether the process has run only part of a cell
+        self._free = False  # whether cells and answers run again for the grader's sake
+        self._spent_free = 0.0  # seconds that this took
+        self._brief = False  # whether slow cells are cut short, which have run before
+        self._cut = False  # whether one was
         self._at_most = 0.0  # seconds that a cell may take which runs again in this process
         self._missed = set()  # cells that lacked some of what is offered
         self.answered = {}  # {question's id: (answer, seed)}
+        self._checked = {}  # {task: (the last cell that checked it, after how many of its statements; None for all)}, as the cells say
         self.odd = []  # what cells and answers did to their process, in sentences
 
     @property
@@ -373,7 +401,10 @@ class _Run:
             return self._box._ask(request | {"seconds": seconds, "waiting": times}, times * seconds + GRACE, *more)
         finally:
             self._lasted = (time.monotonic() - began) / max(times, busy())
-            self._spent += self._lasted
+            if self._free and self._spent_free < self._limits.seconds:
+                self._spent_free += self._lasted
+            else:
+                self._spent += self._lasted
 
     def answers(self, wanted):
         """Return an Answer for each task, and let every cell have run.
@@ -401,7 +432,19 @@ class _Run:
                 first = False
                 if again:
                     self._end()
-        return [found[number] for number in range(len(wanted))]
+        return [self._as_checked(each, found[number]) for number, each in enumerate(wanted)]
+
+    def _as_checked(self, wanted, found):
+        """Return the Answer as the notebook's own check saw it, where the text of the cells does not tell: by another name, in a loop, or
+        with statements below it in its cell. Where there is none to be had, what was `found` counts."""
+        place, statements = self._checked.get(wanted.task, (wanted.checked, None))
+        if found.state == "not run" or (place, statements) == (wanted.checked, None):
+            return self._confirmed(wanted, found)
+        seen = wanted._replace(checked=place)
+        answer = self._answer(seen, place, statements)
+        if answer.is_none or answer.state == "not run":
+            return self._confirmed(wanted, found)
+        return self._confirmed(seen, answer, statements)
 
     def failed(self):
         """Return a sentence for each cell that failed, and one where the notebook's time was used up."""
@@ -414,21 +457,25 @@ class _Run:
             "an answer needs a fresh start, and that counts too. What came after that was not run and earns nothing."
         )
 
-    def _go_to(self, place, offers):
+    def _go_to(self, place, offers, statements=None):
         """Let there be a process with what a task is offered, and no more, that has run the cells up to this place.
 
         Return False where time or patience is used up. The cells run again where the process has gone further, where it holds what this
         task is not offered, and where they lacked what it is offered.
         """
-        if self._at > place + 1 or offers != self._offers:
+        if self._partial or self._at > place + (statements is None) or offers != self._offers:
             self._end()
+        self._partial = statements is not None
+        return self._come_to(place, offers, statements)
+
+    def _come_to(self, place, offers, statements):
         while self._deaths <= self._limits.processes and self.left > 0:
             if not self._alive:
                 self._box._begin()
                 self._alive, self._at, self._offers, self._at_most = True, 0, offers, self._share_of_a_cell()
                 if offers and not self._give(offers):
                     continue
-            while self._at <= place and self._cell(self._at):
+            while self._at <= place and self._cell(self._at, statements if self._at == place else None):
                 self._at += 1
             if self._at > place:
                 return True
@@ -461,20 +508,22 @@ class _Run:
         least = SLICE * self._limits.seconds
         if number in self._slow:
             return min(least, self.left)
+        if self._brief and number in self._took:
+            return BRIEF
         if number in self._took:
             return min(least + 2 * self._took[number], max(self._at_most, 0.1 * least), self.left)
         slow, all_cells = (share * self._limits.whole - self._spent_on_cells for share in CELLS_SHARE)
         return min(max(least, min(self._limits.seconds, slow)), all_cells, self.left)
 
-    def _cell(self, number):
-        """Return whether the process outlived the cell."""
+    def _cell(self, number, statements=None):
+        """Return whether the process outlived the cell, or so many of its statements."""
         if number in self._skip:
             return True
         seconds = self._seconds_for(number)
         if seconds <= 0:
             self._failures.setdefault(number, "not run, since the time for the notebook's cells was used up")
             return True
-        request = {"do": "cell", "number": number + 1, "source": self._cells[number]}
+        request = {"do": "cell", "number": number + 1, "source": self._cells[number], "statements": statements}
         again = number in self._took
         try:
             outcome = self._ask(request, seconds)
@@ -488,6 +537,8 @@ class _Run:
             self._spent_on_cells += 0 if again else self._lasted
             self._took.setdefault(number, self._lasted)
         self._take_down(outcome.get("answered"))
+        if not again:
+            self._note_checks(number, outcome.get("checked"))
         missed = outcome.get("missed") is True
         if again and missed:
             return True  # it is said already, or it is there for another task
@@ -496,7 +547,9 @@ class _Run:
         if missed:
             self._missed.add(number)
         failed = outcome.get("failed")
-        if outcome.get("late") is True:
+        if self._brief and again:
+            self._cut |= outcome.get("late") is True
+        elif outcome.get("late") is True:
             self._slow.add(number)
             self._failures.setdefault(number, self._stopped(seconds))
         elif isinstance(failed, str) and failed:
@@ -509,6 +562,12 @@ class _Run:
         self.answered.update(
             {question: pair for question, pair in pairs if _is_short(question) and _is_short_pair(pair)}
         )
+
+    def _note_checks(self, place, checked):
+        """Keep which tasks a cell has checked, as far as that may be true."""
+        for task, after in checked.items() if isinstance(checked, dict) else ():
+            if _is_short(task) and (after is None or type(after) is int and 0 < after < 10**6):
+                self._checked[task] = place, after
 
     def _stopped(self, seconds):
         """Say that time was up, without a measured number, which would differ from run to run."""
@@ -527,23 +586,75 @@ class _Run:
             return "it wrote into the grader's pipe"
         return f"it ended the process{f' ({how})' if how else ''}"
 
-    def _answer(self, wanted, place):
-        """Return what comes of one answer after the cell at this place."""
+    def _answer(self, wanted, place, statements=None):
+        """Return what comes of one answer after the cell at this place, or after so many of its statements."""
         began = time.monotonic()
-        if not self._go_to(place, wanted.offers):
+        if not self._go_to(place, wanted.offers, statements):
             return Answer("not run", place=place)
-        seconds = min(self._limits.seconds, self.left)
-        if seconds <= 0:
-            return Answer("not run", place=place)
-        answer = self._run(wanted, wanted.task if place == wanted.checked else None, seconds)
-        if seconds < self._limits.seconds and answer.is_late:
-            return Answer("not run", place=place)  # with all of an answer's time it might have ended
+        answer = self._tried(wanted, place, wanted.cases, wanted.candidate)
         return replace(answer, seconds=time.monotonic() - began, place=place)
 
-    def _run(self, wanted, task, seconds):
+    def _confirmed(self, wanted, found, statements=None):
+        """Return the Answer of a test over candidates after it has judged some of them again, in processes that have met no other.
+
+        What it says there counts. One that is wrong anyway is spared this.
+        """
+        verdicts, groups = wanted.again
+        outcomes = list(found.outcomes) if isinstance(found.outcomes, list) else []
+        if not groups or len(outcomes) != len(verdicts):
+            return found
+        counted = [(each, right) for each, right in zip(outcomes, verdicts, strict=True) if right is not None]
+        if any(_says(outcome, not right) for outcome, right in counted):
+            return found
+        self._free = True
+        for self._brief in (True, False):
+            self._cut = False
+            judged = self._in_new_processes(wanted, found.place, statements)
+            others = [(number, outcome) for number, outcome in judged if not _says(outcome, verdicts[number])]
+            if not others or not self._cut:
+                break
+        self._free = self._brief = False
+        for number, outcome in others:
+            if outcome is None:
+                return Answer("not run", place=found.place)
+            self.odd.append(f"{wanted.name} judges a candidate differently when it has met no other")
+            outcomes[number] = outcome
+            if outcome.status not in GO_ON:
+                return replace(found, outcomes=outcomes[: number + 1])
+        return replace(found, outcomes=outcomes)
+
+    def _in_new_processes(self, wanted, place, statements):
+        """Return (number of a case, its outcome) for each, up to one that ends an answer, or that is None for not run.
+
+        In the first try, only definitions run of cells that take long, since most tests need no more. What they cut may be why verdicts are not
+        the same as before, so a second try runs all cells whole, and judges all groups: it is no second guess at one of them.
+        """
+        judged = []
+        for group in wanted.again.groups:
+            self._end()
+            for single in group:
+                there = self._alive or self._go_to(place, wanted.offers, statements)
+                answer = self._tried(wanted, place, single.cases, single.candidate) if there else Answer("not run")
+                one = answer.outcomes if isinstance(answer.outcomes, list) and len(answer.outcomes) == 1 else [None]
+                outcome = one[0] if isinstance(one[0], Outcome) else Outcome("stopped")
+                judged.append((single.number, None if answer.state == "not run" else outcome))
+                if answer.state == "not run" or outcome.status not in GO_ON:
+                    return judged
+        self._end()
+        return judged
+
+    def _tried(self, wanted, place, cases, candidate):
+        """Return what comes of an answer on these cases, in the process that has come to this place."""
+        task, seconds = wanted.task if place == wanted.checked else None, min(self._limits.seconds, self.left)
+        answer = self._run(wanted, task, cases, candidate, seconds) if seconds > 0 else Answer("not run")
+        if seconds < self._limits.seconds and answer.is_late:
+            return Answer("not run")  # with all of an answer's time it might have ended
+        return answer
+
+    def _run(self, wanted, task, cases, candidate, seconds):
         try:
             request = {"do": "run", "task": task, "name": wanted.name, "kinds": wanted.kinds}
-            reply = self._ask(request, seconds, wanted.cases, wanted.candidate)
+            reply = self._ask(request, seconds, cases, candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]
                 return Answer(state if isinstance(state, str) and state in NO_ANSWER else "value", shown)

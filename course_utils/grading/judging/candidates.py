@@ -1,5 +1,6 @@
 """The functions that a learner's test is tried on: they stay on the trusted side, and only what came of a call crosses."""
 
+import random
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -7,10 +8,12 @@ from itertools import islice
 import torch
 
 from course_utils.base import trees
+from course_utils.checks.expected import run_oracle
 from course_utils.checks.running import contract
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import marked, plain
 from course_utils.grading.cage import locks
+from course_utils.grading.judging.box import Again, Single
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
 TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
@@ -30,11 +33,41 @@ MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
 
 
+def again(task, cases) -> Again:
+    """Return which candidates a test judges again, in pairs, each pair in a process that has met no other candidate.
+
+    A test could ask all candidates first and take those for right that agree with most others. A pair is a right one and a wrong one, in either
+    order, or two wrong ones, and the first is judged before the second can be asked. Each of the three occurs, so a test that only compares
+    fails unless it judges at random, and then it is right on all pairs with a chance of 1 in 81.
+    """
+    found = run_oracle(task, cases) if task.candidates else ()
+    verdicts = [None if case.hazard else outcome.value for case, outcome in zip(cases, found, strict=False)]
+    places = [[n for n, each in enumerate(verdicts) if each is verdict] for verdict in (True, False)]
+    right, wrong = sorted(places, key=len)  # of right ones there are fewer
+    if not right or len(wrong) < 2:
+        return Again()
+    singles = [Single(n, _packed([case]), Candidates(task, [case])) for n, case in enumerate(cases)]
+    draw = random.Random(_packed(cases))  # no learner knows the order of the cases
+    pairs = [(right, wrong), (wrong, right), (wrong, wrong)]
+    pairs.append(draw.choice(pairs))
+    draw.shuffle(pairs)
+    groups = []
+    for first, second in pairs:
+        n = draw.choice(first)
+        groups.append([singles[n], singles[draw.choice([other for other in second if other != n])]])
+    return Again(verdicts, groups)
+
+
+def _packed(cases):
+    return contract.pack([contract.question(case) for case in cases])
+
+
 class Candidates:
     """Calls a task's candidates for a learner's test, on this side, and tells what came of it.
 
     A test asks mostly the same of each candidate. What it asks a second time is asked of all that it meets in like cases,
-    and all answers cross at once: crossing is what takes time. A hostile test learns no more than it could ask for.
+    and all answers cross at once: crossing is what takes time. A hostile test learns no more than it could ask for. It can ask for no
+    candidate that is in none of the cases.
 
     A candidate may be given functions, which stay on the learner's side. A request brings what they have given so far; where a candidate
     makes a further call, its run ends, the reply says what it asked, and the next request brings the answer. The candidate then runs anew, so
@@ -67,6 +100,8 @@ class Candidates:
             results = request.get("given", ()), request.get("guesses", {})
             if not isinstance(args, (tuple, list)) or not isinstance(options, dict) or not isinstance(results[1], dict):
                 raise TypeError
+            if key not in self._together:
+                raise KeyError
             _numbers(results)
             numbers = _numbers((args, options))
             if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:

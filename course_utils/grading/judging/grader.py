@@ -26,7 +26,7 @@ from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.grading.cage import fork_server, locks
 from course_utils.grading.judging import offered
 from course_utils.grading.judging.box import Box, Limits, ServerGone, Wanted
-from course_utils.grading.judging.candidates import Candidates
+from course_utils.grading.judging.candidates import Candidates, again
 from course_utils.grading.keeping.record import Result, Verdict
 from course_utils.grading.keeping.texts import steady
 from course_utils.grading.reading.altered import altered
@@ -229,18 +229,27 @@ class Grader:
         checked, _ = last_check(cells, task.id, task.answer_name)
         defined = definitions(cells, task.answer_name)[-1:]
         places = sorted({place for place in (checked, *defined, len(cells) - 1) if place >= max(checked, 0)})
-        _, packed, candidates, _ = self._known_of(task)
+        _, packed, candidates, repeated, _ = self._known_of(task)
         return Wanted(
-            task.id, task.answer_name, task.answer_kinds, packed, candidates, task.offers, tuple(places), checked
+            task.id,
+            task.answer_name,
+            task.answer_kinds,
+            packed,
+            candidates,
+            task.offers,
+            tuple(places),
+            checked,
+            repeated,
         )
 
     def _known_of(self, task):
-        """Return what is the same for all submissions: cases, the same packed as an answer may see them, candidates, truth."""
+        """Return what is the same for all submissions: cases, the same packed as an answer may see them, candidates, what runs again, truth."""
         if task.id not in self._known:
             cases = task.make_cases(self._seed)
             candidates, known = Candidates(task, cases) if task.candidates else None, Expected(task, cases)
             known.run_all()  # before any submission's time runs
-            self._known[task.id] = cases, contract.pack([question(case) for case in cases]), candidates, known
+            packed = contract.pack([question(case) for case in cases])
+            self._known[task.id] = cases, packed, candidates, again(task, cases), known
         return self._known[task.id]
 
     def _verdict(self, task, answer, notebook):
@@ -263,13 +272,13 @@ class Grader:
             return Verdict(task.id, "not run", message=message, **common)
         report = self._judged(task, answer)
         message = report.message if report.state != "not attempted" else ""
-        if answer.state == "outcomes" and report.state == "error" and answer.is_late:
+        if answer.state == "outcomes" and report.state == "error" and answer.is_late and not answer.outcomes[-1].waited:
             message = f"Your function was stopped after {self._limits.seconds:g} seconds of computing. Is there a loop that never ends?"
         return Verdict.of(report, message=steady(message[:MESSAGE_AT_MOST]), **common)
 
     def _judged(self, task, answer):
         """Return the judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
-        cases, _, _, known = self._known_of(task)
+        cases, *_, known = self._known_of(task)
         try:
             with time_limit(self._patience), locks.limited_memory(MEMORY_OF_JUDGE):
                 if answer.state != "outcomes":

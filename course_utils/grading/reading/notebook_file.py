@@ -74,7 +74,9 @@ def notebook_in(plain: object, known: dict[str, list[str]], name: str) -> Notebo
     all_cells = list(cells_of(plain))
     cells, remarks = _code_cells(all_cells)
     answers, requests = in_words(all_cells)
-    return Notebook(cells, _lesson(plain, cells, known, name), remarks, answers, requests, tuple(_titled(all_cells)))
+    lesson = _lesson(plain, cells, known, name)
+    remarks += _of_other_lessons(cells, known, lesson)
+    return Notebook(cells, lesson, remarks, answers, requests, tuple(_titled(all_cells)))
 
 
 def read_own(path: Path) -> object:
@@ -333,9 +335,13 @@ def _named(value):
 
 # Which lesson
 
+CHECKED = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.(\w{1,80})["']""")
 CHECK = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.""")
 FUNCTION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})", re.M)
-DEFINED = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})|^(\w{1,80})[ \t]*(?::[^=\n]*)?=(?!=)", re.M)
+DEFINED = re.compile(r"[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})|[ \t]*(\w{1,80})[ \t]*(?::[^=\n]*)?=(?!=)")
+# What begins a block whose names are the notebook's own: all but functions and classes.
+BLOCK = re.compile(r"[ \t]*(?:with|async|if|elif|else|for|while|try|except|finally|match|case)\b")
+PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)", re.M)
 
 
 def _lesson(plain, cells, known, name):
@@ -353,6 +359,18 @@ def _lesson(plain, cells, known, name):
     if begins in leading:
         return begins
     return leading[0] if most else ""
+
+
+def _of_other_lessons(cells, known, lesson):
+    """Return the remark on tasks of further lessons that the notebook checks, or none."""
+    checked = {pair for cell in cells for pair in CHECKED.findall(cell)}
+    others = sorted({number for number, name in checked if name in known.get(number, ()) and number != lesson})
+    if not lesson or not others:
+        return ()
+    which = f"lesson{'s' * (len(others) > 1)} {', '.join(others)}"
+    return (
+        f"The notebook also checks tasks of {which}. Only those of lesson {lesson} count: hand in a notebook for each lesson.",
+    )
 
 
 def _stamp(plain):
@@ -383,12 +401,42 @@ SEVERAL_LINES = ('"""', "'''", "\\\n")  # what begins a string over several line
 
 @lru_cache(maxsize=4)
 def _outlines(cells):
-    """For each cell: its code with strings over several lines blanked out, and the names that its lines begin to define."""
+    """For each cell: its code with strings over several lines blanked out, and {name: the lines that begin to define it}."""
     bare = tuple(map(_bare, cells))
-    return tuple((code, frozenset(a or b for a, b in DEFINED.findall(code))) for code in bare)
+    return tuple((code, _defined_in(code)) for code in bare)
+
+
+def _defined_in(code):
+    """Return the names of the notebook that a cell defines: at its left edge, or inside blocks such as `with`, `if` and `try`."""
+    found, outside, depth, opens = {}, 0, 0, False  # outside: how far in a line may be that no function or class holds
+    for line, text in enumerate(code.split("\n")):
+        if not text.strip() or text.lstrip().startswith("#"):
+            continue
+        match, indent, continued = DEFINED.match(text), _indent(text), depth > 0
+        depth = max(0, depth + sum(map(_opens, OPAQUE.sub("", text))))
+        if continued and not (
+            match and match[1] and not indent
+        ):  # a bracket that is never closed hides no function below
+            continue
+        outside, opens = (indent, False) if opens or indent < outside else (outside, False)
+        if indent == outside:
+            if match:
+                found.setdefault(match[1] or match[2], []).append(line)
+            opens = BLOCK.match(text) is not None
+    return found
+
+
+def _indent(text):
+    return len(text) - len(text.lstrip())
+
+
+def _without_prompts(code):
+    """Return a cell without the prompts of a session, which notebooks overlook."""
+    return PROMPT.sub("", code) if code.lstrip().startswith(">>>") else code
 
 
 def _bare(code):
+    code = _without_prompts(code)
     if not any(mark in code for mark in SEVERAL_LINES):
         return code
     parts, end = [], 0
@@ -425,16 +473,16 @@ def definition(cells: tuple[str, ...], name: str, at_most: int = 4000, last: int
     found = [place for place in definitions(cells, name) if place <= last]
     if not found:
         return ""
-    lines, bare = cells[found[-1]].split("\n"), _outlines(tuple(cells))[found[-1]][0].split("\n")
-    starts = [line for line, text in enumerate(bare) if (match := DEFINED.match(text)) and name in match.groups()]
-    first, end = starts[-1], starts[-1] + 1
-    while first and bare[first - 1].startswith("@"):
+    bare, lines_of = _outlines(tuple(cells))[found[-1]]
+    lines, bare, first = _without_prompts(cells[found[-1]]).split("\n"), bare.split("\n"), lines_of[name][-1]
+    inside, end = _indent(bare[first]), first + 1
+    while first and bare[first - 1].lstrip().startswith("@"):
         first -= 1
-    while end < len(bare) and (not bare[end].strip() or bare[end][0] in " \t)]}#"):
+    while end < len(bare) and (not bare[end].strip() or _indent(bare[end]) > inside or bare[end].lstrip()[0] in ")]}#"):
         end += 1
-    while not lines[end - 1].strip() or bare[end - 1].startswith("#"):
+    while not lines[end - 1].strip() or bare[end - 1].lstrip().startswith("#") and _indent(bare[end - 1]) <= inside:
         end -= 1  # blank lines and comments after it belong to what follows
-    text = "\n".join(lines[first:end])
+    text = "\n".join(line[min(inside, _indent(line)) :] for line in lines[first:end])
     return text if len(text) <= at_most else text[: at_most - 1] + "…"
 
 
