@@ -108,33 +108,33 @@ def _last_is_close(right, logits):
 
 _mistaken(
     "losses",
-    "Your test compares losses, or leaves out the last position. The logits after the last id are in no loss, and the model writes on from them: compare all logits.",
+    "Your test compares losses, or leaves out the last position, so a candidate whose logits after the last id are wrong passes your test. They are in no loss, but the model writes on from them: compare all logits.",
     same=_losses_are_close,
 )
 _mistaken(
     "most_probable",
-    "Your test compares the most probable ids alone. Models that are a little wrong everywhere pass it: compare the logits.",
+    "Your test compares the most probable ids alone. A model that is a little wrong everywhere passes your test: compare the logits.",
     same=_most_probable_are_the_same,
 )
 _mistaken(
     "last_position",
-    "Your test looks at the last position of each text alone. Compare the logits after every id.",
+    "Your test looks at the last position of each text alone, so a model that is wrong before it passes your test. Compare the logits after every id.",
     same=_last_is_close,
 )
 mistakes_of_one_side(_mistaken, "logits", 1e-4)
 _mistaken(
     "mean_difference",
-    "Your test averages the differences, so logits that are too large and too small cancel each other. Ask that each difference is small, by `.abs()`.",
+    "Your test averages the differences, so a model whose logits are too large here and too small there passes your test. Ask that each difference is small, by `.abs()`.",
     same=lambda right, logits: right.shape == logits.shape and bool((logits - right).mean().abs() < 1e-4),
 )
 _mistaken(
     "shapes",
-    "Your test looks at shapes alone. Compare the logits with the reference's.",
+    "Your test looks at shapes alone, so any logits of the right shape pass your test. Compare them with the reference's.",
     same=lambda right, logits: right.shape == logits.shape,
 )
 _mistaken(
     "first_position",
-    "Your test looks at the first position of each text alone, where nothing has been read before. Compare the logits after every id.",
+    "Your test looks at the first position of each text alone, so a model that is wrong from the second on passes your test. Compare the logits after every id.",
     same=lambda right, logits: close(right[0], logits[0]),
 )
 _mistaken(
@@ -145,7 +145,7 @@ _mistaken(
 
 
 @task.mistake(
-    "Your test compares a model's logits with its own, read in another way. A model with another θ agrees with itself: compare with the reference."
+    "Your test compares a model's logits with its own, read in another way. A model with another θ agrees with itself and passes your test: compare it with the reference."
 )
 def with_itself(read, reference):
     texts = [ids for ids, _ in reference]
@@ -158,7 +158,7 @@ def with_itself(read, reference):
 
 _mistaken(
     "whole_texts_alone",
-    "Your test reads whole texts at once, so nothing comes out of a cache. Try a smaller `first`, with which ids follow one at a time.",
+    "Your test reads whole texts at once, so a model whose cache is wrong passes your test. Try a smaller `first`, after which the ids follow one at a time.",
     firsts=(LONGEST,),
 )
 

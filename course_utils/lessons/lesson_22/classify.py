@@ -79,6 +79,15 @@ def the_largest_scores_are_positive(case, value):
     return f"What you count as positive are the largest scores, but your threshold is too {size} here."
 
 
+@task.steps
+def _(logits, unlabelled, positive, negative):
+    own = yield "the scores to classify", _difference, logits, positive, negative
+    others = yield "the unlabelled scores", _difference, unlabelled, positive, negative
+    threshold = yield "the median", torch.median, others
+    is_positive = yield "the comparison", torch.gt, own, threshold
+    return is_positive
+
+
 def _of_probabilities(logits, positive, negative):
     p = logits.softmax(-1)
     return p[:, positive] - p[:, negative]
