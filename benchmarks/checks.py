@@ -18,8 +18,8 @@ import torch
 from measuring import machine, read_options, spread
 
 from course_utils.base import trees
+from course_utils.checks import catalogue
 from course_utils.checks.answer import expected_on, judge_answer
-from course_utils.lessons import tasks
 
 MEDIAN_TASK, SLOWEST_TASK, IMPORT = 0.3, 1.0, 0.3  # seconds
 
@@ -56,7 +56,7 @@ def main():
     print(machine())
     print(f"{'seconds over ' + str(options.repeats) + ' repeats':34}     min  median     max")
     medians = []
-    for task in (task for lesson in tasks.by_lesson().values() for task in lesson):
+    for task in (task for lesson in catalogue.by_lesson().values() for task in lesson):
         answers = [task.oracle_function, in_no_relation(task), *(mistake.function for mistake in task.mistakes)]
         times = [
             max(seconds(first_check, task, answer, options.seed) for answer in answers) for _ in range(options.repeats)

@@ -12,7 +12,7 @@ import math
 import torch
 from measuring import fill, jobs, page, read_options, timed
 
-from course_utils.lessons.lesson_10._facts import fit, share_right
+from course_lessons.lesson_10_multi_head_attention.figures import fit, share_right
 
 COLUMNS = "facts heads units steps seed rate right swapped_right swapped_other cpu_seconds"
 SETUPS = [(2, 1, units, 2000) for units in (0, 32, 128)]  # 0 units: no hidden layer

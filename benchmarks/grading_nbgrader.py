@@ -34,9 +34,9 @@ from pathlib import Path
 import torch
 from filelock import FileLock
 
+from course_utils.checks.catalogue import answers
 from course_utils.grading.handing_out import nbgrader, release
 from course_utils.grading.reading.settings import Settings
-from course_utils.lessons.tasks import answers
 
 ROOT = Path(__file__).resolve().parents[1]
 NBGRADER = "nbgrader==0.9.6"

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import torch
 
+from course_utils.base.places import source_of
 from course_utils.data import measured
 
 
@@ -91,7 +92,7 @@ def _append(path, rows):
 
 def page(name, **known) -> SimpleNamespace:
     """Return what a lesson's page, such as "12_transformer", defines, its classes and functions; they also know what is given by name."""
-    path = Path(__file__).parents[1] / f"course_utils/lessons/lesson_{name[:2]}/{name}.py"
+    path = Path(__file__).parents[1] / source_of("notebooks", name)
     kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
     tree = ast.parse(path.read_text(encoding="utf-8"))
     tree.body = [node for node in tree.body if isinstance(node, kinds)]

@@ -10,13 +10,16 @@ WIDE = 120  # characters
 
 def part_of(path: Path) -> str:
     """Return the part of the course that a file belongs to; a lesson's files are told apart by what they are for."""
-    if path.parts[:2] != ("course_utils", "lessons"):
+    if path.parts[0] != "course_lessons":
         return "/".join(path.parts[: 2 if path.parts[0] == "course_utils" else 1])
     if "right" in path.parts:
         return "lessons: right answers"
-    if path.name[0].isdigit():
-        return "lessons: exercises" if path.stem.endswith("_exercises") else "lessons: pages"
-    return "lessons: questions" if path.name == "_questions.py" else "lessons: tasks, and what they share"
+    return {
+        "lesson.py": "lessons: pages",
+        "exercises.py": "lessons: exercises",
+        "figures.py": "lessons: figures",
+        "questions.py": "lessons: questions",
+    }.get(path.name, "lessons: tasks, and what they share")
 
 
 if __name__ == "__main__":

@@ -118,17 +118,17 @@ patched(
 patched("the report", "from course_utils.checks.report import Report\nReport.state = property(lambda s: 'passed', lambda s, v: None)")
 patched(
     "the oracle",
-    "from course_utils.lessons import tasks\nfor name in ('padding_mask', 'causal_mask', 'attention'):\n"
-    "    tasks.load('03.' + name).oracle_function = globals()[name]",
+    "from course_utils.checks import catalogue as tasks\nfor name in ('padding_mask', 'causal_mask', 'attention'):\n"
+    "    catalogue.load('03.' + name).oracle_function = globals()[name]",
 )
 patched(
     "the cases",
-    "from course_utils.lessons import tasks\nfrom course_utils.checks.running.contract import Case\n"
+    "from course_utils.checks import catalogue as tasks\nfrom course_utils.checks.running.contract import Case\n"
     "tasks.load('03.padding_mask')._cases = lambda draw: [Case('', (torch.tensor([0]), 1))]",
 )
 patched(
     "the runner",
-    "import course_utils.checks.running.run as r\nimport course_utils.lessons.tasks as t\n"
+    "import course_utils.checks.running.run as r\nimport course_utils.checks.catalogue as t\n"
     "old = r._call\n"
     "r._call = lambda answer, case, *a: old(answer if answer.__name__ in ('_', 'way') else t.load('03.' + answer.__name__).oracle_function, case, *a)",
 )
@@ -169,12 +169,12 @@ def stolen(name, code, **options):
     attack(f"stolen: {name}", "answers taken", "points", code, STOLEN, **options)
 
 
-OF_TASKS = "__import__('course_utils.lessons.tasks').lessons.tasks.load('03.' + name).oracle_function"
+OF_TASKS = "__import__('course_utils.checks.catalogue').checks.catalogue.load('03.' + name).oracle_function"
 BY_PATH = """
 import os
-def package():
+def lessons():
     import course_utils
-    return os.path.dirname(course_utils.__file__)
+    return os.path.join(os.path.dirname(os.path.dirname(course_utils.__file__)), 'course_lessons')
 def made(source, name):
     space = {"__name__": "made"}
     exec(source, space)
@@ -191,18 +191,18 @@ stolen(
     "all objects",
     "import gc\ndef steal(name):\n    return next(o.oracle_function for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
 )
-stolen("answers.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(package() + '/lessons/answers.json'))['03.' + name], name)")
-stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(package() + '/lessons/lesson_03/' + name + '.py').read(), 'task').oracle_function")
-stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(package(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('lessons/lesson_03/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task').oracle_function")
+stolen("answers.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(lessons() + '/answers.json'))['03.' + name], name)")
+stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(lessons() + '/lesson_03_queries_keys_values/tasks/' + name + '.py').read(), 'task').oracle_function")
+stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(lessons(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('lesson_03_queries_keys_values/tasks/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task').oracle_function")
 stolen("the compiled tasks", BY_PATH + "import marshal\ndef steal(name):\n    code = marshal.loads(open(PLACES['compiled'] + '/' + name + '.pyc', 'rb').read()[16:])\n    space = {'__name__': 'made'}\n    exec(code, space)\n    return space['task'].oracle_function")
-stolen("the repository's solutions", BY_PATH + "import glob, re\ndef steal(name):\n    text = open(glob.glob(PLACES['repository'] + '/course_utils/lessons/lesson_03/03*_exercises.py')[0]).read()\n    code = re.search(rf'^def {name}\\(.*?(?=^\\S)', text, re.M | re.S).group()\n    return made('import torch\\nfrom torch import Tensor\\n' + code, name)")
+stolen("the repository's solutions", BY_PATH + "import glob, re\ndef steal(name):\n    text = open(glob.glob(PLACES['repository'] + '/course_lessons/lesson_03_*/exercises.py')[0]).read()\n    code = re.search(rf'^def {name}\\(.*?(?=^\\S)', text, re.M | re.S).group()\n    return made('import torch\\nfrom torch import Tensor\\n' + code, name)")
 stolen("the repository's tests", BY_PATH + "import sys\ndef steal(name):\n    sys.path.insert(0, PLACES['repository'] + '/tests')\n    import right_answers\n    return right_answers.RIGHT['03.' + name][0]")
 stolen("another's notebook", "import json\ndef steal(name):\n    space = {}\n    exec(''.join(c['source'] + '\\n' for c in json.load(open(PLACES['other']))['cells']), space)\n    return space[name]")
 
 # A learner's test that passes by other means than testing
 CAUGHT = "tests nothing"
 attack("candidate: its closure", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    inner = candidate.__closure__[0].cell_contents\n    return inner.__name__.startswith('right_')")
-attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_utils.lessons.lesson_03 import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.RIGHT")
+attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_lessons.lesson_03_queries_keys_values.tasks import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.RIGHT")
 attack("candidate: its traceback", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    try:\n        candidate()\n    except Exception as e:\n        t, names = e.__traceback__, [str(e)]\n        while t:\n            names += [repr(v) for v in t.tb_frame.f_locals.values()]\n            t = t.tb_next\n        return 'right_by' in ' '.join(names)")
 
 
@@ -656,9 +656,9 @@ sys.stdin.read()  # until whoever runs the attacks is gone
 
 
 def _task_files():
-    from course_utils.lessons import lesson_03
+    from course_lessons import lesson_03_queries_keys_values as lesson_03
 
-    return sorted(Path(lesson_03.__file__).parent.glob("[!_0-9]*.py"))
+    return sorted(Path(lesson_03.__file__).parent.glob("tasks/[!_]*.py"))
 
 
 class Area:
@@ -813,7 +813,7 @@ class Area:
 
 def honest():
     """The course's own answers, in one cell."""
-    from course_utils.lessons.tasks import answers
+    from course_utils.checks.catalogue import answers
 
     given = "import torch\nfrom course_utils.models.attention import attention as reference\n"
     return given + "\n\n".join(answers()[task] for task in FOUR)
@@ -833,8 +833,8 @@ def naive_grade(path):
     """Grade as simple graders do: all cells in this process, then the judge on what is under each name."""
     import types
 
+    from course_utils.checks import catalogue
     from course_utils.checks.answer import expected_on, judge_answer
-    from course_utils.lessons import tasks
 
     expected_on.cache_clear()  # what this process has judged before it was forked, an attack cannot alter
     with open(path, encoding="utf-8") as file:
@@ -848,7 +848,7 @@ def naive_grade(path):
         except Exception as error:
             said.append(f"{type(error).__name__}: {error}")
     states = {}
-    for task in tasks.by_lesson()["03"]:
+    for task in catalogue.by_lesson()["03"]:
         name = task.id.partition(".")[2]
         try:
             report = judge_answer(task, getattr(module, name, None), seconds=0.5)
@@ -973,11 +973,11 @@ def naive(names):
     """{attack: what it does to the naive grader}."""
     import torch
 
+    from course_utils.checks import catalogue
     from course_utils.checks.answer import judge_answer
-    from course_utils.lessons import tasks
 
     torch.set_num_threads(1)
-    for task in tasks.by_lesson()["03"]:
+    for task in catalogue.by_lesson()["03"]:
         task.mistakes.clear()  # it gives points and explains nothing
         judge_answer(task, lambda *a: torch.zeros(1))  # what is true of the task is kept for all attacks
     sys.modules.pop("IPython", None)

@@ -7,8 +7,13 @@ to the standard library's, are in OWN as well. Where there is no such thing, NON
 import runpy
 from pathlib import Path
 
-LESSONS = Path(__file__).parents[1] / "course_utils/lessons"
-FILES = {f"{file.parts[-3][-2:]}.{file.stem}": file for file in sorted(LESSONS.glob("*/right/*.py"))}
+from course_utils.base.places import number_of
+
+LESSONS = Path(__file__).parents[1] / "course_lessons"
+FILES = {
+    f"{number_of(file.parts[-3].removeprefix('lesson_'))}.{file.stem}": file
+    for file in sorted(LESSONS.glob("*/right/*.py"))
+}
 HELD = {task_id: runpy.run_path(str(file)) for task_id, file in FILES.items()}
 RIGHT = {task_id: held["RIGHT"] for task_id, held in HELD.items()}
 OWN = {task_id: held["OWN"] for task_id, held in HELD.items() if "OWN" in held}
@@ -16,5 +21,5 @@ OWN = {task_id: held["OWN"] for task_id, held in HELD.items() if "OWN" in held}
 
 def exercises_of(lesson: str) -> str:
     """Return the text of the file that a lesson's exercises and solutions are built from."""
-    (file,) = LESSONS.glob(f"lesson_{lesson}/*_exercises.py")
+    (file,) = LESSONS.glob(f"lesson_{lesson}_*/exercises.py")
     return file.read_text(encoding="utf-8")

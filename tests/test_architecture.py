@@ -3,31 +3,38 @@
 The floors are told here once, from the ground up. A new folder finds its place in FLOORS, or a test says that it has none.
 """
 
+import ast
+import re
 from functools import cache
 
 import pytest
 
-from course_utils.base.imports import imported, runs_something
+from course_utils.base.imports import PACKAGES, imported, runs_something
+from course_utils.base.places import LESSONS
 from course_utils.grading.cage import locks
 
 PACKAGE = locks.PACKAGE
 # Each room may import itself and what is before it. A longer path takes a file out of a shorter one.
 FLOORS = (
     *("base", "figures", "data", "models", "translation", "training"),
-    *("checks/running", "checks", "lessons", "learner", "authoring", "site"),
+    *("checks/running", "checks", LESSONS, "learner", "authoring", "site"),
     *(f"grading/{room}" for room in ("cage", "keeping", "reading", "judging", "writing", "handing_out")),
     *("grading", "desk", "commands"),
 )
 FACE = ("__init__.py", "__main__.py")  # of the package: what people call; nothing imports it for its content
-FILES = sorted(
-    path
-    for path in PACKAGE.rglob("[!0-9]*.py")  # a lesson's text begins with its number
-    if path.relative_to(PACKAGE).as_posix() not in FACE and path.parent.name != "right"
-)
+NOTEBOOKS = ("lesson.py", "exercises.py")  # what notebooks are built from
 
 
 def name(path):
-    return path.relative_to(PACKAGE).as_posix()
+    return path.relative_to(PACKAGE.parent).as_posix().removeprefix(f"{PACKAGE.name}/")
+
+
+FILES = sorted(
+    path
+    for package in PACKAGES
+    for path in (PACKAGE.parent / package).rglob("*.py")
+    if name(path) not in FACE and path.parent.name != "right" and path.name not in NOTEBOOKS
+)
 
 
 def floor(path):
@@ -44,7 +51,7 @@ def arrows():
     for path in FILES:
         package = path.parent.relative_to(PACKAGE.parent).parts
         others = imported(PACKAGE.parent, path.read_text(encoding="utf-8"), package)
-        found[path] = others - {path, PACKAGE / "__init__.py"}
+        found[path] = others - {path, *(PACKAGE.parent / package / "__init__.py" for package in PACKAGES)}
     return found
 
 
@@ -52,6 +59,27 @@ def arrows():
 def test_nothing_imports_upward(path):
     above = [name(other) for other in arrows()[path] if floor(other) > floor(path)]
     assert not above, f"{name(path)} in {FLOORS[floor(path)]} imports {', '.join(above)}, which is above it"
+
+
+def of_lessons(paths):
+    return {path for path in paths if name(path).startswith(f"{LESSONS}/")}
+
+
+def test_nothing_but_lessons_imports_lessons_and_none_imports_another():
+    for path, others in arrows().items():
+        own = {name(path).split("/")[1], "shared"} if of_lessons([path]) else {}
+        beyond = [name(other) for other in of_lessons(others) if name(other).split("/")[1] not in own]
+        assert not beyond, f"{name(path)} imports {', '.join(beyond)}"
+
+
+def test_notebooks_import_nothing_private():
+    sources = [path for file in NOTEBOOKS for path in PACKAGE.with_name(LESSONS).glob(f"*/{file}")]
+    assert len(sources) > 40
+    for path in sources:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imports = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        private = [line for line in imports if re.search(r"[ .]_\w", line)]
+        assert not private, f"{name(path)}: {private}"
 
 
 def test_no_imports_go_in_a_circle():

@@ -16,10 +16,10 @@ from test_tasks import TASKS, solution_of
 from torch import nn
 from torch.func import functional_call
 
+from course_lessons.lesson_14_glimpses.tasks import glimpse
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import in_precision
 from course_utils.data import stories
-from course_utils.lessons.lesson_14 import glimpse
 from course_utils.models import experts, glimpses, memory, snail, variants
 
 
@@ -164,7 +164,7 @@ def test_a_step_with_a_cache_gives_the_last_row_of_causal_attention_with_several
 @functools.cache
 def page(lesson):
     """What Python reads in a lesson's page, with the text of each of its statements and expressions."""
-    (file,) = (path for path in LESSONS.glob(f"lesson_{lesson}/[0-9]*.py") if not path.stem.endswith("_exercises"))
+    (file,) = LESSONS.glob(f"lesson_{lesson}_*/lesson.py")
     nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
     return [(ast.unparse(node), node) for node in nodes if isinstance(node, (ast.stmt, ast.expr))]
 

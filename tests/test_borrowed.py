@@ -10,6 +10,7 @@ import json
 import extent
 import pytest
 
+from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.cage import locks, offers
 from course_utils.grading.judging.box import Limits
@@ -17,13 +18,12 @@ from course_utils.grading.judging.offered import sources
 from course_utils.grading.reading.settings import Settings
 from course_utils.grading.reading.submissions import Found
 from course_utils.grading.writing.points import score
-from course_utils.lessons import tasks
 
 caged = pytest.mark.skipif(
     not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
 )
-LESSONS = list(tasks.by_lesson())
-TASKS = {task.id: task for of in tasks.by_lesson().values() for task in of}
+LESSONS = list(catalogue.by_lesson())
+TASKS = {task.id: task for of in catalogue.by_lesson().values() for task in of}
 
 # Finds whatever of the course has the name of an answer, when the answer is called, by any way that does not need to know the task.
 PREAMBLE = """
@@ -81,8 +81,8 @@ def grade(grader, tmp_path):
 
 def by_name(lesson):
     """A cell whose answers are what of the course has their names."""
-    files = {room: [path.stem for path in (locks.PACKAGE / room).glob("*.py")] for room in ("models", "translation", "training", "data", "figures", "lessons", "checks", "learner")}  # fmt: skip
-    answers = [task.answer_name for task in tasks.by_lesson()[lesson]]
+    files = {room: [path.stem for path in (locks.PACKAGE / room).glob("*.py")] for room in ("models", "translation", "training", "data", "figures", "checks", "learner")}  # fmt: skip
+    answers = [task.answer_name for task in catalogue.by_lesson()[lesson]]
     return "\n".join(
         [f"FILES = {files}", PREAMBLE, *(f"def {n}(*args): return borrowed({n!r})(*args)" for n in answers)]
     )
@@ -112,7 +112,7 @@ def test_a_cell_may_use_what_its_lesson_offers(grade):
     used = "ones = torch.ones(1, 2, 3)\nassert reference(ones, ones, ones)[0].shape == (1, 2, 3)\nTRUE = True"
     causal = "def causal_mask(size):\n    return torch.ones(size, size).tril().bool() & TRUE"
     copied = "assert catch_wrong_attention(reference)\nkept = {'reference': reference}"
-    result = grade("03", given, used, causal, tasks.answers()["03.catch_wrong_attention"], copied)
+    result = grade("03", given, used, causal, catalogue.answers()["03.catch_wrong_attention"], copied)
     states = {verdict.task: verdict.state for verdict in result.verdicts}
     assert states["03.causal_mask"] == states["03.catch_wrong_attention"] == "passed"
     assert result.remarks == () and result.suspicions == ()
@@ -144,7 +144,7 @@ def test_whoever_looks_into_the_functions_that_are_given_is_told(grade):
 @caged
 def test_what_is_offered_to_one_task_answers_no_other(grade):
     given = "import torch\nfrom course_utils.models.attention import attention as reference"
-    result = grade("03", given, "attention = reference", tasks.answers()["03.catch_wrong_attention"])
+    result = grade("03", given, "attention = reference", catalogue.answers()["03.catch_wrong_attention"])
     verdicts = {verdict.task: verdict for verdict in result.verdicts}
     assert verdicts["03.attention"].state == "error" and "not at hand" in verdicts["03.attention"].message
     assert verdicts["03.catch_wrong_attention"].state == "passed"
@@ -175,7 +175,7 @@ def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_one_that_runs_beside
     came = set().union(*map(defined, sources(task.offers).values()))
     for offer in task.offers:
         assert offer.rpartition(".")[2] in came or offer in sources(task.offers)
-    for other in tasks.by_lesson()[task_id[:2]]:
+    for other in catalogue.by_lesson()[task_id[:2]]:
         assert set(task.offers) <= set(other.offers) or set(other.offers) <= set(task.offers), (
             "its cells would run again"
         )

@@ -64,8 +64,8 @@ check = print
 check("01.double", double(4))
 '''
 
-SUMS_PLACE, TASKS_PLACE = (f"course_utils/lessons/lesson_01/01_sums{end}.py" for end in ("", "_exercises"))
-OTHER_PLACE = "course_utils/lessons/lesson_02/02_other.py"
+SUMS_PLACE, TASKS_PLACE = (f"course_lessons/lesson_01_sums/{name}.py" for name in ("lesson", "exercises"))
+OTHER_PLACE = "course_lessons/lesson_02_other/lesson.py"
 OTHER = """\
 # %% [markdown]
 # This is another one.
@@ -105,14 +105,17 @@ def new_course(root):
     write(root / "course_utils/unused.py", "")
     write(root / "course_utils/learner/notebook.py", "from course_utils.checks import judge\n")
     write(root / "course_utils/checks/judge.py", "")
-    for number, title, question in (("01", "Sums", "Do words add up?"), ("02", "Other", "Is this another one?")):
-        facts = FACTS.format(number=number, title=title, question=question)
-        write(root / f"course_utils/lessons/lesson_{number}/__init__.py", facts)
-    write(root / "course_utils/lessons/lesson_01/double.py", TASK)
-    write(root / "course_utils/lessons/lesson_01/_shared.py", "from course_utils.unused import nothing\n")
-    write(root / "course_utils/lessons/lesson_01/01_sums.py", LESSON)
-    write(root / "course_utils/lessons/lesson_02/02_other.py", OTHER)
-    write(root / "course_utils/lessons/lesson_01/01_sums_exercises.py", SOLUTION)
+    for name, title, question in (
+        ("01_sums", "Sums", "Do words add up?"),
+        ("02_other", "Other", "Is this another one?"),
+    ):
+        facts = FACTS.format(number=name[:2], title=title, question=question)
+        write(root / f"course_lessons/lesson_{name}/__init__.py", facts)
+    write(root / "course_lessons/lesson_01_sums/tasks/double.py", TASK)
+    write(root / "course_lessons/lesson_01_sums/tasks/_shared.py", "from course_utils.unused import nothing\n")
+    write(root / "course_lessons/lesson_01_sums/lesson.py", LESSON)
+    write(root / "course_lessons/lesson_02_other/lesson.py", OTHER)
+    write(root / "course_lessons/lesson_01_sums/exercises.py", SOLUTION)
     return root
 
 
@@ -303,7 +306,7 @@ def outputs(course, built="notebooks/01_sums.ipynb"):
         (SUMS_PLACE, "double(21)", "# Twice.\ndouble( 21 )"),
         ("course_utils/deep.py", "    return", '    """Twice."""\n    return'),
         ("course_utils/deep.py", "def", "LEFT = 3\n\n\ndef"),
-        ("course_utils/lessons/lesson_01/__init__.py", "add more", "add much more"),
+        ("course_lessons/lesson_01_sums/__init__.py", "add more", "add much more"),
     ],
 )
 def test_prose_comments_and_what_is_not_used_execute_nothing(course, no_kernel, file, old, new):
@@ -315,9 +318,9 @@ def test_prose_comments_and_what_is_not_used_execute_nothing(course, no_kernel, 
 
 @pytest.mark.parametrize(("shown", "is_stale"), [("", False), ("Divide by the number of vectors.", True)])
 def test_a_sentence_of_a_task_counts_where_an_output_shows_it(course, shown, is_stale):
-    place = course / "course_utils/lessons/lesson_01/_shared.py"
+    place = course / "course_lessons/lesson_01_sums/tasks/_shared.py"
     write(place, 'SENTENCE = "Divide by the number of vectors."\nFACTOR = 2\n')
-    imports = "def later():\n    from course_utils.lessons.lesson_01._shared import FACTOR, SENTENCE\n"
+    imports = "def later():\n    from course_lessons.lesson_01_sums.tasks._shared import FACTOR, SENTENCE\n"
     write(course / OTHER_PLACE, f"# %%\n{imports}\n\nprint({shown!r})\n")
     assert build(course, say=quiet) == []
     change(place, "Divide by", "You have to divide by")
@@ -376,7 +379,7 @@ def test_a_table_that_is_measured_anew_counts(course, no_kernel):
 def test_a_course_without_solutions(course):
     for name in ("solutions", "exercises"):
         shutil.rmtree(course / name)
-    for name in ("answers.json", "lesson_01/double.py", "lesson_01/01_sums_exercises.py"):
+    for name in ("answers.json", "lesson_01_sums/tasks/double.py", "lesson_01_sums/exercises.py"):
         (course / LESSONS / name).unlink()
     assert [problem.split(",")[0] for problem in build(course, check=True)] == ["notebooks/01_sums.ipynb is stale"]
     header = of_lesson(course, "01_sums", exercises=False)
@@ -384,11 +387,11 @@ def test_a_course_without_solutions(course):
 
 
 def test_a_lesson_or_task_that_is_not_declared_is_named(course):
-    write(course / "course_utils/lessons/lesson_01/double.py", "")
-    write(course / "course_utils/lessons/lesson_02/__init__.py", "")
+    write(course / "course_lessons/lesson_01_sums/tasks/double.py", "")
+    write(course / "course_lessons/lesson_02_other/__init__.py", "")
     problems = build(course, check=True)
-    assert 'course_utils/lessons/lesson_01/double.py must declare `task = Task("01.double", ...)`.' in problems
-    assert "course_utils/lessons/lesson_02/__init__.py declares no lesson" in "\n".join(problems)
+    assert 'course_lessons/lesson_01_sums/tasks/double.py must declare `task = Task("01.double", ...)`.' in problems
+    assert "course_lessons/lesson_02_other/__init__.py declares no lesson" in "\n".join(problems)
 
 
 def test_the_readmes_table_is_written_from_the_facts(course, no_kernel):
@@ -427,12 +430,14 @@ check("01.double", 4)
 """
 
 
-@pytest.mark.parametrize("name", ["checks/judge.py", "lessons/lesson_01/double.py", "unused.py"])
+@pytest.mark.parametrize(
+    "name", ["course_utils/checks/judge.py", "course_lessons/lesson_01_sums/tasks/double.py", "course_utils/unused.py"]
+)
 def test_what_a_check_says_depends_on_the_checks_and_on_its_task(course, no_kernel, name):
-    file = course / "course_utils" / name
+    file = course / name
     write(course / OTHER_PLACE, DEMONSTRATION)
     write(
-        course / "course_utils/lessons/lesson_01/double.py",
+        course / "course_lessons/lesson_01_sums/tasks/double.py",
         TASK + "\n\ndef later():\n    from course_utils import unused\n",
     )
     assert build(course, say=quiet) == []
@@ -455,7 +460,7 @@ def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
         "exercises/08_mine.ipynb is not built from any source and holds more than the build wrote: "
         "keep what you need of it elsewhere, then delete it.",
         f"{ANSWERS} is stale: run `course build`.",
-        "notebooks/01_sums.ipynb was edited by hand: put your change into course_utils/lessons/lesson_01/01_sums.py, then run "
+        "notebooks/01_sums.ipynb was edited by hand: put your change into course_lessons/lesson_01_sums/lesson.py, then run "
         "`course build 01`.",
         "solutions/01_sums.ipynb is missing: run `course build 01`.",
         "notebooks/02_other.ipynb is stale, what it is built from has changed: run `course build 02`.",
@@ -524,8 +529,8 @@ def test_names_choose(course, no_kernel):
 
 
 def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
-    write(course / "course_utils/lessons/lesson_02/02_other_exercises.py", SOLUTION.replace("01.", "02."))
-    write(course / "course_utils/lessons/lesson_02/double.py", TASK.replace("01.", "02."))
+    write(course / "course_lessons/lesson_02_other/exercises.py", SOLUTION.replace("01.", "02."))
+    write(course / "course_lessons/lesson_02_other/tasks/double.py", TASK.replace("01.", "02."))
     change(course / TASKS_PLACE, "secret", "hidden")
     assert build(course, ["02"], say=quiet) == []
     answers = load(course / ANSWERS)
@@ -557,7 +562,7 @@ def test_a_folder_that_is_no_course(tmp_path):
     assert "holds no pyproject.toml" in build(tmp_path)[0]
     write(tmp_path / "pyproject.toml", '[project.urls]\nRepository = "https://example.org"\n')
     assert build(tmp_path) == [
-        f"{tmp_path.resolve()} holds no lessons: expected files such as course_utils/lessons/lesson_02/02_topic.py."
+        f"{tmp_path.resolve()} holds no lessons: expected files such as course_lessons/lesson_02_title/lesson.py."
     ]
 
 

@@ -9,11 +9,11 @@ import pytest
 import torch
 from handed_in import caged, wanted
 
-from course_utils.checks.answer import expected_on
+from course_utils.checks.answer import expected_on, judge_answer
+from course_utils.checks.catalogue import tasks_of
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import Candidate, question
 from course_utils.grading.judging.candidates import again
-from course_utils.lessons.tasks import tasks_of
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 22))]
 TASKS = {
@@ -35,6 +35,15 @@ def judged(task, is_missed):
 
 def test_twenty_tasks_ask_for_a_test_over_candidates_that_have_names():
     assert len(TASKS) == 20 and len(RARER) >= 8
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_a_candidate_that_raises_shows_no_line_of_its_own(task):
+    def catch(*given):
+        return given[-1]("three")
+
+    report = judge_answer(task, catch)
+    assert (report.state, report.failure.function) == ("error", "catch")
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

@@ -71,7 +71,11 @@ def taken(*names):
 @pytest.mark.parametrize(
     "name",
     extent.usually(
-        ["course_utils/lessons/lesson_02/softmax.py", "course_utils/lessons/lesson_02/right/softmax.py", "02.softmax"],
+        [
+            "course_lessons/lesson_02_weighted_sums/tasks/softmax.py",
+            "course_lessons/lesson_02_weighted_sums/right/softmax.py",
+            "02.softmax",
+        ],
         1,
     ),
 )
@@ -94,7 +98,7 @@ def test_after_a_change_to_a_module_the_tests_that_use_it_are_taken():
 
 @pytest.mark.thorough
 def test_after_a_change_to_what_several_tasks_import_those_tasks_are_tried():
-    tests, _ = taken("course_utils/lessons/lesson_04/_scores.py")
+    tests, _ = taken("course_lessons/lesson_04_alignment_scores/tasks/_scores.py")
     named = {test.partition("[")[2] for test in tests if "test_a_task_is_complete" in test}
     assert {"04.dot]", "04.catch_wrong_scores]"} <= named and all(name.startswith("04.") for name in named)
 
@@ -112,8 +116,8 @@ def test_after_a_change_to_what_holds_for_all_tests_all_are_taken():
 
 def test_the_notebooks_that_run_what_has_changed_are_taken():
     folders = ("notebooks", "solutions")
-    task, lesson = "lesson_02/softmax.py", "lesson_03/03_queries_keys_values.py"
-    known = {f"course_utils/lessons/{name}" for name in (task, lesson)} | {"docs/setup.md"}
+    task, lesson = "lesson_02_weighted_sums/tasks/softmax.py", "lesson_03_queries_keys_values/lesson.py"
+    known = {f"course_lessons/{name}" for name in (task, lesson)} | {"docs/setup.md"}
     assert sorted(changed.notebooks(ROOT, known, folders)) == [
         "notebooks/03_queries_keys_values.ipynb",
         "solutions/02_weighted_sums.ipynb",

@@ -11,10 +11,10 @@ from programs import program
 from torch import nn
 
 from course_utils.base.errors import CourseError
+from course_utils.checks.catalogue import load
 from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, decode, encode, surprise, tale, tales
 from course_utils.figures import diagrams, plots
-from course_utils.lessons.tasks import load
 from course_utils.models import gpt
 from course_utils.models.plain import sinusoidal_positions
 

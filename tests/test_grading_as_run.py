@@ -13,11 +13,11 @@ import torch
 from handed_in import caged, notebook
 
 from course_utils import check
+from course_utils.checks import catalogue
 from course_utils.checks.running.own_state import own_state
 from course_utils.grading.judging.box import Limits
 from course_utils.grading.reading.submissions import Found
 from course_utils.learner import state
-from course_utils.lessons import tasks
 
 pytestmark = caged
 SOLVED = {path.stem[:2]: path for path in sorted((Path(__file__).parents[1] / "solutions").glob("*.ipynb"))}
@@ -251,7 +251,7 @@ def split(draw, cells, lesson):
 
 
 def renamed(draw, cells, lesson):
-    names = {task.answer_name for task in tasks.by_lesson()[lesson] if not task.module}
+    names = {task.answer_name for task in catalogue.by_lesson()[lesson] if not task.module}
     name = draw.choice(sorted(names))
     return [cells[0], *(re.sub(rf"(?<![.\"\w])(?<!import ){name}\b(?!=)", f"my_{name}", cell) for cell in cells[1:])]
 

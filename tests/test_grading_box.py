@@ -13,6 +13,7 @@ import torch
 from handed_in import notebook, wanted
 
 from course_utils import commands
+from course_utils.checks import catalogue
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import Callback, Candidate, Case, pack, question
@@ -22,7 +23,6 @@ from course_utils.grading.cage import locks, offers, wire
 from course_utils.grading.judging.box import Box, Limits
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.reading.submissions import Found
-from course_utils.lessons import tasks
 
 pytestmark = handed_in.caged
 
@@ -94,7 +94,7 @@ def test_a_busy_machine_costs_no_answer_in_a_class_its_time(box, monkeypatch):
         "import time\nfirst = [True]\ndef padding_mask(lengths, size):\n    end = time.process_time() + 0.5 * first.pop() if first else 0\n"
         "    while time.process_time() < end: pass\n    return torch.arange(size) < lengths[:, None]"
     )
-    task = tasks.load("03.padding_mask")
+    task = catalogue.load("03.padding_mask")
     monkeypatch.setattr(box, "limits", Limits(seconds=0.8, whole=20))
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
     try:
@@ -386,12 +386,12 @@ def catch_wrong_beam(candidate):
 
 @pytest.mark.thorough
 def test_a_test_of_searches_has_the_same_verdict_as_in_a_notebook_and_seldom_crosses_the_pipe():
-    task = tasks.load("07.catch_wrong_beam")
+    task = catalogue.load("07.catch_wrong_beam")
     cases, requests = task.make_cases(2**40 + 1), []
     expected, candidates = Expected(task, cases), Candidates(task, cases)
     ask = lambda request: requests.append(request) or candidates(request)  # noqa: E731
     with Box(locks.chosen(), Limits(seconds=30, whole=300)) as box:
-        for name, cell in {"the solution": tasks.answers()[task.id], **SEARCHES}.items():
+        for name, cell in {"the solution": catalogue.answers()[task.id], **SEARCHES}.items():
             requests.clear()
             *_, answer = box.answers([MADE_UP_STEP + cell], [wanted(task, cases, ask)])
             space = {}
@@ -412,7 +412,7 @@ def test_a_test_of_candidates_crosses_the_pipe_twice_a_question(grade, monkeypat
     asked, ask = [], Candidates.__call__
     monkeypatch.setattr(Candidates, "__call__", lambda self, request: asked.append(request) or ask(self, request))
     imports = "import torch\nfrom course_utils.models.attention import attention as reference"
-    _, verdicts = grade(imports, tasks.answers()["03.catch_wrong_attention"])
+    _, verdicts = grade(imports, catalogue.answers()["03.catch_wrong_attention"])
     assert verdicts["catch_wrong_attention"].state == "passed"
     assert len(asked) <= 4 + 8 * 2  # with 26 candidates, of which eight are judged again
 
@@ -521,8 +521,8 @@ def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can(box, mo
     )
     files = sorted(
         str(file)
-        for folder in ("lessons", "learner", "authoring", *offers.ROOMS)
-        for file in (locks.PACKAGE / folder).rglob("*.*")
+        for folder in ("../course_lessons", "learner", "authoring", *offers.ROOMS)
+        for file in (locks.PACKAGE / folder).resolve().rglob("*.*")
     )
     files += [str(locks.PACKAGE / "checks/judge.py"), str(locks.PACKAGE / "grading/judging/grader.py")]
     unread = (
@@ -535,8 +535,8 @@ def test_what_is_public_can_be_imported_in_the_cage_and_nothing_else_can(box, mo
     )
     monkeypatch.setattr(box, "limits", Limits(seconds=60, whole=200))
     assert list(box.answers([imports, hidden, unread, empty], [])) == []
-    (said,) = box.answers(["import course_utils.lessons"], [])
-    assert "course_utils" in said and "lessons" in said  # no such module, or no permission to read it
+    (said,) = box.answers(["import course_lessons"], [])
+    assert "course_lessons" in said  # no such module, or no permission to read it
 
 
 def test_torchs_folder_can_be_read_and_not_the_one_around_it(monkeypatch, tmp_path):

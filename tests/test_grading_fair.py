@@ -11,10 +11,10 @@ from handed_in import wanted
 from right_answers import FILES, RIGHT, exercises_of
 from test_tasks import TASKS
 
+from course_utils.checks.catalogue import answers
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.grading.judging.box import Limits
-from course_utils.lessons.tasks import answers
 
 BUSY = 2  # other processes that each would like a core, beside the tests' own
 

@@ -24,8 +24,9 @@ from test_tasks import solution_of
 
 from course_utils.base import files
 from course_utils.base.errors import CourseError
+from course_utils.base.imports import PACKAGES
 from course_utils.base.places import file_of, names_in
-from course_utils.checks import explain, judge
+from course_utils.checks import catalogue, explain, judge
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import Case, Outcome, pack, question, unpack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
@@ -50,7 +51,6 @@ from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.pages import feedback
 from course_utils.grading.writing.points import score
 from course_utils.grading.writing.sentences import why
-from course_utils.lessons import tasks
 from course_utils.models import attention
 
 COURSE = Path(__file__).parents[1]
@@ -307,14 +307,14 @@ def test_judging_an_answer_to_a_question_is_limited(grade, monkeypatch):
         while True:
             pass
 
-    monkeypatch.setattr(tasks.NumberQuestion, "judge", forever)
+    monkeypatch.setattr(catalogue.NumberQuestion, "judge", forever)
     assert "(TimeIsUp)" in grade('from course_utils import check\ncheck("00.q1", 1)', name="00.ipynb").problem
 
 
 @caged
 def test_letters_for_another_order_of_the_options_earn_nothing(grade):
     """Else letters that are passed on for one published seed are right in any class."""
-    asked = [question for question in tasks.questions_of("03") if question.options(0)]
+    asked = [question for question in catalogue.questions_of("03") if question.options(0)]
     for seed, wanted in ((7, "passed"), (8, "not run"), (None, "not run"), (7.0, "not run"), (True, "not run")):
         letters = [
             next(letter for letter, text in question.options(seed or 0) if text == question.right[0])
@@ -484,9 +484,11 @@ def test_an_answer_may_use_a_profiler(grade):
     assert state(result, "03.causal_mask") == "passed" and sum(p.points for p in score(result, Settings())) == 1
 
 
-@pytest.mark.parametrize("task_id", extent.usually([task.id for of in tasks.by_lesson().values() for task in of], 12))
+@pytest.mark.parametrize(
+    "task_id", extent.usually([task.id for of in catalogue.by_lesson().values() for task in of], 12)
+)
 def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_more(task_id):
-    task = tasks.load(task_id)
+    task = catalogue.load(task_id)
     report = judge_answer(task, solution_of(task_id))
     assert (report.state, report.borrowed) == ("passed", ()), report
     text = exercises_of(task_id[:2])
@@ -497,10 +499,10 @@ def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_mor
         )
 
 
-@pytest.mark.parametrize("task_id", [task.id for of in tasks.by_lesson().values() for task in of])
+@pytest.mark.parametrize("task_id", [task.id for of in catalogue.by_lesson().values() for task in of])
 def test_every_ordinary_case_changes_with_the_seed(task_id):
     """Else a table of right answers passes."""
-    task, inputs = tasks.load(task_id), {}
+    task, inputs = catalogue.load(task_id), {}
     for seed in range(2**100, 2**100 + 8):
         ordinary = [case for case in task.make_cases(seed) if not case.edge and not case.raises]
         for place, case in enumerate(ordinary):
@@ -597,7 +599,7 @@ def test_no_frame_global_or_closure_holds_a_hidden_path(in_secret):
 
 def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
     packages = tmp_path / "lib" / "python3.99" / "site-packages"
-    for name in ("course_utils/lessons", "torch_like"):
+    for name in ("course_utils/checks", "course_lessons/shared", "torch_like"):
         (packages / name).mkdir(parents=True)
     libraries = locks._libraries()
     monkeypatch.setattr(locks, "_libraries", lambda: [*libraries, str(tmp_path / "lib")])
@@ -607,7 +609,7 @@ def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
     finally:
         locks._of_the_course.cache_clear()
     assert str(packages / "torch_like") in shown
-    assert not [path for path in shown if (packages / "course_utils").is_relative_to(path)]
+    assert not [path for path in shown for name in PACKAGES if (packages / name).is_relative_to(path)]
 
 
 # Who is who

@@ -22,7 +22,9 @@ from hypothesis import strategies as st
 from test_tasks import as_answer
 
 from course_utils.base.places import file_of, names_in
+from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.catalogue import answers
 from course_utils.checks.compare import KINDS
 from course_utils.grading.keeping.record import Person, Result, Verdict
 from course_utils.grading.reading import notebook_file, submissions
@@ -41,12 +43,10 @@ from course_utils.grading.reading.settings import Settings, SettingsError, read_
 from course_utils.grading.reading.submissions import SubmissionError, find
 from course_utils.grading.reading.table import TableError
 from course_utils.grading.writing.points import graded, score
-from course_utils.lessons import tasks
-from course_utils.lessons.tasks import answers
 
 ROOT = Path(__file__).parents[1]
 KNOWN = names_by_lesson()
-TASKS = {task.id: task for asked in tasks.by_lesson().values() for task in asked}
+TASKS = {task.id: task for asked in catalogue.by_lesson().values() for task in asked}
 
 
 def read(folder, content, name="handed_in.ipynb", **more):
@@ -63,7 +63,7 @@ def test_the_courses_own_notebooks_are_read(lesson):
     exercise, solution = (read_notebook(ROOT / file_of(folder, lesson), KNOWN) for folder in ("exercises", "solutions"))
     assert exercise.lesson == solution.lesson == lesson[:2]
     assert exercise.remarks == solution.remarks == ()
-    for task in tasks.by_lesson()[exercise.lesson]:
+    for task in catalogue.by_lesson()[exercise.lesson]:
         name = task.answer_name
         assert len(definitions(exercise.cells, name)) == len(definitions(solution.cells, name)) == 1
         assert fingerprint(definition(exercise.cells, name)) == ""
@@ -1028,5 +1028,5 @@ def test_a_student_has_each_task_once_in_order_of_lessons():
     results = [result("", problem="This is a PDF."), result("03"), result("01", Verdict("01.sentiment", "passed"))]
     student = graded(Person("a"), results, Settings())
     assert [r.lesson for r in student.results] == ["01", "03", ""]
-    assert [p.task for p in student.points] == [t.id for lesson in ("01", "03") for t in tasks.by_lesson()[lesson]]
+    assert [p.task for p in student.points] == [t.id for lesson in ("01", "03") for t in catalogue.by_lesson()[lesson]]
     assert (student.total, student.possible) == (1, len(student.points))

@@ -22,18 +22,18 @@ import patience
 import pytest
 from PIL import Image
 
+from course_utils.checks import catalogue
+from course_utils.checks.catalogue import answers
 from course_utils.grading.keeping.record import STATES, Graded, Person, Points, Result, Verdict
 from course_utils.grading.reading.notebook_file import fingerprint, read_notebook
 from course_utils.grading.reading.written import Written
 from course_utils.grading.writing import pages, pictures, tally
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.sentences import NOTHING, hint
-from course_utils.lessons import tasks
-from course_utils.lessons.tasks import answers
 
 SCREENSHOTS = Path(__file__).parents[1] / "build" / "screenshots"
 AXE = "4.14.1"
-FOUR = [tasks.load(name) for name in four_tasks.FOUR]
+FOUR = [catalogue.load(name) for name in four_tasks.FOUR]
 
 
 HOSTILE = [
@@ -347,7 +347,7 @@ LONG = "def attention(query, key, value, mask=None):\n" + "    weights = (query 
 
 
 def test_the_class_page_counts_and_shows_the_most_common_mistake_first_with_its_shortest_example():
-    task = tasks.load("03.attention")
+    task = catalogue.load("03.attention")
     first, second = task.mistakes[:2]
     people = [answered(n, task, f"x = {'1' * (9 - n)};", mistake=first.name) for n in range(3)]
     people += [answered(n, task, "y", mistake=second.name) for n in range(3, 5)]
@@ -382,7 +382,7 @@ def test_the_class_page_counts_and_shows_the_most_common_mistake_first_with_its_
     ],
 )
 def test_of_identical_answers_what_the_page_says_is_left_out(characters, alike, others, listed):
-    task = tasks.load("03.attention")
+    task = catalogue.load("03.attention")
     code = 'def attention(query):\n    """Why."""\n    # how\n' + "    " + "x" * characters + "\n"
     assert len(tally.substance(code)) == characters
     people = [answered(n, task, code, "passed") for n in range(alike)]
@@ -397,7 +397,7 @@ def test_of_identical_answers_what_the_page_says_is_left_out(characters, alike, 
 
 
 def test_the_courses_own_answer_is_told_apart():
-    task, own = tasks.load("03.attention"), answers()["03.attention"]
+    task, own = catalogue.load("03.attention"), answers()["03.attention"]
     people = [answered(n, task, own, "passed", alike=fingerprint(own)) for n in range(2)]
     assert "2 students, the course's own answer" in told(class_page(people, [task], "x"))
     assert "1 student, the course's own answer" in told(class_page(people[:1], [task], "x"))
@@ -405,7 +405,7 @@ def test_the_courses_own_answer_is_told_apart():
 
 def test_memory_stays_flat_though_every_answer_and_mistake_is_new(monkeypatch):
     monkeypatch.setattr(tally, "ANSWERS", 200)
-    task = tasks.load("03.attention")
+    task = catalogue.load("03.attention")
 
     def peak(size):
         counts = tally.ClassTally([task])
@@ -418,7 +418,10 @@ def test_memory_stays_flat_though_every_answer_and_mistake_is_new(monkeypatch):
         assert counts.students == size
         return kept, counts
 
-    small, large = peak(400)[0], min((peak(1600) for _ in range(3)), key=lambda both: both[0])  # other threads only ever add
+    small, large = (
+        peak(400)[0],
+        min((peak(1600) for _ in range(3)), key=lambda both: both[0]),
+    )  # other threads only ever add
     assert large[0] < small + 20_000
     row = large[1].tasks[task.id]
     assert len(row.mistakes) == tally.KINDS + 1

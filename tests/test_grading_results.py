@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils.base.texts import clean
+from course_utils.checks import catalogue
 from course_utils.grading.keeping import texts
 from course_utils.grading.keeping.journal import Journal
 from course_utils.grading.keeping.record import TO_BE_READ, Graded, Person, Points, Result, Verdict
@@ -26,13 +27,14 @@ from course_utils.grading.writing import results, sentences
 from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.gradebook import graded_class
 from course_utils.grading.writing.points import MARKED_LATE
-from course_utils.lessons import tasks
 
 # Ten tasks of two lessons, however many more there are.
 TASKS = [
-    *map(tasks.load, ("02.softmax", "02.masked_softmax", "02.dot_scores", "02.mlp_scores", "02.several_attentions")),
-    *map(tasks.load, ("02.error_through_attention", "03.padding_mask", "03.causal_mask", "03.attention")),
-    tasks.load("03.catch_wrong_attention"),
+    *map(
+        catalogue.load, ("02.softmax", "02.masked_softmax", "02.dot_scores", "02.mlp_scores", "02.several_attentions")
+    ),
+    *map(catalogue.load, ("02.error_through_attention", "03.padding_mask", "03.causal_mask", "03.attention")),
+    catalogue.load("03.catch_wrong_attention"),
 ]
 AT = datetime(2026, 11, 20, 13, 5, 7, 250_000, tzinfo=timezone(timedelta(hours=1)))
 FORMULA = set("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻−")
@@ -205,7 +207,7 @@ LATE = Settings(deadline=AT, per_day=Decimal("0.1"))
     ],
 )
 def test_canvas_mark_of_lateness_costs_nothing_and_is_said(tmp_path, file, settings, submitted, extension, said):
-    verdicts = tuple(Verdict(task.id, "passed") for task in tasks.by_lesson()["02"])
+    verdicts = tuple(Verdict(task.id, "passed") for task in catalogue.by_lesson()["02"])
     roster = {"ada": Person("ada", other={"submitted": submitted})}
     with Journal(tmp_path) as journal:
         journal.begin(2**100, "")

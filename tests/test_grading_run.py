@@ -407,10 +407,16 @@ def test_verdicts_are_kept_for_the_bytes_that_were_graded(tmp_path, graded_here,
 
 def test_what_decides_on_verdicts_is_read_from_imports():
     """A journal's results are taken anew when any of these changes, and stay when only what is written from them does."""
-    decides = {path.relative_to(locks.PACKAGE).as_posix() for path in decides_on_verdicts()}
-    of_lessons = {f"lessons/{file}.py" for file in ("shared/properties", "lesson_04/_scores", "lesson_02/softmax")}
+    of_lessons = {
+        "shared/properties.py",
+        "lesson_04_alignment_scores/tasks/_scores.py",
+        "lesson_02_weighted_sums/tasks/softmax.py",
+    }
+    decides = {path.relative_to(locks.PACKAGE.parent).parts for path in decides_on_verdicts()}
+    assert of_lessons <= {"/".join(rest) for package, *rest in decides if package == "course_lessons"}
+    decides = {"/".join(rest) for package, *rest in decides if package == "course_utils"}
     of_checks = {f"checks/{file}.py" for file in ("judge", "compare", "running/run")}
-    assert of_lessons | of_checks | {"models/attention.py", "grading/cage/fork_server.py", "base/trees.py"} <= decides
+    assert of_checks | {"models/attention.py", "grading/cage/fork_server.py", "base/trees.py"} <= decides
     assert not [path for path in decides if path.startswith(("grading/writing/", "commands/", "training/", "learner/"))]
 
 

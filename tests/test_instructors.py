@@ -33,12 +33,12 @@ from course_utils.base import trees
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, names_in
+from course_utils.checks import catalogue
+from course_utils.checks.catalogue import answers
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
 from course_utils.grading.handing_out import release
 from course_utils.grading.reading.lessons import names_by_lesson
 from course_utils.grading.reading.settings import Settings, read_settings
-from course_utils.lessons import tasks
-from course_utils.lessons.tasks import answers
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
@@ -130,7 +130,7 @@ def test_a_released_exercise_tells_its_lesson_and_no_answer(tmp_path, in_the_cou
     for lesson, number in (("00_start_here", 1), (QUERIES, 6)):
         readme = (tmp_path / lesson / "README.md").read_text(encoding="utf-8")
         rows = re.findall(r"^\| (\d\d\.\w+) \| .* \| ([\d.]+) \|$", readme, re.MULTILINE)
-        assert rows == [(task.id, f"{task.points:g}") for task in tasks.by_lesson()[lesson[:2]]]
+        assert rows == [(task.id, f"{task.points:g}") for task in catalogue.by_lesson()[lesson[:2]]]
         assert len(rows) == number and f"{lesson}.ipynb" in readme
         assert ("Colab" in readme) != is_placeholder(release.address_in(file))
 
@@ -256,7 +256,7 @@ def test_a_class_may_be_graded_on_questions(tmp_path, in_the_course, graded_here
     blank = read(tmp_path / lesson / f"{lesson}.ipynb")
     cells = {cell["id"]: cell for cell in blank["cells"]}
     assert cells["02-q1"]["source"] == 'check("02.q1", ..., seed=7)'
-    question = tasks.load("02.q1")
+    question = catalogue.load("02.q1")
     letters = {text: letter for letter, text in question.options(7)}
     right, wrong = letters[question.right[0]], letters[question.wrong[0][0]]
     for student, (source, _, _) in SAID.items():
@@ -331,7 +331,7 @@ def test_every_task_has_a_solution_and_a_locked_graded_cell_with_its_points(expo
     marked = [cell for cell in notebook["cells"] if "nbgrader" in cell["metadata"]]
     names = [cell["metadata"]["nbgrader"]["grade_id"] for cell in marked]
     assert all(re.fullmatch(r"[\w-]+", name) for name in names) and len({*names}) == len(names)
-    asked = tasks.by_lesson()[lesson[:2]]
+    asked = catalogue.by_lesson()[lesson[:2]]
     assert len(marked) == 2 * len(asked)
     for task, solution, graded in zip(asked, marked[::2], marked[1::2], strict=True):
         assert solution["metadata"]["nbgrader"]["solution"]
@@ -357,7 +357,7 @@ def test_the_solutions_pass_every_graded_cell_and_a_stub_none(exported, lesson):
         exec(solution["source"], names)
         exec(graded["source"], names)
     with pytest.raises(AssertionError, match="nothing to check yet"):
-        nbgrader_form.grade(tasks.by_lesson()[lesson[:2]][0].id, None, 1)
+        nbgrader_form.grade(catalogue.by_lesson()[lesson[:2]][0].id, None, 1)
 
 
 def test_what_a_graded_cell_gives(capfd):
@@ -367,7 +367,7 @@ def test_what_a_graded_cell_gives(capfd):
 
     assert nbgrader_form.grade("03.causal_mask", right_but_loud, 2) is None
     assert capfd.readouterr().err == ""
-    (overflow,) = [mistake for mistake in tasks.load("02.softmax").mistakes if mistake.name == "overflow"]
+    (overflow,) = [mistake for mistake in catalogue.load("02.softmax").mistakes if mistake.name == "overflow"]
     assert nbgrader_form.grade("02.softmax", overflow.function, 3) == 1.5
     assert "50% of the points: right until a score is too large for exp." in capfd.readouterr().out
     with pytest.raises(AssertionError, match="✗ 03.causal_mask – no look into the future: failed"):
@@ -383,7 +383,7 @@ def _context_of_up_to_a_hundred_blocks(next_block):
         blocks += block is not None
         return block
 
-    context = tasks.load("22.one_pass_attention").oracle_function(counted)
+    context = catalogue.load("22.one_pass_attention").oracle_function(counted)
     return context if blocks <= 100 else 2 * context
 
 
@@ -434,13 +434,17 @@ SPECIAL = {
     "edge": _wrong_at_edges,
 }
 SHARES = [
-    (task.id, key) for lesson in tasks.by_lesson().values() for task in lesson for key in SPECIAL if key in task.partial
+    (task.id, key)
+    for lesson in catalogue.by_lesson().values()
+    for task in lesson
+    for key in SPECIAL
+    if key in task.partial
 ]
 
 
 @pytest.mark.parametrize(("task_id", "key"), extent.usually(SHARES, 15))
 def test_a_share_for_what_is_wrong_in_one_respect_alone_is_earned_in_a_graded_cell(task_id, key, capsys):
-    task = tasks.load(task_id)
+    task = catalogue.load(task_id)
     answer = SPECIAL[key](task)
     share, sentence = task.partial[key]
     assert nbgrader_form.grade(task_id, as_answer(task, answer), 4) == 4 * share
@@ -448,7 +452,7 @@ def test_a_share_for_what_is_wrong_in_one_respect_alone_is_earned_in_a_graded_ce
 
 
 def test_an_answer_with_wrong_values_earns_no_share_for_its_gradient():
-    right = tasks.load("02.masked_softmax").oracle_function
+    right = catalogue.load("02.masked_softmax").oracle_function
     with pytest.raises(AssertionError, match="failed"):
         nbgrader_form.grade("02.masked_softmax", lambda scores, mask: right(scores.detach(), mask) * 2, 4)
 
@@ -525,7 +529,7 @@ def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, i
     with zipfile.ZipFile(folder / "attention-course.zip") as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
     assert not [name for name in held if "_exercises.py" in name or "/right/" in name or "__pycache__" in name]
-    own = json.loads(held["attention-course/course_utils/lessons/answers.json"])
+    own = json.loads(held["attention-course/course_lessons/answers.json"])
     assert set(own) == set(answers()) and set(own.values()) == {
         "# The solutions are handed out from Thursday, 5 December 2999, 00:00 (UTC) on."
     }

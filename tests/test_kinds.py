@@ -1,4 +1,4 @@
-"""The kinds of answer that later lessons ask for, on the tasks of a small lesson for tests, `tests/kinds/lesson_90`.
+"""The kinds of answer that later lessons ask for, on the tasks of a small lesson for tests, `tests/kinds/lesson_90_kinds`.
 
 Weights in dicts and lists, modules, whole numbers, lists, exceptions that are asked for, gradients that must not arrive: the kill
 matrix for each, attacks, and the same behind the locks of a class's grading.
@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from course_utils import lessons
+import course_lessons
+from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
@@ -20,17 +21,16 @@ from course_utils.checks.running.run import run
 from course_utils.grading.cage import locks
 from course_utils.grading.judging.box import Limits, Wanted
 from course_utils.grading.judging.grader import Candidates
-from course_utils.lessons import tasks
 
 KINDS = Path(__file__).parent / "kinds"
 
 
 def _lesson():
-    lessons.__path__.append(str(KINDS))
+    course_lessons.__path__.append(str(KINDS))
     try:
-        return {task.id.partition(".")[2]: task for task in tasks.tasks_of.__wrapped__("90")}
+        return {task.id.partition(".")[2]: task for task in catalogue.tasks_of.__wrapped__("90")}
     finally:
-        lessons.__path__.remove(str(KINDS))
+        course_lessons.__path__.remove(str(KINDS))
 
 
 TASKS = _lesson()
@@ -406,4 +406,4 @@ def test_an_answer_of_another_kind_is_told_in_a_class(box):
 
 
 def test_the_lesson_for_tests_is_none_of_the_course():
-    assert "90" not in tasks.lessons() and "course_utils.lessons.lesson_90" in sys.modules
+    assert "90" not in catalogue.lessons() and "course_lessons.lesson_90_kinds" in sys.modules

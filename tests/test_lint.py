@@ -94,7 +94,7 @@ lesson = Lesson(
     number="01", title="Sums", question="What is a sum?", goals=("add",), needs="nothing", reading=5, runs="a second"
 )
 """
-NAMES = ("course_utils/lessons/lesson_01/01_sums.py", "course_utils/lessons/lesson_01/01_sums_exercises.py")
+NAMES = ("course_lessons/lesson_01_sums/lesson.py", "course_lessons/lesson_01_sums/exercises.py")
 
 
 class Course:
@@ -115,7 +115,7 @@ class Course:
         return before.count("\n") + 1
 
     def lint(self):
-        facts = self.root / "course_utils/lessons/lesson_01/__init__.py"
+        facts = self.root / "course_lessons/lesson_01_sums/__init__.py"
         facts.parent.mkdir(parents=True, exist_ok=True)
         facts.write_text(self.facts, encoding="utf-8")
         for name, text in self.texts.items():
@@ -127,7 +127,7 @@ class Course:
                 for kind, tags in (("markdown", []), ("code", ["setup"]))
             )
             cells = [header, setup, *map(self.built, source[begins_in_header(source) :])]
-            folder = self.root / ("solutions" if name.endswith("_exercises.py") else "notebooks")
+            folder = self.root / ("solutions" if name.endswith("exercises.py") else "notebooks")
             folder.mkdir(exist_ok=True)
             (folder / "01_sums.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
         return lint(self.root)

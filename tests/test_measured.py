@@ -9,13 +9,13 @@ from course_utils.data import measured
 from course_utils.models import compared
 
 
-def shown(lesson, name):
-    return importlib.import_module(f"course_utils.lessons.lesson_{lesson}.{name}")
+def figures(name):
+    return importlib.import_module(f"course_lessons.{name}.figures")
 
 
 DIFFERENCES = {
-    "balance": lambda: shown(18, "_shown").ways_to_balance()._repr_html_(),
-    "translators": lambda: shown(18, "_shown").compare_layers()._repr_html_(),
+    "balance": lambda: figures("lesson_18_mixture_of_experts").ways_to_balance()._repr_html_(),
+    "translators": lambda: figures("lesson_18_mixture_of_experts").compare_layers()._repr_html_(),
     "variants": lambda: str(compared.Report("mine", {}, {"once": [[0.5, 0.4, 0.3], [0.6, 0.5, 0.4]]})),
 }
 

@@ -15,11 +15,11 @@ from IPython.utils.capture import capture_output
 
 from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.base.places import learners_folder
+from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.report import in_text, side_by_side
 from course_utils.commands.lab import STARTUP
 from course_utils.learner import history, notebook, state
-from course_utils.lessons import tasks
 
 pytestmark = pytest.mark.usefixtures("course_folder")
 
@@ -63,7 +63,7 @@ def test_not_attempted_is_no_attempt(course_folder, capsys):
 @pytest.mark.parametrize("task_id", ["04.dot", "12.encoder_layer"])
 def test_what_is_handed_over_after_a_call_that_gives_nothing_is_told_to_be_the_function_itself(task_id):
     report = check(task_id, print(end=""))
-    name = tasks.load(task_id).answer_name
+    name = catalogue.load(task_id).answer_name
     assert report.state == "not attempted" and report.message.endswith(f'`check("{task_id}", {name})`.')
     assert "check was given None" in report.message and "NotImplementedError" not in report.message
 
@@ -94,7 +94,7 @@ def test_solution_after_an_attempt_or_by_force(capsys):
 
 def test_a_solution_is_shown_as_highlighted_code_without_the_docstring_that_is_there_already(monkeypatch):
     monkeypatch.setattr(
-        tasks,
+        catalogue,
         "answers",
         lambda: {
             "04.dot": 'def dot(state, hidden):\n    """Return.\n\n    More."""\n    return state @ hidden.mT  # <S>'
@@ -109,7 +109,7 @@ def test_a_solution_is_shown_as_highlighted_code_without_the_docstring_that_is_t
 
 
 def test_where_solutions_are_held_back_the_sentence_in_their_place_is_shown(monkeypatch, capsys):
-    monkeypatch.setattr(tasks, "answers", lambda: {"04.dot": "# The solutions are handed out from Monday on."})
+    monkeypatch.setattr(catalogue, "answers", lambda: {"04.dot": "# The solutions are handed out from Monday on."})
     solution("04.dot", force=True)
     assert capsys.readouterr().out == "The solutions are handed out from Monday on.\n"
 
@@ -134,15 +134,15 @@ def test_progress_says_what_comes_next(capsys):
         progress()
         return capsys.readouterr().out.splitlines()
 
-    first, following = tasks.lessons()["00"], tasks.asked("04", questions=True)[1]
+    first, following = catalogue.lessons()["00"], catalogue.asked("04", questions=True)[1]
     said_first = f"Next comes lesson 00, {first.title}: {first.question} `progress(all=True)` shows every lesson."
     assert said()[2:] == [said_first]
     hint("04.dot")
     assert said()[-1].startswith("Next comes 04.dot, ")
     check("04.dot", right)
     assert said()[-1].startswith(f"Next comes {following.id}, {following.title}. ")
-    last = list(tasks.by_lesson())[-1]
-    for task in tasks.asked(last, questions=True):
+    last = list(catalogue.by_lesson())[-1]
+    for task in catalogue.asked(last, questions=True):
         state.change(task.id, lambda entry: notebook._count(entry, "passed"), print)
     out = said()
     assert out[-1].startswith("You have finished the last lesson. ")
@@ -182,10 +182,10 @@ def test_progress_as_a_table_has_a_heading_for_each_lesson(monkeypatch):
     monkeypatch.setattr(notebook, "_show", shown.append)
     progress(all=True)
     html = shown[0]._repr_html_()
-    assert html.count("<tbody>") == html.count("scope='rowgroup'") == len(tasks.by_lesson())
+    assert html.count("<tbody>") == html.count("scope='rowgroup'") == len(catalogue.by_lesson())
     before, _, lesson = html.partition("04 Alignment scores: 1 of ")
     lesson = lesson.partition("05 Seq2Seq: 0 of ")[0]
-    assert re.findall(r"04\.\w+", lesson) == [task.id for task in tasks.asked("04", questions=True)]
+    assert re.findall(r"04\.\w+", lesson) == [task.id for task in catalogue.asked("04", questions=True)]
     assert "tasks passed, 0 of 5 questions answered" in lesson and "04." not in before
 
 
@@ -222,7 +222,7 @@ def test_an_id_without_its_first_nought_is_completed(written, meant, capsys):
 
 def test_an_id_without_its_lesson_that_several_lessons_have_is_completed_with_each(capsys):
     several = {}
-    for task in (task for of_lesson in tasks.by_lesson().values() for task in of_lesson):
+    for task in (task for of_lesson in catalogue.by_lesson().values() for task in of_lesson):
         several.setdefault(task.id[3:], []).append(f'"{task.id}"')
     name, ids = next((name, ids) for name, ids in several.items() if len(ids) > 1)
     hint(name)
@@ -311,15 +311,15 @@ def test_a_notebook_shows_a_report_once(shell):
 
 
 def test_html_uses_the_themes_text_colour_and_says_the_verdict_in_words():
-    html = judge_answer(tasks.load("04.dot"), wrong)._repr_html_()
+    html = judge_answer(catalogue.load("04.dot"), wrong)._repr_html_()
     assert "aria-label='Check of 04.dot: failed'" in html
     assert "color:black" not in html and "background:white" not in html and "<style" not in html
-    tables = judge_answer(tasks.load("04.dot"), lambda s, h: s @ h.mT + 1)._repr_html_()
+    tables = judge_answer(catalogue.load("04.dot"), lambda s, h: s @ h.mT + 1)._repr_html_()
     assert "expected" in tables and "received" in tables and "≠" in tables
 
 
 def test_a_report_says_what_helps_then_what_came_then_the_input():
-    report = judge_answer(tasks.load("04.dot"), lambda s, h: s @ h.mT + 1)
+    report = judge_answer(catalogue.load("04.dot"), lambda s, h: s @ h.mT + 1)
     for shown in (report._repr_html_().lower(), str(report).lower()):
         order = [report._finding.sentence.lower(), "expected", "received", report.case.name.lower(), "state"]
         places = [shown.index(order[0])]
@@ -330,7 +330,7 @@ def test_a_report_says_what_helps_then_what_came_then_the_input():
 
 
 def test_a_large_input_is_folded_and_in_text_its_large_arguments_are_told_by_their_shapes():
-    report = judge_answer(tasks.load("10.multi_head_attention"), lambda query, *more: query)
+    report = judge_answer(catalogue.load("10.multi_head_attention"), lambda query, *more: query)
     html = report._repr_html_()
     assert "<details><summary" in html and "(open to see it)</summary>" in html
     assert html.index("received") < html.index("<details>") < html.index("in_weight, shape")
@@ -487,13 +487,13 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
     assert all(
         words in out for words in ("02.q1 – a low temperature: not attempted", "a) ", "d) ", "in place of the dots")
     )
-    question = tasks.load("02.q1")
+    question = catalogue.load("02.q1")
     letters = {text: letter for letter, text in question.options(state.seed())}
     for text, sentence in question.wrong:
         check("02.q1", letters[text])
         assert f"{letters[text]}) is not right. {sentence}" in capsys.readouterr().out
     progress()
-    number = sum(len(tasks.questions_of(lesson)) for lesson in tasks.lessons())
+    number = sum(len(catalogue.questions_of(lesson)) for lesson in catalogue.lessons())
     assert f"0 of {number} questions answered" in capsys.readouterr().out
     check("02.q1", f" {letters[question.right[0]].upper()}) ")
     assert "is right. Dividing by a small temperature" in capsys.readouterr().out
@@ -505,7 +505,7 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
 def test_a_letter_from_the_page_as_it_was_built_does_not_count_before_the_own_order_was_seen(
     course_folder, monkeypatch, capsys
 ):
-    question = tasks.load("02.q1")
+    question = catalogue.load("02.q1")
     assert question.options(1) != question.options(0)
     monkeypatch.setattr(state, "seed", lambda say: 1)
     letters = {text: letter for letter, text in question.options(1)}
@@ -550,7 +550,7 @@ def test_the_order_of_options_stays_with_the_learner_and_differs_between_learner
     check("04.dot", right)
     file = course_folder / ".course" / "progress.json"
     assert state.seed() == json.loads(file.read_text())["seed"] == mine
-    question = tasks.load("02.q1")
+    question = catalogue.load("02.q1")
     orders = {tuple(text for _, text in question.options(seed)) for seed in range(200)}
     assert len(orders) == 24  # every order of four occurs
     before = file.read_bytes()
@@ -568,10 +568,12 @@ def test_progress_from_before_there_were_questions_is_read(course_folder):
     assert kept(course_folder)["04.dot"]["attempts"] == 2 and state.seed() == seed
 
 
-@pytest.mark.parametrize("question", [q for n in tasks.lessons() for q in tasks.questions_of(n)], ids=lambda q: q.id)
+@pytest.mark.parametrize(
+    "question", [q for n in catalogue.lessons() for q in catalogue.questions_of(n)], ids=lambda q: q.id
+)
 def test_questions_are_complete(question):
-    assert question.id[:2] in tasks.lessons() and question.text.endswith("?") and len(question.title) < 40
-    if isinstance(question, tasks.Question):
+    assert question.id[:2] in catalogue.lessons() and question.text.endswith("?") and len(question.title) < 40
+    if isinstance(question, catalogue.Question):
         texts = [text for text, _ in (question.right, *question.wrong)]
         assert len(set(texts)) == len(texts) >= 3
     sentences = [m.sentence for m in question.mistakes]
@@ -607,7 +609,7 @@ def test_a_prediction_is_compared_and_kept_nowhere(course_folder, capsys):
 
 
 def test_a_prediction_may_be_a_choice():
-    prediction = tasks.Prediction("02.x", "Which is faster?", "It is one product.", ("dot", "additive"))
+    prediction = catalogue.Prediction("02.x", "Which is faster?", "It is one product.", ("dot", "additive"))
     assert prediction.read(" Dot ") == "dot" and prediction.read("none") is None and prediction.read(3) is None
     assert prediction.wanted() == "one of `'dot'`, `'additive'`"
     assert prediction.compare("dot", "dot") == "Answer: dot, as you said. It is one product."

@@ -11,13 +11,14 @@ import jupytext
 import nbclient
 import pytest
 
+from course_utils.base.places import name_of
 from course_utils.data.loading import load_reviews
 from course_utils.models.sentiment import build_vocabulary
 
 ROOT = Path(__file__).parents[1]
 WITH_DATA = [
     path
-    for path in sorted(ROOT.glob("course_utils/lessons/*/[0-9]*.py"))
+    for path in sorted(ROOT.glob("course_lessons/*/lesson.py"))
     if re.search("load_reviews|file_or_stand_in", path.read_text(encoding="utf-8"))
 ]
 
@@ -25,14 +26,14 @@ WITH_DATA = [
 def test_lesson_01_asks_where_words_point_that_it_also_draws_without_its_data():
     (asked,) = re.findall(
         r"Where will (.*) point\?",
-        (ROOT / "course_utils/lessons/lesson_01/01_bag_of_words.py").read_text(encoding="utf-8"),
+        (ROOT / "course_lessons/lesson_01_bag_of_words/lesson.py").read_text(encoding="utf-8"),
     )
     words = re.findall(r'"(\w+)"', asked)
     vocabulary = build_vocabulary(load_reviews("train", prefer="generated").sentences)
     assert len(words) == 3 and set(words) <= set(vocabulary)
 
 
-@pytest.mark.parametrize("lesson", extent.usually(WITH_DATA, 1), ids=lambda path: path.stem)
+@pytest.mark.parametrize("lesson", extent.usually(WITH_DATA, 1), ids=name_of)
 def test_a_lesson_runs_without_its_data(lesson, tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nothing here"))
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "kept"))

@@ -15,9 +15,9 @@ from right_answers import exercises_of
 from test_tasks import TASKS
 
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.catalogue import answers
 from course_utils.checks.running.own_state import own_state
 from course_utils.learner.notebook import check
-from course_utils.lessons.tasks import answers
 
 THREADS = torch.get_num_threads()
 

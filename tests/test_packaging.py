@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from course_utils.authoring import testing
+from course_utils.base.imports import PACKAGES
 from course_utils.base.places import FOLDERS, names_in
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +40,7 @@ def build_wheel(folder, change=None):
     copy.mkdir(parents=True)
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-TEXT"):
         shutil.copy(ROOT / name, copy)
-    for name in ("course_utils", "tests", "docs", *FOLDERS):
+    for name in (*PACKAGES, "tests", "docs", *FOLDERS):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     if change:
         change(copy)
@@ -121,19 +122,17 @@ def test_conda_installs_the_same_pins():
 
 def test_the_wheel_holds_every_file_of_the_course_and_no_tests(tmp_path):
     names = zipfile.ZipFile(build_wheel(tmp_path)).namelist()
-    files = {path.relative_to(ROOT) for path in (ROOT / "course_utils").rglob("*") if path.is_file()}
+    files = {path.relative_to(ROOT) for name in PACKAGES for path in (ROOT / name).rglob("*") if path.is_file()}
     left_out = (".", "__pycache__", "right")  # right answers in other styles are for the tests
     kept = {path.as_posix() for path in files if not any(part.startswith(left_out) for part in path.parts)}
     published = {name.removeprefix(PUBLISHED) for name in names if name.startswith(PUBLISHED)}
-    assert kept == {name for name in names if name.startswith("course_utils/")} - {
-        PUBLISHED + name for name in published
-    }
+    assert kept == {name for name in names if name.startswith(PACKAGES)} - {PUBLISHED + name for name in published}
     built = {path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).glob("*.ipynb")}
     assert len(built) == 3 * len(names_in(ROOT, "notebooks"))
     pages = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
     assert published == {*built, *pages, "README.md", "LICENSE", "LICENSE-TEXT", "pyproject.toml"}
     assert any(name.endswith("/LICENSE") for name in names)
-    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"course_utils"}
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {*PACKAGES}
 
 
 @pytest.mark.parametrize("name", ["ci", "nightly", "release"])

@@ -17,11 +17,12 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
+from course_utils.base.places import name_of
 from course_utils.figures import pictures, plots, words
 from course_utils.figures.widgets import explore
 from course_utils.site import pages
 
-LESSONS = Path(__file__).parents[1] / "course_utils/lessons"
+LESSONS = Path(__file__).parents[1] / "course_lessons"
 
 
 def texts(ax):
@@ -139,7 +140,7 @@ def explorers(path):
     return tree, [n.targets[0].id for n in calls if getattr(n.value.func, "id", "") == "explore"]
 
 
-WITH_WIDGETS = [path for path in sorted(LESSONS.glob("*/[0-9]*.py")) if explorers(path)[1]]
+WITH_WIDGETS = [path for path in sorted(LESSONS.glob("*/lesson.py")) if explorers(path)[1]]
 SLOW = ("01", "05", "15")  # lessons whose pictures take half a minute
 
 
@@ -149,8 +150,8 @@ def test_lessons_have_widgets():
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, marks=pytest.mark.thorough) if path.name[:2] in SLOW else path for path in WITH_WIDGETS],
-    ids=lambda path: path.stem,
+    [pytest.param(path, marks=pytest.mark.thorough) if name_of(path)[:2] in SLOW else path for path in WITH_WIDGETS],
+    ids=name_of,
 )
 def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
     """Runs the lesson up to its last explorer, training left out, then moves each control to each end."""

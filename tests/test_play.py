@@ -11,13 +11,13 @@ from IPython.utils.capture import capture_output
 from course_utils import check, play
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
+from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.learner import notebook
 from course_utils.learner.player import RIGHT, Player, can_play
 from course_utils.learner.written import check_shapes, read, written
-from course_utils.lessons import tasks
 
 pytestmark = pytest.mark.usefixtures("course_folder")
 
@@ -42,7 +42,7 @@ def words(outputs):
 
 
 def player_of(task_id, answer):
-    task = tasks.load(task_id)
+    task = catalogue.load(task_id)
     report = judge_answer(task, answer)
     return Player(task, lambda: answer, report.case)
 
@@ -166,12 +166,12 @@ def test_functions_and_words_cannot_be_played_with():
         ("03.catch_wrong_attention", lambda candidate: True),
         ("01.must_fail", lambda *a: {}),
     ):
-        task = tasks.load(task_id)
+        task = catalogue.load(task_id)
         report = judge_answer(task, answer)
         assert report.state == "failed" and not can_play(task, report)
 
 
-ASKED = [task for number in tasks.by_lesson() for task in tasks.asked(number, questions=False)]
+ASKED = [task for number in catalogue.by_lesson() for task in catalogue.asked(number, questions=False)]
 
 
 @pytest.mark.parametrize("task", extent.usually(ASKED, 20), ids=lambda task: task.id)
@@ -237,7 +237,7 @@ def test_what_is_no_input_gets_a_sentence(text, like, says):
 
 
 def test_letters_are_compared_from_the_right_and_what_spreads_is_let_be():
-    masked = tasks.load("02.masked_softmax")
+    masked = catalogue.load("02.masked_softmax")
     check_shapes(masked, (torch.zeros(2, 3), torch.ones(3)))
     with pytest.raises(CourseError, match="scores has S = 3 and mask has S = 4: both must be the same."):
         check_shapes(masked, (torch.zeros(2, 3), torch.ones(2, 4)))

@@ -12,11 +12,11 @@ import torch
 import torch.nn.functional as F
 from test_tasks import TASKS, altered, solution_of
 
+from course_lessons.lesson_04_alignment_scores.tasks._scores import shapes
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.explain import Base, known_of
 from course_utils.checks.other_words import IN_OTHER_WORDS
-from course_utils.lessons.lesson_04._scores import shapes
 from course_utils.models import attention
 
 

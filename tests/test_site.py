@@ -22,10 +22,10 @@ from course_utils import commands
 from course_utils.authoring.links import is_placeholder, led_on
 from course_utils.base.errors import CourseError
 from course_utils.base.places import file_of, names_in, number_of
+from course_utils.checks import catalogue
 from course_utils.checks.report import with_code
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import EOS
-from course_utils.lessons import tasks
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
 from course_utils.translation.search import translate_all
@@ -198,13 +198,13 @@ def test_a_prediction_comes_before_what_it_predicts(open_page):
 def test_the_page_knows_what_comes_out_of_each_prediction():
     for name in names_in(ROOT, "notebooks"):
         text = (ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")
-        for one in tasks.predictions_of(number_of(name)):
+        for one in catalogue.predictions_of(number_of(name)):
             outcome = pages._revealed(one, json.loads(text)["cells"])
             assert one.read(outcome) is not None or f'predict(\\"{one.id}' not in text, one.id
 
 
 def test_a_question_says_why_and_the_first_page_counts(open_page):
-    one = next(one for one in tasks.questions_of("02") if isinstance(one, tasks.Question))
+    one = next(one for one in catalogue.questions_of("02") if isinstance(one, catalogue.Question))
     page = open_page("notebooks/02_weighted_sums.html")
     asked = page.locator(f'[id="asked-{one.id}"]')
     for text, why in (*one.wrong, one.right):
@@ -218,7 +218,7 @@ def test_a_question_says_why_and_the_first_page_counts(open_page):
 
 
 def test_numbers_are_judged_as_in_a_notebook(open_page):
-    one = next(one for one in tasks.questions_of("02") if isinstance(one, tasks.NumberQuestion))
+    one = next(one for one in catalogue.questions_of("02") if isinstance(one, catalogue.NumberQuestion))
     page = open_page("notebooks/02_weighted_sums.html")
     asked = page.locator(f'[id="asked-{one.id}"]')
     for number in (one.answer, *dict(one.wrong), 12345.0):
@@ -247,7 +247,7 @@ def test_a_printed_question_has_its_options_and_no_buttons(open_page):
 
 
 def test_a_question_shows_code_as_code(open_page, site):
-    one = tasks.Question(
+    one = catalogue.Question(
         id="00.q9",
         title="Less",
         text="What is `a < b`?",
@@ -685,7 +685,7 @@ def test_a_lesson_whose_data_are_missing_gets_its_page_without_sliders_and_a_lin
 
 
 def test_exercises_show_hints_and_a_solution_only_where_wanted():
-    name, one = "02_weighted_sums", tasks.tasks_of("02")[0]
+    name, one = "02_weighted_sums", catalogue.tasks_of("02")[0]
     with_one, without = (json.dumps(pages.exercises(ROOT, name, solutions)["cells"]) for solutions in (True, False))
     assert "One solution" in with_one and "One solution" not in without
     for text in (with_one, without):
@@ -718,10 +718,10 @@ def test_what_a_check_says_is_in_the_page(site):
     )
 
 
-@pytest.mark.parametrize("lesson", extent.usually(list(tasks.by_lesson()), 2))
+@pytest.mark.parametrize("lesson", extent.usually(list(catalogue.by_lesson()), 2))
 def test_exercises_show_what_a_check_says_of_a_mistake_and_of_an_answer(lesson):
     (name,) = (name for name in names_in(ROOT, "notebooks") if number_of(name) == lesson)
-    first = tasks.tasks_of(lesson)[0]
+    first = catalogue.tasks_of(lesson)[0]
     (cell,) = (cell for cell in pages.exercises(ROOT, name, False)["cells"] if cell["id"].endswith("-reports"))
     wrong, right = cell["outputs"][0]["data"]["text/html"].split("It says of a right one:")
     assert f"{first.id} – {escape(first.title)}: failed" in wrong

@@ -13,18 +13,18 @@ from right_answers import RIGHT, exercises_of
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks import answer as judging
+from course_utils.checks import catalogue
+from course_utils.checks.catalogue import answers
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import _try_property, judge
 from course_utils.checks.running.contract import holds_float64, question
 from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.wrong import first_wrong
-from course_utils.lessons import tasks
-from course_utils.lessons.tasks import answers
 from course_utils.models import variants
 
 # On a busy machine, too: time is tried in test_run.py.
 judge_answer = functools.partial(judging.judge_answer, seconds=60)
-TASKS = {task.id: task for lesson in tasks.by_lesson().values() for task in lesson}
+TASKS = {task.id: task for lesson in catalogue.by_lesson().values() for task in lesson}
 
 
 def solution_of(task_id):
@@ -282,35 +282,35 @@ CHANGES = [
 
 
 def test_each_lesson_has_its_facts_and_its_tasks_in_the_order_of_its_exercises():
-    for number, lesson in tasks.lessons().items():
+    for number, lesson in catalogue.lessons().items():
         assert lesson.number == number and lesson.goals and lesson.question.endswith("?")
-        assert [task.id for task in tasks.tasks_of(number)] == [
+        assert [task.id for task in catalogue.tasks_of(number)] == [
             task_id for task_id in answers() if task_id[:2] == number
         ]
 
 
 def test_a_lesson_without_tasks_is_none_that_can_be_checked_or_graded(monkeypatch):
-    monkeypatch.setattr(tasks, "tasks_of", lambda number: [] if number == "04" else [TASKS["00.weighted_sum"]])
-    tasks.by_lesson.cache_clear()
+    monkeypatch.setattr(catalogue, "tasks_of", lambda number: [] if number == "04" else [TASKS["00.weighted_sum"]])
+    catalogue.by_lesson.cache_clear()
     try:
-        assert "04" in tasks.lessons() and "04" not in tasks.by_lesson()
+        assert "04" in catalogue.lessons() and "04" not in catalogue.by_lesson()
         with pytest.raises(CourseError, match="Lessons with tasks: 00, 01, 02, 03"):
-            tasks.load("04.dot")
+            catalogue.load("04.dot")
     finally:
-        tasks.by_lesson.cache_clear()
+        catalogue.by_lesson.cache_clear()
 
 
 def test_an_error_in_a_tasks_file_is_shown(monkeypatch):
     def broken(name, *rest):
         raise ModuleNotFoundError("No module named 'nowhere'")
 
-    tasks.by_lesson.cache_clear()
-    tasks.tasks_of.cache_clear()
+    catalogue.by_lesson.cache_clear()
+    catalogue.tasks_of.cache_clear()
     with monkeypatch.context() as patch, pytest.raises(ModuleNotFoundError, match="nowhere"):
-        patch.setattr(tasks, "import_module", broken)
-        tasks.load("02.softmax")
+        patch.setattr(catalogue, "import_module", broken)
+        catalogue.load("02.softmax")
     with pytest.raises(CourseError, match=r'"02.sofmax" \(did you mean "02.softmax"\?\). Lesson 02 has 02.softmax, '):
-        tasks.load("02.sofmax")
+        catalogue.load("02.sofmax")
 
 
 def over_the_batch(scores):

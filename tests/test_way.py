@@ -6,10 +6,10 @@ from operator import add, truediv
 import pytest
 import torch
 
+from course_utils.checks import catalogue
 from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
 from course_utils.checks.way import left_out, walk
-from course_utils.lessons import tasks
 
 task = Task(
     "98.shares",
@@ -80,7 +80,7 @@ def test_without_steps_arguments_and_the_result_of_the_oracle_are_changed():
     assert plain.way({"numbers": torch.neg, "result": lambda total: 2 * total})(NUMBERS) == -16
 
 
-WITH_STEPS = [each for asked in tasks.by_lesson().values() for each in asked if each.steps_function]
+WITH_STEPS = [each for asked in catalogue.by_lesson().values() for each in asked if each.steps_function]
 
 
 def on_the_way(declared):

@@ -1,10 +1,10 @@
 """Writes every notebook, and the stored answers, from the .py files that people edit.
 
-    lesson_NN/NN_topic.py            -> notebooks/NN_topic.ipynb   executed
-    lesson_NN/NN_topic_exercises.py  -> solutions/NN_topic.ipynb   executed
-                                     -> exercises/NN_topic_exercises.ipynb   answers cut out, not executed
-                                     -> course_utils/lessons/answers.json
-    the lessons' facts               -> the table in README.md
+    lesson_NN_title/lesson.py     -> notebooks/NN_title.ipynb   executed
+    lesson_NN_title/exercises.py  -> solutions/NN_title.ipynb   executed
+                                  -> exercises/NN_title_exercises.ipynb   answers cut out, not executed
+                                  -> course_lessons/answers.json
+    the lessons' facts            -> the table in README.md
 
 Each notebook carries checksums: of its source (so that only what changed is built again), for each cell of all that its output depends
 on (so that an output is kept as long as it holds: prose never runs anything), and of itself (so that an edit by hand is found).
@@ -105,7 +105,7 @@ def _need_tools():
 def _targets(root):
     found = [Target(folder, name) for folder in FOLDERS for name in sources_in(root, folder)]
     if not found:
-        expected = source_of("notebooks", "02_topic")
+        expected = source_of("notebooks", "02_title")
         raise CourseError(f"{root} holds no lessons: expected files such as {expected}.")
     return sorted(found, key=lambda target: (target.name, FOLDERS.index(target.folder)))
 

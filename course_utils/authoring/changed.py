@@ -28,9 +28,9 @@ from course_utils.authoring.dependencies import chain
 from course_utils.authoring.sources import Target, read_source
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.imports import PACKAGE, closure, imported
+from course_utils.base.imports import PACKAGES, closure, imported
 from course_utils.base.places import FOLDERS, LESSONS, folder_of, sources_in
-from course_utils.lessons import tasks
+from course_utils.checks import catalogue
 
 KEPT = Path("build/last_green.json")  # {what: its checksum} at the last run without a failure
 VARIABLE = "COURSE_CHANGED"  # the names of what has changed, for the processes of pytest
@@ -38,7 +38,7 @@ ENVIRONMENT = "the environment"
 TASK = re.compile(r"\d\d\.\w+")
 FOR_ALL = ("tests/conftest.py", "tests/extent.py")
 # Names of folders that too many tests speak of.
-WITHOUT_MEANING = {*FOLDERS, PACKAGE, "tests", "models", "data", "lessons", "right", "."}
+WITHOUT_MEANING = {*FOLDERS, *PACKAGES, "tests", "models", "data", "tasks", "right", "."}
 
 
 def since_green(root: Path) -> set[str] | None:
@@ -154,17 +154,21 @@ class Hangs:
     @property
     def _seen_otherwise(self):
         """Of the changed files, those that tests import, or ask for by tasks; nobody reads them by their names."""
-        return {name for name in self.files if name.endswith(".py") and name.startswith((f"{PACKAGE}/", "tests/"))}
+        return {
+            name
+            for name in self.files
+            if name.endswith(".py") and name.startswith((*(f"{package}/" for package in PACKAGES), "tests/"))
+        }
 
     def _tasks_of(self, files):
         """Tasks whose declaration has changed, or what this imports of the tasks' own; or right answers to them."""
         declared = {file for file in files if file.startswith(f"{LESSONS}/")}
-        lessons = {file.split("/")[2][-2:] for file in declared if "/_" in file}
+        lessons = {file.split("_")[2] for file in declared if "/tasks/_" in file}
         if not declared:
             return
-        for task in (task for lesson in tasks.by_lesson().values() for task in lesson):
-            folder = folder_of(task.id)
-            needs = closure(self.root, {self.root / folder / f"{task.id[3:]}.py"})
+        for task in (task for lesson in catalogue.by_lesson().values() for task in lesson):
+            folder = folder_of(self.root, task.id)
+            needs = closure(self.root, {self.root / folder / f"tasks/{task.id[3:]}.py"})
             needs = {file.relative_to(self.root).as_posix() for file in needs} | {f"{folder}/right/{task.id[3:]}.py"}
             if needs & declared or task.id[:2] in lessons:
                 yield task.id

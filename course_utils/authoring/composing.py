@@ -51,7 +51,7 @@ def compose(root, target, cells, repository):
     else:
         tasks = task_facts(root, target.number)
         header.append(of_exercises(root, target.name, tasks))
-        cells = [_with_facts(target, tasks, cell) for cell in cells]
+        cells = [_with_facts(root, target, tasks, cell) for cell in cells]
         if target.folder == "exercises":
             cells, _ = split_answers(target.source, cells)
     if begins_in_header(cells):
@@ -67,14 +67,14 @@ def set_up_code(repository):
     return SETUP.format(source=source, placeholder=clause)
 
 
-def _with_facts(target, tasks, cell):
+def _with_facts(root, target, tasks, cell):
     """Return a cell whose text begins with a task's id as its heading, with the task's title before that and its demands below."""
     found = TASK_HEADING.match(cell.text) if cell.kind == "markdown" else None
     if not found:
         return cell
     if found[1] not in tasks:
         raise CourseError(
-            f"{target.source}, line {cell.line}: there is no task {found[1]} in {folder_of(target.number)}/."
+            f"{target.source}, line {cell.line}: there is no task {found[1]} in {folder_of(root, target.number)}/tasks/."
         )
     task, rest = tasks[found[1]], cell.text[found.end() :].strip("\n")
     title = f"{task.title[:1].upper()}{task.title[1:]}"

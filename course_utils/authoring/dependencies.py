@@ -14,7 +14,7 @@ from pathlib import Path
 from course_utils.authoring.composing import checksum
 from course_utils.authoring.running import OWN_MACHINE
 from course_utils.authoring.sources import Cell, Target
-from course_utils.base.imports import PACKAGE, runs_something
+from course_utils.base.imports import PACKAGE, PACKAGES, runs_something
 from course_utils.base.places import LESSONS, folder_of
 
 LEARNER = f"{PACKAGE}.learner.notebook"  # `check` and its like: the package loads them, and they load tasks, by name
@@ -128,7 +128,7 @@ class Reached:
 
     def _file(self, dotted):
         parts = dotted.split(".")
-        if parts[0] != PACKAGE:
+        if parts[0] not in PACKAGES:
             return None
         candidates = self.root.joinpath(*parts[:-1], f"{parts[-1]}.py"), self.root.joinpath(*parts, "__init__.py")
         return next((path for path in candidates if path.is_file()), None)
@@ -186,18 +186,19 @@ def _asked(root, target, text):
     if not ASKS.search(text):
         return []
     ids = TASK.findall(text)
-    tasks = [_task_module(number, name) for number, name in ids]
+    tasks = [_module_of(root, number, f"tasks/{name}") for number, name in ids]
     tasks = [name for name in tasks if (root / f"{name.replace('.', '/')}.py").is_file()]
     if ids and not tasks:
-        return [*SHOWING, *(_task_module(number, "_questions") for number, _ in ids)]
+        return [*SHOWING, *(_module_of(root, number, "questions") for number, _ in ids)]
     if ids and target.folder == "solutions":  # a check there says that the answer is right, and tests see to that
         return SHOWING
-    of_lesson = sorted((root / folder_of(target.number)).glob("[!0-9]*.py"))  # where a cell names no task
-    return [LEARNER, *(tasks or [_task_module(target.number, path.stem) for path in of_lesson])]
+    of_lesson = sorted((root / folder_of(root, target.number)).glob("tasks/*.py"))  # where a cell names no task
+    names = ["questions", *(f"tasks/{path.stem}" for path in of_lesson)]
+    return [LEARNER, *(tasks or [_module_of(root, target.number, name) for name in names])]
 
 
-def _task_module(number, name):
-    return f"{folder_of(number)}/{name}".replace("/", ".")
+def _module_of(root, number, name):
+    return f"{folder_of(root, number)}/{name}".replace("/", ".")
 
 
 # Reading statements
@@ -303,7 +304,7 @@ def _bound_by_imports(tree, package):
         above = package[: len(package) - node.level + 1] if node.level else ()
         base = ".".join([*above, *([node.module] if node.module else [])])
         bound |= {alias.asname or alias.name: (base, alias.name) for alias in node.names}
-    return {name: found for name, found in bound.items() if found[0].split(".")[0] == PACKAGE}
+    return {name: found for name, found in bound.items() if found[0].split(".")[0] in PACKAGES}
 
 
 # Which sentences are shown

@@ -1,6 +1,6 @@
 """What the build writes from facts: the headers of notebooks, the line under a task's heading, the README's table.
 
-Here: texts. Not here: the facts (`lessons/lesson_NN/`), and which cell or file a text goes into (`build.py`).
+Here: texts. Not here: the facts (`course_lessons/lesson_NN_title/__init__.py`), and which cell or file a text goes into (`build.py`).
 """
 
 import re
@@ -23,7 +23,7 @@ LEGEND = (
 
 def lesson_facts(root: Path, number: str) -> Lesson:
     """Return what is declared of a lesson in the course at root. Raises `CourseError`."""
-    name = f"{folder_of(number)}/__init__.py"
+    name = f"{folder_of(root, number)}/__init__.py"
     file = root / name
     lesson = runpy.run_path(str(file)).get("lesson") if file.is_file() else None
     if not isinstance(lesson, Lesson):
@@ -34,7 +34,7 @@ def lesson_facts(root: Path, number: str) -> Lesson:
 def task_facts(root: Path, number: str) -> dict[str, Task]:
     """Return the tasks of a lesson in the course at root, by id. Raises `CourseError` for a file that declares none."""
     found = {}
-    for file in sorted((root / folder_of(number)).glob("[!_0-9]*.py")):
+    for file in sorted((root / folder_of(root, number)).glob("tasks/[!_]*.py")):
         task = runpy.run_path(str(file)).get("task")
         if not isinstance(task, Task) or task.id != f"{number}.{file.stem}":
             raise CourseError(

@@ -52,7 +52,7 @@ def read_text(path):
 
 
 def read_source(root: Path, name: str) -> list[Cell]:
-    """Return the cells of a jupytext percent file, e.g. name "course_utils/lessons/lesson_02/02_weighted_sums.py"."""
+    """Return the cells of a jupytext percent file, e.g. name "course_lessons/lesson_02_weighted_sums/lesson.py"."""
     import jupytext
 
     try:

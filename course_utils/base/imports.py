@@ -10,15 +10,18 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from course_utils.base.places import LESSONS
+
 PACKAGE = "course_utils"
+PACKAGES = (PACKAGE, LESSONS)
 
 
 def closure(root: Path, files: Iterable[Path]) -> set[Path]:
-    """Return these files of the course's package and all that they import from it, directly or not.
+    """Return these files of the course and all that they import from it, directly or not.
 
     Args:
-        root: the folder that holds the package.
-        files: modules of the package.
+        root: the folder that holds the course's packages.
+        files: modules of them.
     """
     seen, waiting = set(), set(files)
     while waiting:
@@ -61,7 +64,7 @@ def _names(code, package):
             above = package[: len(package) - node.level + 1] if node.level else ()
             base = ".".join([*above, *([node.module] if node.module else [])])
             names |= {base} | {f"{base}.{alias.name}" for alias in node.names}
-    return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
+    return tuple(sorted(name for name in names if name.split(".")[0] in PACKAGES))
 
 
 def _files(root, names):

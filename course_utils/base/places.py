@@ -15,21 +15,23 @@ from course_utils.base.texts import did_you_mean
 FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
 ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
 OWN = "my_course"  # the learner's own copies, in a clone, where git ignores them, or in the folder where `course lab` was called
-NAMED = "[0-9][0-9]_*"  # what the files of lessons are called
+NAMED = "[0-9][0-9]_*"  # what lessons are called
 PUBLISHED = (
     Path(__file__).resolve().parents[1] / "published"
 )  # what a wheel holds of the course's folder beside the code
-LESSONS = "course_utils/lessons"  # a folder for each lesson, with all that people write for it
+LESSONS = "course_lessons"  # the package of the lessons, with a folder for each
 
 
 def number_of(lesson: str) -> str:
     """Return a lesson's number, "03", from its number, its name or a path: "3", "03_queries_keys_values", a task's id "03.dot"."""
-    return lesson.zfill(2) if lesson.isdecimal() else Path(lesson).name[:2]
+    return lesson.zfill(2) if lesson.isdecimal() else name_of(lesson)[:2]
 
 
-def folder_of(lesson: str) -> str:
-    """Return the path of the folder that holds all that people write for a lesson, given as `number_of` takes it."""
-    return f"{LESSONS}/lesson_{number_of(lesson)}"
+def folder_of(root: Path, lesson: str) -> str:
+    """Return the path from root to the folder of a lesson's sources; `lesson` is what `number_of` takes."""
+    number = number_of(lesson)
+    found = sorted(path.name for path in root.glob(f"{LESSONS}/lesson_{number}_*"))
+    return f"{LESSONS}/{found[0] if found else f'lesson_{number}'}"
 
 
 def file_of(folder: str, name: str) -> str:
@@ -39,17 +41,19 @@ def file_of(folder: str, name: str) -> str:
 
 def source_of(folder: str, name: str) -> str:
     """Return the path of what a notebook is built from; exercises and solutions are built from one file."""
-    return f"{folder_of(name)}/{name}{'' if folder == 'notebooks' else ENDINGS['exercises']}.py"
+    return f"{LESSONS}/lesson_{name}/{'lesson' if folder == 'notebooks' else 'exercises'}.py"
 
 
 def sources_in(root: Path, folder: str) -> list[str]:
     """Return the names of the lessons that have a source for a folder, such as "exercises", of the course at root, in order."""
-    found = sorted(name_of(path) for path in root.glob(f"{LESSONS}/lesson_*/{NAMED}.py"))
-    return [name for name in dict.fromkeys(found) if (root / source_of(folder, name)).is_file()]
+    names = sorted(path.name.removeprefix("lesson_") for path in root.glob(f"{LESSONS}/lesson_{NAMED}"))
+    return [name for name in names if (root / source_of(folder, name)).is_file()]
 
 
 def name_of(path: str | Path) -> str:
-    """Return the name of the lesson that a file belongs to: "03_queries" for "exercises/03_queries_exercises.ipynb"."""
+    """Return the lesson that a file belongs to: "03_queries" for "exercises/03_queries_exercises.ipynb" and "lesson_03_queries/lesson.py"."""
+    if (folder := Path(path).parent).match(f"lesson_{NAMED}"):
+        return folder.name.removeprefix("lesson_")
     return Path(path).stem.removesuffix(ENDINGS["exercises"])
 
 

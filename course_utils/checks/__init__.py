@@ -1,4 +1,4 @@
-"""How an answer is run, judged and explained. What is asked is in `course_utils.lessons`.
+"""How an answer is run, judged and explained. What is asked is in `course_lessons`; `catalogue.py` finds it.
 
     cases(seed) --> run(answer, cases) --> outcomes --> judge(task, cases, outcomes) --> report
 

@@ -1,6 +1,6 @@
 """What is known of a lesson beside its text: the facts that its header, the exercises' header and the README's table are made from.
 
-A lesson is declared in `course_utils/lessons/lesson_NN/__init__.py`:
+A lesson is declared in `course_lessons/lesson_NN_title/__init__.py`:
 
     lesson = Lesson(
         number="04",
@@ -12,7 +12,7 @@ A lesson is declared in `course_utils/lessons/lesson_NN/__init__.py`:
         runs="half a minute",
     )
 
-Not here: its tasks, which are beside it, a file each, and its text, which is `NN_topic.py`.
+Not here: its tasks, which are in `tasks/`, a file each, and its text, which is `lesson.py`.
 """
 
 from dataclasses import dataclass

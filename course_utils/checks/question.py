@@ -1,6 +1,6 @@
 """Questions whose answer is a letter or a number, and predictions, which are never wrong. Shows and keeps nothing.
 
-They are together in a lesson's file `course_utils/lessons/lesson_04/_questions.py`:
+They are together in a lesson's file `course_lessons/lesson_04_alignment_scores/questions.py`:
 
     questions = (
         Question("04.q1", "two widths", "Why is … ?",

@@ -1,6 +1,6 @@
 """What a task is made of: cases, the steps to a right answer, properties, named mistakes, hints. Runs and judges nothing.
 
-A task is declared in a file of its own, `course_utils/lessons/lesson_04/dot.py`:
+A task is declared in a file of its own, `course_lessons/lesson_04_alignment_scores/tasks/dot.py`:
 
     task = Task("04.dot", "the dot-product score", arguments=("state B×T×D", "hidden B×S×D"), result="scores B×T×S",
                 difficulty=1, importance=5, minutes=5, hints=("…", "…", "…"))

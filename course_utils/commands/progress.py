@@ -12,9 +12,9 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Print the table, or where nothing is kept yet, say so."""
     from course_utils.base.places import chosen, learners_folder
+    from course_utils.checks.catalogue import by_lesson
     from course_utils.learner import state
     from course_utils.learner.notebook import how_far
-    from course_utils.lessons.tasks import by_lesson
 
     lessons = chosen([options.lesson], by_lesson()) if options.lesson else ()
     folder = learners_folder()

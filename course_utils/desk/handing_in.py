@@ -16,6 +16,7 @@ from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import OWN, chosen, course_of, file_of, names_in, number_of
+from course_utils.checks import catalogue
 from course_utils.desk.copies import KINDS, a_dict, to_text, with_id
 from course_utils.grading.handing_out.package import course_version
 from course_utils.grading.reading.lessons import names_by_lesson
@@ -34,7 +35,6 @@ from course_utils.grading.reading.notebook_file import (
 )
 from course_utils.learner import state
 from course_utils.learner.in_class import unlike
-from course_utils.lessons import tasks
 
 HANDED_IN = f"{OWN}/handed_in"
 UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
@@ -77,7 +77,7 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> HandedIn:
     write(target, text)
     skipped = dict(_no_python(notebook.cells))
     cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
-    rows = [_row(task, cells) for task in tasks.by_lesson()[number_of(name)]]
+    rows = [_row(task, cells) for task in catalogue.by_lesson()[number_of(name)]]
     return HandedIn(target, path, rows, [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name))])
 
 
@@ -133,7 +133,7 @@ def _row(task, cells):
 
 def _remarks(cells, number):
     """Give a sentence for each thing that the learner may not have meant."""
-    exercises = tasks.by_lesson()[number]
+    exercises = catalogue.by_lesson()[number]
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
     for task in exercises:
         places = definitions(cells, task.answer_name)
@@ -176,7 +176,7 @@ def _no_python(cells):
 
 def _questions(cells, number, checked) -> Iterator[str]:
     """Questions are in the lesson; an instructor may hand them out with the exercises, and then they count."""
-    ids = [question.id for question in tasks.questions_of(number)]
+    ids = [question.id for question in catalogue.questions_of(number)]
     if here := [name for name in ids if name in checked]:
         text = "\n".join(cells)
         if left := [name for name in here if re.search(UNANSWERED.format(re.escape(name)), text)]:

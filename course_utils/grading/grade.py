@@ -17,6 +17,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
 from course_utils.base.places import chosen
+from course_utils.checks import catalogue
 from course_utils.grading.cage import locks
 from course_utils.grading.judging import pool
 from course_utils.grading.judging.box import Limits
@@ -33,7 +34,6 @@ from course_utils.grading.writing.class_page import class_page
 from course_utils.grading.writing.gradebook import graded_class
 from course_utils.grading.writing.pages import write_feedback, write_in_words
 from course_utils.grading.writing.results import write_all
-from course_utils.lessons import tasks
 
 LEAST_SEED = 2**96  # a smaller number can be found by trying: whoever has it knows the inputs
 UNSAFE = (
@@ -152,7 +152,7 @@ def grade_class(
 def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides=None) -> Class:
     """Read and check all that is told, as `grade_class` takes it. Raises `CourseError`."""
     submissions, out = Path(submissions), Path(out)
-    numbers = chosen(lessons or (), tasks.by_lesson(), " with tasks")
+    numbers = chosen(lessons or (), catalogue.by_lesson(), " with tasks")
     if out.resolve() == submissions.resolve():
         raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
     beside = tuple(filter(None, (roster, settings, overrides)))
@@ -168,7 +168,7 @@ def which_lessons(what: Class, journal: Journal) -> Class:
     """Return the class with the lessons that count: those named, else the journal's, else those that many students handed in."""
     if what.lessons:
         return what
-    lessons = [lesson for lesson in journal.header.get("lessons", []) if lesson in tasks.by_lesson()]
+    lessons = [lesson for lesson in journal.header.get("lessons", []) if lesson in catalogue.by_lesson()]
     if lessons:
         return replace(what, lessons=lessons)
     count = votes(what.found)
@@ -239,7 +239,7 @@ def write_results(journal: Journal, keys: list[str], what: Class, title: str) ->
 def _title(lessons):
     """Return the name of an assignment: a lesson's title, or the numbers of several."""
     if len(lessons) == 1:
-        return f"Lesson {lessons[0]}: {tasks.lessons()[lessons[0]].title}"
+        return f"Lesson {lessons[0]}: {catalogue.lessons()[lessons[0]].title}"
     return f"Attention course, lessons {', '.join(lessons)}" if lessons else "Attention course"
 
 

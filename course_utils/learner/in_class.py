@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 
 from course_utils.base.environment import DISTRIBUTION
+from course_utils.base.imports import PACKAGES
 
 IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 OTHERS = {
@@ -25,7 +26,7 @@ def unlike(cells: Iterable[str]) -> Iterator[str]:
     """Give a sentence for each thing in a learner's cells of code that may not work where a class is graded."""
     text = "\n".join(cell for cell in cells if "COURSE_SOURCE" not in cell)  # that one is the course's own, and sets up
     for name in dict.fromkeys(IMPORT.findall(text)):
-        if name not in sys.stdlib_module_names and name != "course_utils" and not _comes_with_the_course(name):
+        if name not in {*sys.stdlib_module_names, *PACKAGES} and not _comes_with_the_course(name):
             yield f"Your code imports `{name}`, which does not come with the course: where a class is graded, it may be missing."
     for does, pattern in OTHERS.items():
         if found := re.search(rf"^(?!\s*#).*?(?:{pattern}).*$", text, re.MULTILINE):

@@ -8,6 +8,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.signs import printable
 from course_utils.base.steps import shown_while_waiting
+from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import SYMBOLS, Report, framed, headline, with_code
@@ -15,7 +16,6 @@ from course_utils.checks.running.own_state import warnings_stay_warnings
 from course_utils.checks.running.run import code_of
 from course_utils.learner import history, state
 from course_utils.learner.in_class import unlike
-from course_utils.lessons import tasks
 
 history.watch()  # from the first import on
 LEFT_OUT = object()
@@ -81,7 +81,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
     task = _task(task_id, "check")
     if isinstance(task, Message):
         return _show(task)
-    if not isinstance(task, tasks.Task):
+    if not isinstance(task, catalogue.Task):
         return _check_question(task, None if answer is LEFT_OUT else answer, seed, keep)
     if not (
         isinstance(seconds, (int, float))
@@ -234,7 +234,7 @@ def hint(task_id=None, *more, keep=True, **unknown):
     task = _task(task_id, "hint")
     if isinstance(task, Message):
         return _show(task)
-    if not isinstance(task, tasks.Task):
+    if not isinstance(task, catalogue.Task):
         return _show(Message(f"{task.id} is a question and has no hints: each wrong answer says why it is wrong."))
     entry = _changed(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), keep)
     step, first = entry["hints"], "" if entry.get("attempts") else "Once you have tried it, "
@@ -249,12 +249,12 @@ def solution(task_id=None, *more, force=False, **unknown):
     task = _task(task_id, "solution")
     if isinstance(task, Message):
         return _show(task)
-    if not isinstance(task, tasks.Task):
+    if not isinstance(task, catalogue.Task):
         return _show(Message(f"{task.id} is a question: try an answer, and it says why that is right or wrong."))
     if not force and not state.read(_say).get(task.id, {}).get("attempts"):
         text = f'Try {task.id} first: write an answer and run its check. Then this shows a solution; `solution("{task.id}", force=True)` shows it at once.'
         return _show(Message(text))
-    answer = tasks.answers()[task.id]
+    answer = catalogue.answers()[task.id]
     held_back = answer.startswith("# ")  # a class that waits with its solutions has a sentence in their place
     return _show(Message(answer.removeprefix("# ")) if held_back else Code(_without_docstring(answer)))
 
@@ -311,7 +311,7 @@ def _prediction(prediction_id, use, given, unknown):
     if len(given) > 1 or unknown or not isinstance(prediction_id, str):
         return _how_to_use(use, prediction_id, *given)
     try:
-        return tasks.load_prediction(prediction_id)
+        return catalogue.load_prediction(prediction_id)
     except CourseError as error:
         return Message(str(error))
 
@@ -338,12 +338,12 @@ def how_far(all, to_see_all, lessons=()):
     """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson. `lessons` are shown alone, if there are any."""
     saved = state.read(_say)
     groups = {
-        number: [_progress_row(task, saved.get(task.id, {})) for task in tasks.asked(number, questions=True)]
-        for number in tasks.by_lesson()
+        number: [_progress_row(task, saved.get(task.id, {})) for task in catalogue.asked(number, questions=True)]
+        for number in catalogue.by_lesson()
     }
     total, ahead = _summary(sum(groups.values(), [])), _what_comes_next(groups)
     shown = {
-        f"{number} {tasks.lessons()[number].title}: {_summary(rows)}": rows
+        f"{number} {catalogue.lessons()[number].title}: {_summary(rows)}": rows
         if lessons or _begun(rows) and (all or _left(rows))
         else []
         for number, rows in groups.items()
@@ -357,7 +357,7 @@ def how_far(all, to_see_all, lessons=()):
 def _progress_row(task, entry):
     reached = "passed" if entry.get("passed") else entry.get("state", "not attempted")
     hints = entry.get("hints", 0)
-    return isinstance(task, tasks.Task), task.id, task.title, reached, entry.get("attempts", 0), hints
+    return isinstance(task, catalogue.Task), task.id, task.title, reached, entry.get("attempts", 0), hints
 
 
 def _carry(save, load):
@@ -395,7 +395,7 @@ def _what_comes_next(groups):
     following = [number for number in groups if not begun or number > begun[-1]]
     if not following:
         return "You have finished the last lesson."
-    lesson = tasks.lessons()[following[0]]
+    lesson = catalogue.lessons()[following[0]]
     return f"Next comes lesson {lesson.number}, {lesson.title}: {lesson.question}"
 
 
@@ -439,7 +439,7 @@ def _task(task_id, use):
     if not isinstance(task_id, str):
         return Message(f"A task is named by its id in quotes: {USES[use]}.")
     try:
-        return tasks.load(task_id)
+        return catalogue.load(task_id)
     except CourseError as error:
         return Message(_ids_meant(task_id) or str(error))
 
@@ -447,7 +447,7 @@ def _task(task_id, use):
 def _ids_meant(task_id):
     """Return the sentence for an id without its lesson, or with another lesson's number; "" where no task has such a name."""
     name = task_id.strip().rpartition(".")[2]
-    ids = [task.id for of_lesson in tasks.by_lesson().values() for task in of_lesson]
+    ids = [task.id for of_lesson in catalogue.by_lesson().values() for task in of_lesson]
     meant = [f'"{known}"' for known in ids if known[3:] == name]
     if not meant:
         return ""
@@ -456,13 +456,15 @@ def _ids_meant(task_id):
 
 def _defined_last():
     """Return the id of the task whose answer a cell of the notebook defined last."""
-    name = history.last_defined([task.answer_name for of_lesson in tasks.by_lesson().values() for task in of_lesson])
+    name = history.last_defined(
+        [task.answer_name for of_lesson in catalogue.by_lesson().values() for task in of_lesson]
+    )
     return name and _task_of(name)
 
 
 def _task_of(name):
     """Return the id of the task that a function or class of that name answers; of several, of the lesson tried last. None for none."""
-    found = [task.id for of_lesson in tasks.by_lesson().values() for task in of_lesson if task.answer_name == name]
+    found = [task.id for of_lesson in catalogue.by_lesson().values() for task in of_lesson if task.answer_name == name]
     here = [task_id for task_id in found if _last_tried and task_id[:2] == _last_tried[0][:2]]
     return next(iter(here or found), None)
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
+from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.learner.notebook import Message
-from course_utils.lessons import tasks
 
 
 def train_own(train: Callable, answers: Mapping[str, object]):
@@ -17,7 +17,7 @@ def train_own(train: Callable, answers: Mapping[str, object]):
         answers: the id of each task, and what the learner has written for it.
     """
     for task_id, answer in answers.items():
-        task = tasks.load(task_id)
+        task = catalogue.load(task_id)
         if judge_answer(task, answer).state != "passed":
             why = f"check({task_id!r}, {task.answer_name}) says why."
             return Message(

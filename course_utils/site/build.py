@@ -21,9 +21,9 @@ from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, is_clone, names_in, number_of
+from course_utils.checks import catalogue
 from course_utils.checks.task import count
 from course_utils.figures import every_head
-from course_utils.lessons import tasks
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
 from course_utils.translation.unread import FEW, MANY, NAMED, SENTENCES, caption_words, target_words
@@ -140,7 +140,7 @@ def _tree(names, texts):
     parts = {
         "Try it": ["translator.md"],
         "Lessons": [
-            f"{number_of(name)} {tasks.lessons()[number_of(name)].title} <{file_of('notebooks', name)}>"
+            f"{number_of(name)} {catalogue.lessons()[number_of(name)].title} <{file_of('notebooks', name)}>"
             for name in names
         ],
         "More": [file for file in texts if file != "translator.md"],

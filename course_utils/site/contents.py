@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from course_utils.base.places import number_of
-from course_utils.lessons import tasks
+from course_utils.checks import catalogue
 from course_utils.models.files import load_pretrained
 from course_utils.site.titles import TITLES
 from course_utils.translation.search import translate_all
@@ -63,7 +63,7 @@ def first_page(root: Path, names: list[str]) -> str:
 def _in_the_list(name):
     """Return a lesson's entry on the first page, as HTML: number, title, question, and how far this reader has come."""
     number = number_of(name)
-    one, count = tasks.lessons()[number], len(tasks.questions_of(number))
+    one, count = catalogue.lessons()[number], len(catalogue.questions_of(number))
     return (
         f'<li><a href="notebooks/{name}.html"><b>{number} {escape(one.title)}</b> <span>{escape(one.question)}</span></a> '
         f'<span class="course-progress" data-lesson="{number}" data-of="{count}"></span></li>'

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from course_utils.base.places import file_of, number_of
+from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
 from course_utils.checks.report import with_code
 from course_utils.figures.words import STAYS_LIGHT, image
-from course_utils.lessons import tasks
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
 IN_COLAB = re.compile(r"\[(?:Open in Colab|!\[Open in Colab\]\([^)]*\))\]\(([^)]*)\)")  # a link or a badge
@@ -31,7 +31,7 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
     """Return the page of a lesson, as a notebook; `moving` has what moves in it, by the id of its cell (`moving.of_lesson`)."""
     file, number = file_of("notebooks", name), number_of(name)
     notebook = _read(root / file)
-    known = {one.id: one for one in (*tasks.questions_of(number), *tasks.predictions_of(number))}
+    known = {one.id: one for one in (*catalogue.questions_of(number), *catalogue.predictions_of(number))}
     cells = []
     for place, cell in enumerate(_shown(notebook["cells"])):
         text = "".join(cell["source"])
@@ -56,8 +56,8 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
 
 def exercises(root: Path, name: str, solutions: bool) -> dict:
     """Return the page of a lesson's exercises, as a notebook; with one solution for each task, or without any."""
-    notebook, facts = _read(root / file_of("exercises", name)), {t.id: t for t in tasks.tasks_of(number_of(name))}
-    answers, cells, first = tasks.answers(), [], next(iter(facts.values()), None)
+    notebook, facts = _read(root / file_of("exercises", name)), {t.id: t for t in catalogue.tasks_of(number_of(name))}
+    answers, cells, first = catalogue.answers(), [], next(iter(facts.values()), None)
     shown = _shown(notebook["cells"])
     for place, cell in enumerate(shown):
         text = "".join(cell["source"])

@@ -12,6 +12,8 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from course_utils.base.imports import PACKAGES
+
 IDLE = 0.01  # the share of the clock's time that what only waits computes at most
 IDLE_AFTER = 2  # times its seconds, after which what only waits is stopped
 AT_ONCE = 2e-4  # seconds between further alarms, where an answer has swallowed two of them
@@ -30,7 +32,7 @@ class TimeIsUp(BaseException):
     """Raised inside the answer. Not an Exception, so that `except Exception` does not swallow it."""
 
 
-CLEANS_UP = ("course_utils", "contextlib", "torch")  # packages whose `__exit__` sets back what the whole process shares
+CLEANS_UP = (*PACKAGES, "contextlib", "torch")  # packages whose `__exit__` sets back what the whole process shares
 
 
 def _raise_everywhere(frame, event, argument):
@@ -48,7 +50,7 @@ def _raise_everywhere(frame, event, argument):
 
 def _trace_frames(frame, trace, traced):
     """Trace the frames from this one up to ours; what they had before is added to `traced`."""
-    while frame is not None and _package(frame) != "course_utils":
+    while frame is not None and _package(frame) not in PACKAGES:
         if _package(frame) not in CLEANS_UP:
             traced.append((frame, frame.f_trace))
             frame.f_trace = trace

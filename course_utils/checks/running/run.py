@@ -16,7 +16,6 @@ import sys
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -38,15 +37,15 @@ from course_utils.checks.running.contract import (
 )
 from course_utils.checks.running.limit import WAITING, Limit, TimeIsUp, time_limit
 from course_utils.checks.running.own_state import own_state
-from course_utils.checks.running.watch import Watch, unwatched
+from course_utils.checks.running.watch import OURS, Watch, unwatched
 
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
 DIGITS_AT_MOST = 4096  # binary ones
-NOT_THE_LEARNERS = tuple(
-    f"{place}{os.sep}"
-    for place in {str(Path(__file__).parents[2]), *(sysconfig.get_paths()[k] for k in ("stdlib", "purelib", "platlib"))}
+NOT_THE_LEARNERS = (
+    *OURS,
+    *(f"{sysconfig.get_paths()[k]}{os.sep}" for k in ("stdlib", "purelib", "platlib")),
 )
 NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
 

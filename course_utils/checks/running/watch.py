@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
+from course_utils.base.imports import PACKAGES
+
 PACKAGE = Path(__file__).parents[2]
 ROOMS = ("models", "data", "training", "translation")  # of the package, which hold what an exercise may ask for
 FOLDERS = tuple(f"{PACKAGE / room}{os.sep}" for room in ROOMS)
-OURS = f"{PACKAGE}{os.sep}"
+OURS = tuple(f"{PACKAGE.with_name(package)}{os.sep}" for package in PACKAGES)
 RUNNING = tuple(f"{PACKAGE / room}{os.sep}" for room in ("checks/running", "grading/cage"))  # which call answers
 SEEN = {}  # {a code's id: (its name or "", the code, which is kept so that the id stays its own)}
 COPIES = {}  # what `copies` has returned, or was told

@@ -25,6 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
+from course_utils.base.imports import PACKAGES
 from course_utils.grading.cage import landlock, seccomp
 
 try:
@@ -112,10 +113,10 @@ def readable(hidden=(), data=()) -> list[str]:
 
 @functools.cache
 def _of_the_course():
-    """Return this package, every other copy of it that is installed where a learner's code may read, and what else holds answers."""
-    found = {str(PACKAGE)}
+    """Return the course's packages, every other copy of them that is installed where a learner's code may read, and what else holds answers."""
+    found = {str(PACKAGE.with_name(name)) for name in PACKAGES}
     for root in {os.path.realpath(root) for root in (*_libraries(), "/usr/lib", "/usr/lib64", "/usr/local/lib")}:
-        for name in (PACKAGE.name, *ANSWERS_OF_OTHERS):
+        for name in (*PACKAGES, *ANSWERS_OF_OTHERS):
             found |= {os.path.realpath(place) for place in _named(root, name, DEPTH_OF_COPIES)}
     return sorted(found)
 

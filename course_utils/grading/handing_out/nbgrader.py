@@ -17,12 +17,12 @@ from course_utils.authoring.composing import OPEN_IN_COLAB
 from course_utils.authoring.sources import BEGIN, CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.places import number_of
+from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.handing_out import release
 from course_utils.grading.keeping.record import Verdict
 from course_utils.grading.reading.settings import Settings
 from course_utils.grading.writing.points import share_of
-from course_utils.lessons import tasks
 
 CONFIG = '''\
 """nbgrader's settings for "Attention, from sums to Transformers"; `course export nbgrader` wrote them."""
@@ -101,7 +101,7 @@ def grade(task_id: str, answer, points: float) -> float | None:
     Raises AssertionError with the report where it earns nothing. What an answer writes to stderr, a warning perhaps, is kept
     back: nbgrader would take it for a failure.
     """
-    task = tasks.load(task_id)
+    task = catalogue.load(task_id)
     with contextlib.redirect_stderr(io.StringIO()):
         report = judge_answer(task, answer)
     if report.state == "passed":

@@ -11,15 +11,16 @@ from pathlib import Path
 
 from course_utils.base.environment import DISTRIBUTION
 from course_utils.base.errors import CourseError
+from course_utils.base.imports import PACKAGES
 from course_utils.base.places import LESSONS, PUBLISHED
-from course_utils.lessons import tasks
+from course_utils.checks import catalogue
 
 NAME = "attention-course.zip"
 FOLDER = "attention-course"  # in the archive, as pip wants one
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
 LEFT_OUT = {"__pycache__", PUBLISHED.name}
 ANSWERS = f"{LESSONS}/answers.json"
-SOLVED = ("lesson_*/[0-9]*_exercises.py", "lesson_*/right/*")  # in the folder of the lessons
+SOLVED = ("lesson_*/exercises.py", "lesson_*/right/*")  # in the package of the lessons
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
 
 
@@ -40,7 +41,7 @@ def package(root: Path, note: str) -> bytes:
     """
     code = PUBLISHED.parent
     names = {name: root / name for name in BESIDE}
-    for path in sorted(code.rglob("*")):
+    for path in sorted(path for package in PACKAGES for path in code.with_name(package).rglob("*")):
         place = path.relative_to(code.parent)
         if path.is_file() and LEFT_OUT.isdisjoint(place.parts) and not any(map(path.match, SOLVED)):
             names[place.as_posix()] = path
@@ -65,4 +66,4 @@ def zipped(content: dict[str, bytes], mode: int = 0o644) -> bytes:
 
 
 def _without_answers(note):
-    return json.dumps(dict.fromkeys(tasks.answers(), f"# {note}"), indent=1).encode()
+    return json.dumps(dict.fromkeys(catalogue.answers(), f"# {note}"), indent=1).encode()

@@ -15,9 +15,9 @@ from course_utils.authoring.sources import CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.places import chosen, file_of, names_in, number_of, remedy
+from course_utils.checks import catalogue
 from course_utils.grading.handing_out.package import NAME, course_version, package
 from course_utils.grading.reading.settings import Settings, written_out
-from course_utils.lessons import tasks
 
 ADDRESS = re.compile(r'"git\+(https?://[^"]+)"')  # in every notebook's set-up cell
 SIBLING = re.compile(r"\]\(\.\./")  # a link out of the folder
@@ -167,7 +167,7 @@ def _installing_what_lies_beside(notebook):
 
 def _with_names(notebook, lesson):
     """Return a notebook whose cells for answers bear nbgrader's names: collected into nbgrader, it is graded there too."""
-    known, cells = {task.id for task in tasks.by_lesson()[number_of(lesson)]}, []
+    known, cells = {task.id for task in catalogue.by_lesson()[number_of(lesson)]}, []
     for cell, following in zip(notebook["cells"], [*notebook["cells"][1:], {"source": ""}], strict=True):
         check = CHECK.search(following["source"])
         if check and check.group(1) in known and "NotImplementedError" in cell["source"]:
@@ -196,7 +196,7 @@ def cell_name(task: str) -> str:
 
 def _with_questions(notebook, lesson, settings):
     """Return a notebook with the lesson's questions below its exercises, where they count."""
-    questions = tasks.questions_of(number_of(lesson))
+    questions = catalogue.questions_of(number_of(lesson))
     if settings.questions is None or not questions:
         return notebook
     cells = [{"cell_type": "markdown", "id": "questions", "metadata": {}, "source": QUESTIONS}]
@@ -224,7 +224,7 @@ def _with_words(notebook, lesson, settings):
 def _readme(notebook, lesson, settings, withheld=False):
     number, points = number_of(lesson), worth(lesson, settings)
     counted = settings.counted(number)
-    left_out = [each.id for each in tasks.asked(number, settings.questions is not None) if each.id not in points]
+    left_out = [each.id for each in catalogue.asked(number, settings.questions is not None) if each.id not in points]
     return README.format(
         title=_title(notebook),
         file=f"{lesson}.ipynb",
@@ -233,7 +233,7 @@ def _readme(notebook, lesson, settings, withheld=False):
         rows="\n".join(f"| {task.id} | {task.title} | {points[task.id]:g} |" for task in counted),
         left_out=f"\nIt also holds what does not count: {', '.join(left_out)}.\n" if left_out else "",
         due=_due(settings),
-        first=next((task.id for task in counted if task.hints), tasks.by_lesson()[number][0].id),
+        first=next((task.id for task in counted if task.hints), catalogue.by_lesson()[number][0].id),
         begin=WITHHELD if withheld else NOT_PUBLISHED if is_placeholder(_address(notebook)) else PUBLISHED,
     )
 

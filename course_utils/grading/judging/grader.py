@@ -16,8 +16,9 @@ from pathlib import Path
 import torch
 
 from course_utils.base.imports import closure
+from course_utils.base.places import LESSONS
 from course_utils.base.texts import cut
-from course_utils.checks import judge
+from course_utils.checks import catalogue, judge
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import refuse
 from course_utils.checks.running import contract
@@ -43,7 +44,6 @@ from course_utils.grading.reading.notebook_file import (
     read_bytes,
 )
 from course_utils.grading.reading.submissions import Found
-from course_utils.lessons import tasks
 
 SECONDS_OF_JUDGE = 1  # for a task, which takes a few milliseconds; half as long after each breach in a notebook
 SECONDS_TO_EXPLAIN = 20  # a wrong value without a name; the first takes half a second, the next ones milliseconds
@@ -64,7 +64,7 @@ def _imports_of(*modules):
 
 
 SUSPICIOUS = {  # what no honest answer needs
-    r"course_utils\s*\.\s*(lessons|grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
+    r"course_lessons\b|course_utils\s*\.\s*(grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
     r"_getframe|\b[gs]et(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back|f_locals": "looks into other frames",
     r"__closure__|cell_contents|_exchange\b": "looks into the functions that it is given",
@@ -85,9 +85,10 @@ def decides_on_verdicts() -> set[Path]:
     modules = {
         Path(__file__).resolve(),
         Path(fork_server.__file__).resolve(),
-        *(locks.PACKAGE / "lessons").glob("*/[!0-9]*.py"),
+        *(locks.PACKAGE.parent / LESSONS).glob("*/tasks/*.py"),
+        *(locks.PACKAGE.parent / LESSONS).glob("*/questions.py"),
     }
-    offers = {offer for of in tasks.by_lesson().values() for task in of for offer in task.offers}
+    offers = {offer for of in catalogue.by_lesson().values() for task in of for offer in task.offers}
     return closure(locks.PACKAGE.parent, modules | {offered.file_of(offer) for offer in offers})
 
 
@@ -210,9 +211,9 @@ class Grader:
 
     def _run(self, notebook):
         """Return what cells failed, the verdicts, and what is odd about them."""
-        exercises = tasks.by_lesson()[notebook.lesson]
+        exercises = catalogue.by_lesson()[notebook.lesson]
         wanted = [self._wanted(task, notebook.cells) for task in exercises]
-        questions = () if self._questions is None else tasks.questions_of(notebook.lesson)
+        questions = () if self._questions is None else catalogue.questions_of(notebook.lesson)
         results = list(self.box.answers(notebook.cells, wanted))
         self._patience, self._explaining = SECONDS_OF_JUDGE, max(LEAST_TO_EXPLAIN, self.box.left)
         failed, answers = results[: len(results) - len(exercises)], results[len(results) - len(exercises) :]
@@ -306,11 +307,11 @@ class Grader:
         Only letters for the order that was handed out count: those for another one may come from anywhere.
         """
         if pair is None:
-            wanted = "a letter" if isinstance(question, tasks.Question) else "a number"
+            wanted = "a letter" if isinstance(question, catalogue.Question) else "a number"
             message = f'The notebook holds no `check("{question.id}", …)` with {wanted} as its answer.'
             return Verdict(question.id, "missing", message=message)
         answer, seed = pair
-        if isinstance(question, tasks.Question) and (type(seed), seed) != (int, self._questions):
+        if isinstance(question, catalogue.Question) and (type(seed), seed) != (int, self._questions):
             message = (
                 "Its options stood in another order than in the notebook that was handed out: keep "
                 f"`seed={self._questions}` in the check, as it was there, and answer again."
@@ -330,7 +331,9 @@ class Grader:
 
 def _is_the_instructors(name, lesson):
     """Return whether a name can be a question of an instructor's for this lesson: the course's own are judged, not read."""
-    return name.partition(".")[0] == lesson and name not in {each.id for each in tasks.asked(lesson, questions=True)}
+    return name.partition(".")[0] == lesson and name not in {
+        each.id for each in catalogue.asked(lesson, questions=True)
+    }
 
 
 def _unreadable(task):
@@ -351,7 +354,7 @@ def _sentences(note):
 
 def _imports(code, lesson):
     """Return the imports of the course's own models that no exercise of the lesson offers: nothing is behind them."""
-    offers = [offer for task in tasks.by_lesson()[lesson] for offer in task.offers]
+    offers = [offer for task in catalogue.by_lesson()[lesson] for offer in task.offers]
     lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", code, re.MULTILINE)
     odd = [line.strip() for line in dict.fromkeys(lines) if not any(_is_import_of(offer, line) for offer in offers)]
     return [f"The code imports what no exercise offers: {cut(line, 100)}" for line in odd[:3]]
@@ -380,6 +383,6 @@ def _own_code(notebook):
 
 @cache
 def _imports_handed_out(lesson):
-    files = (locks.PACKAGE / "lessons").glob(f"lesson_{lesson}/[0-9]*_exercises.py")
+    files = (locks.PACKAGE.parent / LESSONS).glob(f"lesson_{lesson}_*/exercises.py")
     lines = (line for file in files for line in file.read_text(encoding="utf-8").splitlines())
     return frozenset(line.rstrip() for line in lines if line.startswith("from course_utils"))

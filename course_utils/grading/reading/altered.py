@@ -12,7 +12,7 @@ from pathlib import Path
 from course_utils.authoring.composing import cell_id
 from course_utils.authoring.sources import CHECK
 from course_utils.base.places import number_of, sources_in
-from course_utils.lessons import tasks
+from course_utils.checks import catalogue
 
 PROMPT = re.compile(r"#+ *(?:[^`\n]*`)?(\d\d\.\w{1,60})\b")  # begins the text of a prompt
 BUILT = re.compile("[0-9a-f]{12}")  # the name of a cell that the build has made; other programs choose others
@@ -28,7 +28,7 @@ def altered(titled: Iterable[tuple[str, str]], code: Iterable[str], lesson: str)
         code: the code cells.
         lesson: as "03".
     """
-    ids = [task.id for task in tasks.by_lesson()[lesson]]
+    ids = [task.id for task in catalogue.by_lesson()[lesson]]
     prompts = [(found[1], name, text) for name, text in titled if (found := PROMPT.match(text))]
     edited = {task for task, name, text in prompts if _is_edited(name, text, lesson)}
     deleted = {*ids} - {task for task, _, _ in prompts}
@@ -48,5 +48,5 @@ def _is_edited(name, text, lesson):
 @cache
 def _name(lesson):
     """Return the whole name of a lesson, "03_queries_keys_values"."""
-    names = sources_in(Path(tasks.__file__).parents[2], "notebooks")
+    names = sources_in(Path(catalogue.__file__).parents[2], "notebooks")
     return next((name for name in names if number_of(name) == lesson), "")

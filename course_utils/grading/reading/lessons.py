@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
+from course_utils.checks import catalogue
 from course_utils.grading.reading import notebook_file
 from course_utils.grading.reading.notebook_file import Notebook, Unreadable, definition, fingerprint, read_notebook
 from course_utils.grading.reading.submissions import Found
-from course_utils.lessons import tasks
 
 STUDENTS = 500  # who are asked, spread evenly over a larger class
 NOTEBOOKS = 10  # of a student that are looked at
@@ -26,7 +26,7 @@ SHARE = 0.5  # of the students with the commonest lesson: a lesson that fewer ha
 @cache
 def names_by_lesson() -> dict[str, list[str]]:
     """Return {"03": ["padding_mask", …], …}: what the exercises ask to be defined."""
-    return {lesson: [task.answer_name for task in of] for lesson, of in tasks.by_lesson().items()}
+    return {lesson: [task.answer_name for task in of] for lesson, of in catalogue.by_lesson().items()}
 
 
 def votes(found: Iterable[Found]) -> Counter:

@@ -49,8 +49,8 @@ from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.places import number_of
 from course_utils.base.texts import did_you_mean
+from course_utils.checks import catalogue
 from course_utils.grading.reading.written import Written
-from course_utils.lessons import tasks
 
 MOST = 10_000  # points for a task
 DAY_BEGINS, DAY_ENDS = time.min, time.max  # what a date alone means, by what it is the date of
@@ -94,7 +94,7 @@ class Settings:
 
     def counted(self, lesson: str) -> list:
         """Return the tasks of a lesson that count, its questions where they do, and what a person reads, in order."""
-        counted = [one for one in tasks.asked(lesson, self.questions is not None) if one.id not in self.leave_out]
+        counted = [one for one in catalogue.asked(lesson, self.questions is not None) if one.id not in self.leave_out]
         return counted + self.in_words(lesson)
 
     def in_words(self, lesson: str) -> list[Written]:
@@ -108,7 +108,7 @@ class Settings:
 
 def known_ids() -> list[str]:
     """Return the ids of all tasks and questions."""
-    return [each.id for number in tasks.by_lesson() for each in tasks.asked(number, questions=True)]
+    return [each.id for number in catalogue.by_lesson() for each in catalogue.asked(number, questions=True)]
 
 
 def read_settings(path: Path | None) -> Settings:
@@ -193,7 +193,7 @@ def _must_be_known(where, task, known):
         there = (
             f"lesson {number_of(task)} has {', '.join(lesson)}"
             if lesson
-            else f"the lessons are {', '.join(tasks.by_lesson())}"
+            else f"the lessons are {', '.join(catalogue.by_lesson())}"
         )
         raise SettingsError(f'{where}: there is no task "{task}"{did_you_mean(task, known)}: {there}.')
 
@@ -293,7 +293,7 @@ def _written(section, known):
     found = []
     for name, question in _flat_tables(section).items():
         where = f'[written."{name}"]'
-        if not re.fullmatch(r"\d\d\.[A-Za-z]\w{0,59}", name) or number_of(name) not in tasks.by_lesson():
+        if not re.fullmatch(r"\d\d\.[A-Za-z]\w{0,59}", name) or number_of(name) not in catalogue.by_lesson():
             raise SettingsError(
                 f'{where} must begin with the number of a lesson with exercises, and a name of yours in letters, such as [written."03.why_three"].'
             )

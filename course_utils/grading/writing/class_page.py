@@ -6,11 +6,11 @@ Here: what `tally` counted, sorted and chosen for the page. Not here: the page i
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from course_utils.checks.catalogue import answers
 from course_utils.grading.keeping.record import Graded
 from course_utils.grading.reading.written import Written
 from course_utils.grading.writing import tally
 from course_utils.grading.writing.markup import anchor, sentence, template, with_code
-from course_utils.lessons.tasks import answers
 
 WORDS = {
     "passed": "passed",

@@ -1,0 +1,18 @@
+"""Lesson 00. Its tasks are in `tasks/`, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="00",
+    title="Start here",
+    question="What is a weighted sum, and how does this course answer you?",
+    goals=(
+        "compute a weighted sum on paper and in code",
+        "read the PyTorch of this course: shapes, broadcasting with `None`, `@`, masks, gradients",
+        "check an answer and read what is wrong with it",
+        "find help when you are stuck",
+    ),
+    needs="a little Python, and an idea of what a vector and a derivative are",
+    reading=30,
+    runs="a few seconds",
+)

@@ -1,0 +1,19 @@
+"""Lesson 01. Its tasks are in `tasks/`, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="01",
+    title="Bag of words",
+    question="How far does a sum of word vectors go, and where must it fail?",
+    goals=(
+        "turn sentences into numbers",
+        "sum word vectors under a mask",
+        "train logistic regression on the sum",
+        "read word polarity as a direction",
+        "say where any sum must fail, and where a linear score must",
+    ),
+    needs="lesson 00: shapes, masks, `@` and gradients; the dot product and the logarithm",
+    reading=50,
+    runs="half a minute",
+)

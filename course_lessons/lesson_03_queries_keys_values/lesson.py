@@ -1,0 +1,450 @@
+# %%
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course_lessons.lesson_03_queries_keys_values import figures
+from course_utils import check, predict, reveal
+from course_utils.data.generated_reviews import four_cases, generate_reviews
+from course_utils.figures import diagrams, plots
+from course_utils.models.sentiment import build_vocabulary, correct, encode, train
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# In lesson 02, an attention compared every word with a learned vector θ, which was the same for every sentence. So "not" could not look for the word that it negates. In this lesson, the words themselves ask. Does one attention then get all four cases right: good and bad reviews, plain and with "not"?
+#
+# ## One function for every θ
+#
+# Each attention of lesson 02 had its own θ, but the formula was the same, a dot product. So we write the formula once, and θ becomes one of its arguments:
+#
+# $$z = q^\top k$$
+#
+# The vector that asks is called the **query** $q$. The vector that it is compared with is called the **key** $k$. The result $z$ is the **score** of this key for this query.
+#
+# We take the three words of lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries and S the number of keys. D is the width of both.
+
+# %% tags=["nbval-check-output"]
+words = ["not", "really", "great"]
+K = torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])  # S D: a key for each word
+Q = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # T D: the queries are θ₁ and θ₂
+scores = Q @ K.T  # T S: of each query and each key
+scores
+
+# %% [markdown]
+# The first row holds the scores for θ₁: "not" has the highest one, 2.
+#
+# Any vector of width D can be a query, even a word. What does a query get back?
+#
+# ## Score, normalise, sum
+#
+# Attention has three steps:
+#
+# 1. **Score.** Every key gets a score from the query.
+# 2. **Normalise.** A softmax turns the scores of one query into weights $a$.
+# 3. **Sum.** Each word hands over a vector, its **value** $v$ of width E. The weighted sum of the values is the **context** $c$ of the query.
+#
+# For now, each word is its own value.
+#
+# $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_{r=1}^{S} e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
+#
+# Here is the calculation for θ₁. Do it on paper first: the scores are 2, 1 and 0, and $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
+
+# %% tags=["nbval-check-output"]
+V = K  # S E: for now each word is its own value
+exponentials = scores[0].exp()  # S
+weights = exponentials / exponentials.sum()  # S
+context = torch.zeros(2)  # E
+for s in range(3):
+    context = context + weights[s] * V[s]
+print("weights", weights)
+print("context", context)
+
+# %% [markdown]
+# The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
+#
+# In matrices, the three steps are one product, a softmax along each row, and another product. Together they are one function, $\mathrm{Attention}(Q, K, V)$:
+
+
+# %% tags=["nbval-check-output"]
+def attention(Q, K, V):  # T D, S D, S E
+    weights = (Q @ K.T).softmax(-1)  # T S
+    return weights @ V, weights  # T E, T S
+
+
+contexts, weights = attention(Q, K, V)
+by_library = F.scaled_dot_product_attention(Q, K, V, scale=1.0)
+print(contexts)
+print("PyTorch gives the same:", torch.allclose(contexts, by_library))
+
+# %% [markdown]
+# The first row is the context that we have computed. PyTorch has this function, too. Our `scale=1.0` turns off a division that lesson 04 explains.
+#
+# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes later.
+
+# %%
+diagrams.attention(new=["queries", "keys", "values"])
+
+# %% [markdown]
+# ## A soft dictionary
+#
+# The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for, and returns its value. Attention compares what you ask for with all keys, and returns a weighted mean of all values.
+#
+# We give the three words the values 10, 20 and 40, and their keys are at right angles to each other. Then we ask for "really": the query points along its key, and we make the query longer and longer. Where does the answer begin, and where does it end?
+
+# %% tags=["nbval-check-output"]
+value_of = {"not": 10.0, "really": 20.0, "great": 40.0}
+print("dictionary:", value_of["really"])
+
+keys = torch.eye(3)  # S D
+values = torch.tensor([[10.0], [20.0], [40.0]])  # S E
+for length in (0, 1, 2, 4, 8):
+    query = length * keys[1:2]  # T D: one row, along the key of "really"
+    answer, weights = attention(query, keys, values)
+    print(f"query of length {length}: {answer.item():.2f}")
+
+# %% [markdown]
+# The answer begins at 23.33, the mean of the three values, because all scores are 0 then. It ends at 20, which is what the dictionary returns.
+#
+# The answer changes smoothly with the query. So there is a gradient, and a network can learn what to ask for.
+#
+# ## Who asks?
+#
+# Queries can come from three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
+#
+# We compare fixed attention and self-attention on "the film was not great". By hand, we give each word one feature; only "the" and "was" have the same one. Which words will look at more than one word in self-attention?
+
+# %%
+words = ["the", "film", "was", "not", "great"]
+feature = {"the": 0, "was": 0, "film": 1, "not": 2, "great": 3}
+x = torch.zeros(5, 4)  # S D
+for place, word in enumerate(words):
+    x[place, feature[word]] = 2  # more than 1: clear scores
+theta = torch.zeros(2, 4)  # T D
+theta[0, feature["not"]] = 2  # θ₁ asks for "not"
+theta[1, feature["film"]] = 2  # θ₂ asks for "film" and "great"
+theta[1, feature["great"]] = 2
+
+_, fixed = attention(theta, x, x)  # T S: the weights
+_, own = attention(x, x, x)
+asked = {  # weights, their columns, their rows
+    "fixed": (fixed, words, ["θ₁", "θ₂"]),
+    "self": (own, words, words),
+}
+plots.side_by_side(plots.weights, asked)
+
+# %% [markdown]
+# In fixed attention, θ₁ **finds** "not", which means that nearly all of its weight lies there. θ₂ asks for two features, and shares its weight between "film" and "great". In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word finds itself. So the word "not" finds itself, and does not find the word that it negates.
+#
+# ## Where a query may look
+#
+# One box of the first drawing is still unexplained: "mask". A **mask** says for each query and each key whether the query may look there. True means "may look". Where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
+#
+# The **padding mask** of lesson 02 is True where the key is a word. We need it below, because our reviews have different lengths. A **causal mask** is True where the key stands at the place of the query or before it. It hides later words, as lesson 09 needs.
+#
+# Take the three words "not", "really" and "great", and two positions of padding, which are vectors of zeros. How many of the 25 pairs of query and key are True in both masks? Does any context move if we change the keys and values of the padding?
+
+
+# %% tags=["nbval-check-output"]
+def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
+    scores = (Q @ K.mT).masked_fill(~mask, -torch.inf)  # T S
+    weights = scores.softmax(-1).nan_to_num(0.0)  # T S: 0 in place of NaN
+    return weights @ V, weights  # T E, T S
+
+
+is_word = torch.tensor([True, True, True, False, False])  # S
+causal = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
+both = is_word & causal  # T S: the padding mask is the same for every query
+print("True in both masks:", both.sum().item())
+
+x = torch.cat([K, torch.zeros(2, 2)])  # S D: the three words, then padding
+changed = torch.cat([K, torch.ones(2, 2)])  # S D: other numbers in the padding
+before, weights = masked_attention(x, x, x, both)
+after, _ = masked_attention(x, changed, changed, both)
+print("weights of the last query:", weights[4])
+print("no context moves:", torch.equal(before, after))
+
+padding_masks = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S
+in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
+print("masks of two sentences:", *in_batch.shape)
+
+# %% [markdown]
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The last query is padding, so its scores are 0, and the three words share its weight. A hidden key has the weight 0, so we may change it and its value, and no context moves. That is how to test a mask. In a batch, each sentence has its own padding, so each gets a mask of its own, T×S. Unlike `.T`, `.mT` exchanges only the last two axes, so `masked_attention` also works for a batch.
+#
+# ## Can self-attention deal with "not"?
+#
+# In lesson 02, one fixed attention got at most three of the four cases right, and several together got all four.
+#
+# Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, which is called a **residual connection**. Then the sum over all words decides:
+#
+# $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
+#
+# In the class for this model, `projections` names, by the letters q, k and v, which parts a matrix makes from the word. For now there are none, and `nn.Identity` hands on the word itself; the matrices follow below.
+
+
+# %%
+class SelfAttention(nn.Module):
+    def __init__(self, vocabulary_size, width=8, projections=""):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, width)  # V D
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        for part in ("query", "key", "value"):
+            learned = part[0] in projections
+            matrix = nn.Linear(width, width, bias=False) if learned else nn.Identity()
+            setattr(self, part, matrix)
+        self.output = nn.Linear(width, 1)
+
+    def attend(self, ids, mask):  # B S, B S
+        x = self.embedding(ids)  # B S D
+        may_look = mask[:, None]  # B 1 S: every query may look at every word
+        return masked_attention(self.query(x), self.key(x), self.value(x), may_look)
+
+    def forward(self, ids, mask):
+        contexts, _ = self.attend(ids, mask)  # B S D
+        words = (self.embedding(ids) + contexts) * mask[:, :, None]  # B S D
+        return self.output(words.sum(1)).squeeze(-1)  # B
+
+
+# %% [markdown]
+# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings of lesson 02. What share of new reviews will it classify correctly? A guess is right half the time.
+
+# %% tags=["nbval-check-output"]
+predict("03.own_question", ...)
+
+# %% tags=["reveals"]
+learn = generate_reviews(2000, seed=0)
+test = four_cases(250, seed=1)
+vocabulary = build_vocabulary(learn.sentences)
+learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
+test_ids, test_mask = encode(test.sentences, vocabulary)
+
+
+def trained(seed, projections=""):  # none yet: they come below
+    torch.manual_seed(seed)
+    model = SelfAttention(len(vocabulary), projections=projections)
+    settings = {"epochs": 15, "batch": 64, "rate": 0.05, "weight_decay": 0.01}
+    train(model, learn_ids, learn_mask, learn.labels, seed, **settings)
+    return model
+
+
+def share_right(model):
+    right = correct(model, test_ids, test_mask, test.labels)  # B
+    return right.float().mean().item()
+
+
+runs = [trained(seed) for seed in range(5)]
+one_vector = [share_right(model) for model in runs]
+print("Share of new reviews right, five runs with different seeds:")
+print(" ".join(f"{share:.3f}" for share in one_vector))
+reveal("03.own_question", sum(one_vector) / 5)
+
+# %% [markdown]
+# This model is no better than a guess, with each of the five seeds.
+#
+# The task is not impossible for it: with vectors chosen by hand, it gets all four cases right. But our training did not find such vectors in five runs.
+#
+# <details><summary>The vectors</summary>
+#
+# With $w = (-2, 3, 3, 2) / 6$, a word with the vector $x$ adds $w^\top x$, once by its own vector and once more for each word that finds it:
+#
+# | word | vector | adds |
+# | --- | --- | --- |
+# | "great" | (6, 12, 0, 0) | +4 |
+# | "awful" | (0, 0, 12, 0) | +6 |
+# | "not" | (9, 0, 0, 12) | +1 |
+# | any other | (3, 0, 0, 0) | -1 |
+#
+# The other words find "not" if it is there, and otherwise "great" if it is there. In "the film was great", for example, four words find "great", which adds $4 \cdot 4 = 16$. With $b = -12$, the four outputs are right:
+#
+# | review | own vectors | contexts | output |
+# | --- | --- | --- | --- |
+# | the film was great | +1 | +16 | +5 |
+# | the film was awful | +3 | +3 | -6 |
+# | the film was not great | +2 | +8 | -2 |
+# | the film was not awful | +4 | +10 | +2 |
+#
+# </details>
+#
+# A single vector has a limit. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. So a word can find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found, and it is handed over. Does training succeed with a vector for each job?
+#
+# ## Three vectors for each word
+#
+# So we give every word a query, a key and a value of its own. Three learned matrices make them, the **projections**:
+#
+# $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
+#
+# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The residual connection stays: each word's own vector is added to its context.
+
+# %%
+diagrams.self_attention(new=["projections", "residual"])
+
+# %% [markdown]
+# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0, and say whether the word is an opinion, "not", or a neutral word.
+#
+# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" finds the opinion, too. Neutral words find each other, and get 0. So an opinion is found once in a plain review, and twice in a review with "not".
+#
+# "great" itself adds 3, and it hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3. If two words find it, the -4 must. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
+
+# %%
+features = {
+    "great": torch.tensor([3.0, 1, 0, 0]),
+    "awful": torch.tensor([-3.0, 1, 0, 0]),
+    "not": torch.tensor([0.0, 0, 1, 0]),
+    "neutral": torch.tensor([0.0, 0, 0, 1]),
+}
+# D 2: the first column looks for opinions, the second for neutral words
+W_q = torch.tensor([
+    [0.0, 0.0],  # the polarity does not matter
+    [10.0, 0.0],  # an opinion looks for opinions
+    [10.0, 0.0],  # "not" looks for opinions
+    [0.0, 10.0],  # a neutral word looks for neutral words
+])  # fmt: skip
+# D 2: the first column is found as an opinion, the second as a neutral word
+W_k = torch.tensor([
+    [0.0, 0.0],  # the polarity does not matter
+    [1.0, 0.0],  # an opinion is found by those who look for opinions
+    [0.0, 0.0],  # "not" is found by no word
+    [0.0, 1.0],  # a neutral word is found by those who look for neutral words
+])  # fmt: skip
+W_v = torch.zeros(4, 4)  # D D
+W_v[0, 0] = -2 / 3  # "great" hands over -2, "awful" 2
+
+
+# %% tags=["nbval-check-output"]
+def by_hand(sentence):
+    rows = [features.get(word, features["neutral"]) for word in sentence.split()]
+    x = torch.stack(rows)  # S D
+    contexts, _ = attention(x @ W_q, x @ W_k, x @ W_v)  # S D
+    total = (x + contexts).sum(0)  # D: with the residual connection
+    return total[0]  # the polarity
+
+
+cases = [
+    "the film was great",
+    "the film was awful",
+    "the film was not great",
+    "the film was not awful",
+]
+for case in cases:
+    print(f"{by_hand(case):+.0f}  {case}")
+
+# %% [markdown]
+# All four cases are right. In "the film was not awful", the word "awful" adds -3. It finds itself, which adds 2, and "not" finds it, which adds another 2. The sum is 1.
+#
+# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It brings a question into the sentence, and the answer depends on the opinion that is there. In a bag of words, "not" adds the same number to every sentence.
+#
+# **Your turn**: call `by_hand` with sentences of your own. What does `by_hand("great , not awful")` return?
+#
+# <details><summary>Answer</summary>
+#
+# It returns 0, so the model cannot decide. "not" finds two opinions that fit equally well, because the model does not know where in the sentence a word stands. Lesson 11 adds the positions.
+#
+# </details>
+#
+# ## Does training find such matrices?
+#
+# Now all vectors and all three matrices are learned from labels, again with five seeds, and with the same reviews, steps and rate as before. How many of the five runs will get all test reviews right?
+
+# %% tags=["nbval-check-output"]
+predict("03.projections", ...)
+
+# %% tags=["reveals"]
+models = [trained(seed, projections="qkv") for seed in range(5)]
+three_vectors = [share_right(model) for model in models]
+print("Share of new reviews right, five runs with different seeds:")
+print(" ".join(f"{share:.3f}" for share in three_vectors))
+reveal("03.projections", three_vectors.count(1.0))
+
+# %% [markdown]
+# With the three matrices, every run gets every review right. Which of the matrices makes the difference, and would more training help without them? The course has trained six kinds of models on the same reviews, for up to five times as many epochs, and stored the results. Where a matrix is missing, the word itself takes its part. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
+
+# %%
+figures.share_right_by_matrices()
+
+# %% [markdown]
+# Each of the three matrices alone is enough, or nearly so, if training is long enough. After 15 epochs, a query or a key alone gets more than nine in ten reviews right in every run, while a value alone gets there in every run only after 40. Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 0.78 right. Without any matrix, no run gets there at this rate. At a rate of 0.2, four of five do in 75 epochs.
+#
+# Has training found the matrices that we chose? We look into the last of the five models with all three. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
+
+# %%
+model = models[4]
+pictures = {}
+for case in cases:
+    words = case.split()
+    _, weights = model.attend(*encode([words], vocabulary))  # 1 S S
+    pictures[case] = weights[0], words, words
+plots.side_by_side(plots.weights, pictures, width=3)
+
+# %% [markdown]
+# "the", "film" and "was" look mostly at "great" in the first review. Where "not" stands, they find "not" instead. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" in the last review, and "was" in the third. So training has not found our matrices: there, "not" was found by no word.
+#
+# Why does it work? A word adds to the output in two ways: by its own vector, and by its context. At the end, b is added, which is the same for all reviews. Which of the two decides?
+
+# %%
+w = model.output.weight[0]  # D
+for case in cases:
+    ids, mask = encode([case.split()], vocabulary)  # 1 S
+    contexts, _ = model.attend(ids, mask)  # 1 S D
+    own = (model.embedding(ids) @ w).sum().item()
+    found = (contexts @ w).sum().item()
+    print(f"{case:22}  own vectors {own:+.1f}   contexts {found:+.1f}")
+print(f"b {model.output.bias.item():+.1f}")
+
+# %% [markdown]
+# The contexts decide: they are positive only in the two good reviews. The words' own vectors add nearly the same number in all four cases.
+#
+# A context consists of values. So the last question is what a word adds to the output each time it is found. For a word with the value $v$, this is $w^\top v$. Will "awful" add a negative number?
+
+# %%
+with torch.no_grad():
+    for word in ("great", "awful", "not", "the", "was"):
+        x = model.embedding.weight[vocabulary[word]]  # D
+        v = model.value(x)  # D
+        print(f"{word:6} adds {(w @ v).item():+.1f} each time it is found")
+
+# %% [markdown]
+# No: in this model "awful" adds a large positive number, and so does "great". It all depends on who finds them:
+#
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key, which draws the others away from "great". And "not" and "great" find "was", which takes away about 3 each time.
+# - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
+#
+# ## So: what if the sentence asks the question itself?
+#
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs, within 15 epochs. A single one of the three matrices was enough, or nearly so, but often took longer. With one vector for everything, no run found one at this rate, and four of five did with a rate four times as high and five times as many epochs.
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("03.q1", ...)
+
+# %%
+check("03.q2", ...)
+
+# %%
+check("03.q3", ...)
+
+# %%
+check("03.q4", ...)
+
+# %%
+check("03.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Attention is a function of queries, keys and values: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
+# - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
+# - With them, "not" can have opposite effects in two sentences, and all four cases come out right. With one vector for everything, training got there only at higher rates and with more epochs, and not in every run.
+# - Masks are True where a query may look. A padding mask hides padding, and a causal mask hides later words.
+#
+# <details><summary>Other names in other texts</summary>
+#
+# We follow Vaswani et al. 2017: a query asks, and keys are compared with it. In the slides of Ylipää 2020, θ is a *key*, and the words are the *query set*. The slides of MAIL-ECNU 2019 also write the three in the order $V, K, Q$, as in $\mathrm{MultiHead}(V, K, Q)$.
+#
+# </details>
+#
+# **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)
+#
+# **Next**: we compared queries with keys by a dot product. [Are there other ways, and does it matter which we take?](04_alignment_scores.ipynb)

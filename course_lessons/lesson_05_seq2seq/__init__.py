@@ -1,0 +1,18 @@
+"""Lesson 05. Its tasks are in `tasks/`, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="05",
+    title="Seq2Seq",
+    question="Can one vector hold a sentence?",
+    goals=(
+        "write one step of a recurrent network, and say what a gate is for",
+        "say what encoder, decoder and teacher forcing are, and compute the loss of a translation without its padding",
+        "say how long a sentence one vector can hold here, and what a wider vector and more training change",
+        "measure how much of a translation comes from the vector",
+    ),
+    needs="lessons 00 and 01: tensors, training; softmax from lesson 02, masks from lesson 03",
+    reading=55,
+    runs="half a minute",
+)

@@ -1,0 +1,518 @@
+# %%
+from math import log2
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
+
+from course_lessons.lesson_05_seq2seq import figures
+from course_utils import check, predict, reveal
+from course_utils.base.steps import with_bar
+from course_utils.data.small_world import small_world, truth
+from course_utils.data.subwords import BOS, EOS, PAD
+from course_utils.figures import diagrams
+from course_utils.figures.tables import table
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# A translator reads a sentence and writes another one. How does the meaning get from one to the other? The simplest way is a single vector: one network reads the whole sentence into it, and another network writes the translation from it.
+#
+# In this lesson we build such a translator, and train it on a small invented language. It translates short sentences correctly. But this is what becomes of a sentence of twelve words:
+#
+# ```text
+# source: our small boy called my old girls and friends followed big houses
+# right:  glodil sliro flima kovor kremil lanu tavo droli pivut vuvi pamor sono brude
+# model:  glodil sliro flima kovor kremil lanu tavo droli bresun kremil sono bruda
+# ```
+#
+# The first eight words are right. After them every word is wrong. "sono" is there, but a word counts only at its own position. Can one vector hold a sentence, or is it too small?
+#
+# ## A network that reads word by word
+#
+# We need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another. From word to word it carries a vector, its **state** $s$. At each step $t$, the new state is made from the vector $x_t$ of the word and from the old state:
+#
+# $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
+#
+# This step is called a **cell**. The function tanh brings every number into the range from -1 to 1, so that the state cannot grow without limit.
+#
+# Here is a cell that we can follow on paper. A word is a single number. The state has two dimensions and begins with zeros, and b is 0, too. The matrices are
+#
+# $$W_x = \begin{pmatrix} 1 \\ 0 \end{pmatrix} \qquad W_s = \begin{pmatrix} 0 & 0 \\ 1 & 0 \end{pmatrix}$$
+#
+# $W_x$ puts the word into the first dimension. $W_s$ moves the old first dimension to the second. The three words are 1, 0 and 0. How much of the first word is left after the third step?
+
+# %% tags=["nbval-check-output"]
+W_x = torch.tensor([[1.0], [0.0]])  # H D: width of a state, width of a word
+W_s = torch.tensor([[0.0, 0.0], [1.0, 0.0]])  # H H
+b = torch.zeros(2)  # H
+x = torch.tensor([[1.0], [0.0], [0.0]])  # S D: three words
+s = torch.zeros(2)  # H
+for t in range(3):
+    s = torch.tanh(W_x @ x[t] + W_s @ s + b)  # H
+    print(f"after step {t + 1}:", s)
+
+# %% [markdown]
+# Nothing of the first word is left after the third step. After the first step it is $\tanh 1 = 0.762$. After the second it has moved to the second dimension, as $\tanh 0.762 = 0.642$. In the third step nothing carries it on, so it is lost.
+#
+# ## A cell that can keep its state
+#
+# Other matrices keep a word longer. But the same matrix multiplies the state at every step, whatever the word is. It would be better to keep the state at some words, and to replace it at others. The **gated recurrent unit**, or GRU, can decide this (Cho et al. 2014).
+#
+# A GRU makes a **candidate** $n_t$ for the new state, much as the plain cell makes its state. It also has a **gate** $z_t$, which is a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, and $\circ$ multiplies entry by entry:
+#
+# $$s_t = (1 - z_t) \circ n_t + z_t \circ s_{t-1}$$
+#
+# The letter $z$ is usual for this gate. It is not a score here. Take a state with one dimension, which begins with 1. All candidates are 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and how much if it is 0.99?
+
+# %% tags=["nbval-check-output"]
+for z in (0.5, 0.9, 0.99):
+    state = 1.0
+    candidate = 0.0
+    for _ in range(20):
+        state = (1 - z) * candidate + z * state
+    print(f"gate {z}: {state:.6f} of the state is left")
+
+# %% [markdown]
+# With a gate of 0.5, a millionth of the state is left. With 0.99, more than four fifths are left. So a gate near 1 keeps a dimension, and a gate near 0 replaces it. The gates are computed anew at each step, from the word and the old state, with matrices that are learned. So they can differ from word to word.
+#
+# <details><summary>The whole GRU</summary>
+#
+# You need these formulas only for the exercises. The function $\sigma$ is the sigmoid of lesson 01, which brings every number into the range from 0 to 1. The second gate $r_t$ says how much of the old state the candidate may use. Each product also has a bias, which we leave out here.
+#
+# $$r_t = \sigma(W_r x_t + U_r s_{t-1}) \qquad z_t = \sigma(W_z x_t + U_z s_{t-1}) \qquad n_t = \tanh(W x_t + r_t \circ U s_{t-1})$$
+#
+# The paper writes $U (r_t \circ s_{t-1})$ in place of $r_t \circ U s_{t-1}$. We follow PyTorch.
+#
+# </details>
+#
+# PyTorch's `nn.GRU` goes through all words of a batch. It returns the states after every word, and the last state on its own. We give it B = 2 sentences of S = 5 words. A word has D = 3 numbers, and a state H = 4. What shape do the states have?
+
+# %% tags=["nbval-check-output"]
+gru = nn.GRU(3, 4, batch_first=True)  # D, H; the batch is the first axis
+x = torch.randn(2, 5, 3)  # B S D
+states, last_state = gru(x)  # B S H, 1 B H: the first axis is 1 for a single GRU
+print("states:    ", *states.shape)
+print("last state:", *last_state.shape)
+
+# %% [markdown]
+# There is a state of 4 numbers for each word: 2×5×4.
+#
+# ## One vector between two networks
+#
+# Now we connect two GRUs. The **encoder** reads the sentence that we want to translate, the **source**. Its last state is the **sentence vector**. The **decoder** begins with this vector as its state, and writes one word at each step.
+#
+# Two special words mark where a sentence begins and ends, **BOS** and **EOS**. The decoder first reads BOS. From then on it reads the word that it has written last. When it writes EOS, the translation is complete. The encoder reads EOS, too, at the end of the source.
+#
+# The drawing shows this for "boy called girls", which becomes "flima kovor droli". Follow the arrows from "girls" to "droli". What do they pass through on the way?
+
+# %%
+source_words = ["boy", "called", "girls", "EOS"]
+target_words = ["flima", "kovor", "droli"]
+diagrams.seq2seq(source_words, target_words)
+
+# %% [markdown]
+# Every path from the source to the translation leads through the one vector in the middle. What this vector does not hold, the decoder can only guess. In formulas, $h_t$ is a state of the encoder, $c$ the sentence vector, $s_t$ a state of the decoder, and $e$ looks up the vector of a word:
+#
+# $$h_t = \mathrm{GRU}\big(e(x_t),\, h_{t-1}\big) \qquad c = h_S$$
+#
+# $$s_0 = c \qquad s_t = \mathrm{GRU}\big(e(y_{t-1}),\, s_{t-1}\big) \qquad P(y_t \mid y_{<t}, c) = \mathrm{softmax}(W s_t + b)$$
+#
+# ## A small language
+#
+# To train the translator, we need many pairs of sentences. In our invented language, the right translation is always known. The source language has 40 English words. What happens to "the" and to "dog" in the translation?
+
+# %% tags=["nbval-check-output"]
+small = ["boy called girls", "the boy called the girls", "the dog called girls"]
+for sentence in small:
+    print(f"{sentence:25}", *truth([sentence]))
+
+# %% [markdown]
+# The word "the" vanishes, and "dog" becomes two words. In the same way "today" vanishes, and a few other words become two. The order stays the same.
+#
+# `pairs` holds 20,000 sentences with their translations, and `pairs.words` the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. From pairs of sentences, `make_batch` makes three tensors, with padding, 0, at the end of shorter ones.
+#
+# We look at a batch of two sentences. Compare the rows of `given` with those of `wanted`: what is the difference?
+
+
+# %% tags=["nbval-check-output"]
+def make_batch(sources, targets):  # for each sentence, a list of word numbers
+    source = [torch.tensor([*ids, EOS]) for ids in sources]
+    given = [torch.tensor([BOS, *ids]) for ids in targets]
+    wanted = [torch.tensor([*ids, EOS]) for ids in targets]
+    sides = (source, given, wanted)
+    return [pad_sequence(rows, batch_first=True) for rows in sides]  # B S, B T, B T
+
+
+pairs = small_world(20_000, seed=8)
+two = ["boy called girls", "girls called"]
+two_sources = pairs.words.encode(two)  # a list of word numbers for each sentence
+two_targets = pairs.words.encode(truth(two))
+source, given, wanted = make_batch(two_sources, two_targets)  # B S, B T, B T
+print(f"wanted, in numbers (EOS is {EOS}):", wanted.tolist())
+figures.batch_in_words(pairs.words, source, given, wanted)
+
+# %% [markdown]
+# The rows of `given` are those of `wanted`, moved one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position the decoder reads `given` and should write `wanted`.
+#
+# So in training, the decoder reads the *right* word of the position before. This is called **teacher forcing**. Without the shift, it would read the very word that it should write. Then copying would be enough in training, and it would not learn to translate.
+#
+# ## The whole model
+#
+# Now we write the model. Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of width D for each word. `nn.Linear` turns a state of width H into V numbers. `__init__` makes these parts, and `forward` runs when we call `model(source, given)`.
+#
+# Why does `encode` not take the state at the last position, `states[:, -1]`?
+
+
+# %%
+class Seq2Seq(nn.Module):
+    def __init__(self, V, D=32, H=64):  # vocabulary, width of a word, width of a state
+        super().__init__()
+        self.embedding = nn.Embedding(V, D)
+        self.encoder = nn.GRU(D, H, batch_first=True)
+        self.decoder = nn.GRU(D, H, batch_first=True)
+        self.readout = nn.Linear(H, V)
+
+    def encode(self, source):  # B S
+        states, _ = self.encoder(self.embedding(source))  # B S H
+        last = (source != PAD).sum(1) - 1  # B: where EOS stands, here at 3 and 2
+        # of row 0, 1, 2 and so on, the state at its EOS
+        return states[torch.arange(len(source)), last]  # B H: the sentence vectors
+
+    def decode(self, given, s):  # B T, B H: the state to begin with
+        states, _ = self.decoder(self.embedding(given), s[None])  # B T H
+        return self.readout(states), states[:, -1]  # B T V, B H
+
+    def forward(self, source, given):
+        return self.decode(given, self.encode(source))[0]  # B T V: the scores alone
+
+
+# %% [markdown]
+# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on how much padding there is. `encode` takes the state at EOS instead.
+#
+# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the scores of all words, `decode` returns its last state. It is used only when the model translates, one word at a time, where there is no padding.
+#
+# ## The loss
+#
+# Before we can train the model, we need a loss. At each position the model gives every word of the vocabulary a score, called its **logit**. A softmax turns the logits into probabilities $p$. Training should make the probability of the right word large. So our loss is $-\ln p$ of the right word, as a mean over all words of the batch. EOS counts as a word, and padding does not count.
+#
+# Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, they are about equally probable. What will the loss be, in nats per word?
+
+# %% tags=["nbval-check-output"]
+predict("05.untrained", ...)
+
+
+# %% tags=["nbval-check-output", "reveals"]
+def loss_by_loops(logits, wanted):  # B T V, B T
+    log_p = logits.log_softmax(-1)  # B T V: the logarithms of the probabilities
+    B, T = wanted.shape
+    total = 0.0
+    count = 0
+    for sentence in range(B):
+        for position in range(T):
+            right_word = wanted[sentence, position]
+            if right_word != PAD:
+                total = total - log_p[sentence, position, right_word]
+                count = count + 1
+    return total / count
+
+
+torch.manual_seed(0)
+model = Seq2Seq(len(pairs.words))
+logits = model(source, given)  # B T V
+by_loops = loss_by_loops(logits, wanted)
+print("The loss of the untrained model, in nats per word:")
+print(f"{by_loops.item():.1f}")
+reveal("05.untrained", round(by_loops.item(), 1))
+
+# %% [markdown]
+# PyTorch's `cross_entropy` computes the same loss, without loops. It wants one row of logits for each word, so we flatten the axes B and T into one.
+
+
+# %% tags=["nbval-check-output"]
+def loss_of(logits, wanted):  # B T V, B T
+    logits_of_words = logits.flatten(0, 1)  # B·T V
+    right_words = wanted.flatten()  # B·T
+    return F.cross_entropy(logits_of_words, right_words, ignore_index=PAD)
+
+
+print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
+
+# %% [markdown]
+# ## Training
+#
+# A step of training draws a batch, computes the loss and its gradient, and changes the weights. Two things are new since lesson 01. In a recurrent network the gradient can become very large, because it is multiplied by a matrix at every step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall to a twentieth of its first value.
+
+
+# %%
+def train_model(model, batch_loss, seed, steps, rate):
+    draw = torch.Generator().manual_seed(seed)
+    adam = torch.optim.Adam(model.parameters(), lr=rate)
+    falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
+    losses = []
+    for _ in with_bar(range(steps)):  # shows a progress bar if it takes long
+        loss = batch_loss(draw)
+        adam.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        adam.step()
+        falling_rate.step()
+        losses.append(loss.item())
+    return losses
+
+
+# %% [markdown]
+# `train_model` knows nothing of translation: `batch_loss` draws a batch and returns the loss, so later lessons can use the same loop for other models. Here, a batch is 64 random pairs. How far does the loss fall from 4.5 in 600 steps?
+
+
+# %%
+def fit(model, sources, targets, seed=0, steps=600, batch=64, rate=0.01):
+    def batch_loss(draw):
+        chosen = torch.randint(len(sources), (batch,), generator=draw).tolist()
+        drawn_sources = [sources[i] for i in chosen]
+        drawn_targets = [targets[i] for i in chosen]
+        source, given, wanted = make_batch(drawn_sources, drawn_targets)
+        return loss_of(model(source, given), wanted)
+
+    return train_model(model, batch_loss, seed, steps, rate)
+
+
+sources, targets = pairs.ids()  # word numbers of all 20,000 pairs
+losses = fit(model, sources, targets)
+print(f"first step:                {losses[0]:.2f}")
+print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
+
+# %% [markdown]
+# The loss falls to about 0.62. Since $e^{-0.62} = 0.54$, a model that gives every right word a probability of about one half has this loss.
+#
+# ## The model translates
+#
+# Now we let the model translate. Nobody gives it the right words any more. The decoder reads the word that it has written itself, and always takes the most probable one. Does it translate "boy called girls" correctly?
+
+
+# %%
+@torch.no_grad()
+def translate(model, sentences):
+    no_words = [[] for _ in sentences]  # the translations are still empty
+    source, given, _ = make_batch(pairs.words.encode(sentences), no_words)  # B S, B 1
+    # given now holds only BOS, with which each translation begins
+    s = model.encode(source)  # B H
+    written = []
+    for _ in range(40):  # at most 40 words
+        logits, s = model.decode(given, s)  # B 1 V, B H
+        given = logits.argmax(-1)  # B 1: the most probable word of each sentence
+        written.append(given)
+    ids = torch.cat(written, dim=1)  # B 40
+    return pairs.words.decode(ids.tolist())  # each up to its EOS
+
+
+for sentence in ("boy called girls", "the dog called girls"):
+    print(sentence)
+    print("    right:", *truth([sentence]))
+    print("    model:", *translate(model, [sentence]))
+
+# %% [markdown]
+# The model translates both sentences correctly.
+#
+# ## How long may a sentence be?
+#
+# Now we let a sentence grow from one word to the twelve of our first example. No sentence in training is longer. In the picture, each row shows one translation, with wrong words in a red frame. The number on the left counts the words of the source. The translation may have more, since "old" becomes two words. The grey row is the right translation of the last sentence. At which length does the first wrong word appear?
+
+# %%
+growing = [
+    "boy",
+    "boy called",
+    "boy called girls",
+    "small boy called girls",
+    "our small boy called girls",
+    "our small boy called old girls",
+    "our small boy called my old girls",
+    "today our small boy called my old girls",
+    "our small boy called my old girls near houses",
+    "our small boy called my old girls near big houses",
+    "our small boy called my old girls and friends followed houses",
+    "our small boy called my old girls and friends followed big houses",
+]
+figures.draw_translations(growing, truth(growing), translate(model, growing))
+
+# %% [markdown]
+# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later.
+#
+# **Your turn**: put sentences of your own into `growing`, made of the same words. What is the shortest sentence that your model gets wrong?
+#
+# These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it is at the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong, and so does every word too many. What share of the words will be right in sentences of 12 words?
+
+# %% tags=["nbval-check-output"]
+predict("05.twelve", ...)
+
+
+# %% tags=["reveals"]
+def exact_shares(translations, references):
+    right = 0
+    words = 0
+    for output, reference in zip(translations, references, strict=True):
+        written = output.split()
+        wanted = reference.split()
+        right += sum(a == b for a, b in zip(written, wanted, strict=False))
+        words += max(len(written), len(wanted))
+    equal = [a == b for a, b in zip(translations, references, strict=True)]
+    return sum(equal) / len(equal), right / words  # of sentences, of words
+
+
+words_right = {}
+sentences_right = {}
+for length in figures.LENGTHS:  # 1 to 8, 10, 12, 14 and 16 words
+    test = small_world(200, seed=7, shortest=length, longest=length)
+    translations = translate(model, test.sources)
+    shares = exact_shares(translations, test.targets)
+    sentences_right[length], words_right[length] = shares
+print("The share of words right in test sentences of twelve words:")
+reveal("05.twelve", round(words_right[12], 2))
+
+# %% [markdown]
+# Fewer than half of the words are right. Our example, with 8 of 13, did better than the mean.
+#
+# ## How much comes from the vector?
+#
+# Here the decoder reads its own words, so a wrong word may lead to the next one. And which of the right words come from the vector? The decoder may also guess them, from the word before and from the grammar. So we give it the right words, as in training: with the vector of each sentence, and with that of another one. How much do the two differ?
+
+# %%
+test = small_world(200, seed=7, shortest=12, longest=12)
+source, given, wanted = make_batch(*test.ids())  # B S, B T, B T
+is_word = wanted > 2  # B T: neither padding, 0, nor EOS, 2
+parts = [(0, 99), (0, 4), (4, 8), (8, 99)]  # from which word to which
+rows = {}
+with torch.no_grad():
+    own = model.encode(source)  # B H
+    another = own.roll(1, dims=0)  # B H: each sentence gets that of the one before
+    starts = {"its own vector": own, "the vector of another": another}
+    for name, s in starts.items():
+        logits, _ = model.decode(given, s)  # B T V
+        right = (logits.argmax(-1) == wanted) & is_word  # B T
+        rows[name] = [right[:, i:j].sum() / is_word[:, i:j].sum() for i, j in parts]
+columns = ["all words", "first four", "next four", "the rest"]
+table(rows, columns, corner="share right, given the right words", digits=2)
+
+# %% [markdown]
+# With the vector of another sentence, about 0.18 of the words are right: so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. This is more than the 0.37 above, because no wrong word leads to the next one here, and no word that is left out shifts the others.
+#
+# But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors as they are, and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, it should get more of them right.
+
+
+# %%
+class Backwards(Seq2Seq):
+    def encode(self, source):  # B S
+        with torch.no_grad():
+            return model.encode(source)  # B H: the same vectors, which stay as they are
+
+
+def early_and_late(translator, targets, s):
+    _, given, wanted = make_batch(test.ids()[0], targets)  # B T, B T
+    is_word = wanted > 2  # B T
+    with torch.no_grad():
+        right = translator.decode(given, s)[0].argmax(-1) == wanted  # B T
+    place = is_word.cumsum(1)  # B T: 1 for the word that is written first
+    after = is_word.sum(1, keepdim=True) - place  # B T: the words that follow it
+    return [right[is_word & (n < 4)].float().mean() for n in (place - 1, after)]
+
+
+torch.manual_seed(0)
+backwards = Backwards(len(pairs.words))
+fit(backwards, sources, [ids[::-1] for ids in targets])
+right_way = test.ids()[1]  # the translations, as lists of numbers
+turned = [ids[::-1] for ids in right_way]
+guessed = early_and_late(backwards, turned, another)[::-1]
+rows = {
+    "forwards": early_and_late(model, right_way, own),
+    "backwards": early_and_late(backwards, turned, own)[::-1],
+    "backwards, the vector of another": guessed,
+}
+columns = ["first four words", "last four words"]
+table(rows, columns, corner="share right, given the right words", digits=2)
+
+# %% [markdown]
+# It does not: it writes the last four words first, and yet it gets fewer of them right than of the first four. So the last words are harder to find in the vector. After 3,000 steps, such a decoder gets 0.85 of the first four right, and 0.38 of the last four.
+#
+# We have not tested why our network keeps the first words best. Its decoder writes them first, right from the vector.
+#
+# ## Which sentences are right as a whole?
+#
+# For how many sentences are *all* words right? The next picture shows this for your model, and for five models trained beforehand, each with its own seed. The band reaches from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Short sentences may have occurred there. So we also count the right ones among the *new* sentences of four words.
+
+# %%
+figures.draw_shares_by_length(words_right, sentences_right)
+known = set(pairs.sources)
+test = small_world(200, seed=7, shortest=4, longest=4)
+new = [sentence for sentence in test.sources if sentence not in known]
+share, _ = exact_shares(translate(model, new), truth(new))  # of sentences
+print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
+
+# %% [markdown]
+# Up to three words, nearly all sentences are right. Of the new ones with four words, more than four fifths are right. So the model has not only learned sentences by heart. At six words, somewhat fewer than half are right on average. At twelve words, the curve for whole sentences has come down to 0. In our run, your model lies close to the other five.
+#
+# ## Is the vector too small?
+#
+# Why do long sentences fail? Perhaps there is too little room in the vector. We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40 = 5.3$ bits, or five to six questions. Each number of our vector has 32 bits. How many bits do 12 words take, and how many does the vector have?
+
+# %% tags=["nbval-check-output"]
+print(f"12 words out of 40: {12 * log2(40):.1f} bits")
+print(f"64 numbers:         {64 * 32} bits")
+
+# %% [markdown]
+# Twelve words take at most 63.9 bits, and the vector has 64 numbers. So one bit of each number would be enough, and each has 32.
+#
+# But the network has to *learn* how to put a sentence into the vector, and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models of each of seven kinds. The first kind is ours. The others differ from it in the width of the vector, in the number of steps, or in the cell. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+
+# %%
+figures.whole_sentences_right(lengths=(3, 6, 8, 12))
+
+# %% [markdown]
+# More than half of the sentences of eight words are right if the training is four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. So at eight words, room was not what stopped us: the network had not learned to use it. Even 32 numbers have 1,024 bits, and three words need only 16, but in 600 steps fewer than half of these sentences come through on average. A wider vector also makes the network larger, which seems to help.
+#
+# Plain cells fail even at three words: 3,000 steps, at three rates, get at most 0.14 of these sentences right. At twelve words, even the best of all kinds fails for most sentences.
+#
+# ## So: can one vector hold a sentence?
+#
+# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. Of a sentence of twelve words, mostly the first words come through, because the last ones are harder to find in the vector. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail. More training sentences may help, too.
+#
+# Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. 2014 translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards brought no certain gain, as an exercise shows.
+#
+# What is wasteful about our model? The encoder has a state after *every* word, and we throw away all of them but the last.
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("05.q1", ...)
+
+# %%
+check("05.q2", ...)
+
+# %%
+check("05.q3", ...)
+
+# %%
+check("05.q4", ...)
+
+# %%
+check("05.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - A recurrent network carries a state from word to word. The gates of a GRU decide what it keeps.
+# - The encoder's last state is all that the decoder knows of the source. In training, the decoder reads the right words, moved by one position. Without this shift it could copy them.
+# - With the vector of another sentence, the decoder can only guess. With its own, it gets the first words of a long sentence right more often than the last.
+# - The size of the vector is not the only limit. Using its numbers has to be learned, so longer training makes longer sentences come through.
+#
+# <details><summary>Other names in other texts</summary>
+#
+# Papers also call the sentence vector the *context vector* or the *thought vector*. Sutskever et al. 2014 use LSTMs in place of GRUs, a cell with more gates.
+#
+# </details>
+#
+# **Exercises**: [open them](../exercises/05_seq2seq_exercises.ipynb)
+#
+# **Next**: the encoder has a state for every word. [What if the decoder could look back at all of them?](06_seq2seq_attention.ipynb)

@@ -1,0 +1,207 @@
+"""Task 05.catch_wrong_loss: a test that tells right losses of a batch from wrong ones."""
+
+from functools import cache
+
+import torch
+import torch.nn.functional as F
+
+from course_lessons.lesson_05_seq2seq.tasks.sequence_loss import LOSSES
+from course_lessons.lesson_05_seq2seq.tasks.sequence_loss import task as sequence_loss
+from course_lessons.shared.candidates import close, finite, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.log_softmax import LOG_P
+from course_utils.checks.task import Task
+from course_utils.models import plain
+
+way, wrong = sequence_loss.way, sequence_loss.wrong
+
+# The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not. Right ones are so
+# whatever is at padding; wrong ones show it with ids of the vocabulary and finite numbers there.
+
+
+def right_in_two_steps(logits, target, mask):
+    return F.nll_loss(logits[mask].log_softmax(-1), target[mask], reduction="sum") / mask.sum().clamp(min=1)
+
+
+def right_by_loops(logits, target, mask):
+    losses = [
+        torch.logsumexp(row, 0) - row[word]
+        for sentence, words, real in zip(logits.double(), target, mask, strict=True)
+        for row, word in zip(sentence[real], words[real], strict=True)
+    ]
+    return (sum(losses, 0 * logits[mask].double().sum()) / max(len(losses), 1)).to(logits.dtype)
+
+
+def right_by_one_hot(logits, target, mask):
+    shifted = logits[mask] - logits[mask].detach().amax(-1, keepdim=True)  # shifted by numbers without a gradient
+    log_p = shifted - shifted.exp().sum(-1, keepdim=True).log()
+    return -(F.one_hot(target[mask], logits.shape[-1]) * log_p).sum() / mask.sum().clamp(min=1)
+
+
+def right_by_ignoring(logits, target, mask):
+    ids = target.masked_fill(~mask, -100).flatten()
+    kept = logits.masked_fill(~mask[..., None], 0.0).flatten(0, 1)
+    return F.cross_entropy(kept, ids, reduction="sum") / max(int(mask.sum()), 1)
+
+
+def right_sentence_by_sentence(logits, target, mask):
+    """The sentences' means, each with its sentence's share of the words."""
+    total = 0 * logits[mask].sum()
+    for sentence, words, real in zip(logits, target, mask, strict=True):
+        if real.any():
+            total = total + F.cross_entropy(sentence[real], words[real]) * (real.sum() / mask.sum())
+    return total
+
+
+def logits_altered(logits, target, mask):
+    """Right, but it subtracts the largest logit in what came in."""
+    logits -= logits.detach().amax(-1, keepdim=True)
+    return plain.sequence_loss(logits, target, mask)
+
+
+def target_altered(logits, target, mask):
+    """Right, but it writes zeros at padding into what came in."""
+    target[~mask] = 0
+    return plain.sequence_loss(logits, target, mask)
+
+
+RIGHT = {
+    right_in_two_steps: "a right loss, by log_softmax and nll_loss",
+    right_by_loops: "a right loss, written with loops in float64",
+    right_by_one_hot: "a right loss, written with a one-hot matrix",
+    right_by_ignoring: "a right loss that lets cross_entropy ignore padding",
+    right_sentence_by_sentence: "a right loss, from the sentences' means weighted by their lengths",
+}
+
+
+WRONG = {
+    wrong("mean_over_all_places"): "a wrong loss: divided by the number of all places",
+    wrong("mean_of_sentences"): "a wrong loss: the mean of the sentences' means",
+    way({"mask": torch.ones_like}): "a wrong loss: the mask has no effect",
+    wrong("softmax_twice"): "a wrong loss: the softmax is applied twice",
+    wrong("cut_anew"): "a wrong loss: axes mixed up by reshape",
+    wrong("nothing_gives_nan"): "a wrong loss: NaN where there is no word",
+    wrong("logarithm_of_softmax"): "a wrong loss: infinite for large logits",
+    target_altered: "a wrong loss: the target that came in is altered",
+    way({"logits": torch.detach}): "a wrong loss: no gradient at all",
+    wrong("summed"): "a wrong loss: the sum, and not the mean",
+    wrong("divided_by_sentences"): "a wrong loss: divided by the number of sentences",
+    wrong("padding_by_its_id"): "a wrong loss: it goes by the id of padding, and not by the mask",
+    wrong("flattened_in_another_order"): "a wrong loss: logits and targets are flattened in different orders",
+    wrong("shifted_again"): "a wrong loss: the target is shifted once more",
+    way({"mask": lambda mask: mask[:1].expand_as(mask)}): "a wrong loss: the mask of the first sentence for all",
+    way({"mask": lambda mask: mask & F.pad(mask[:, 1:], (0, 1))}): "a wrong loss: the last word of each sentence does not count",
+    way({LOG_P: lambda words, *, right: 0.9 * right(words) + 0.1 * right(words).mean(-1, keepdim=True)}): "a wrong loss: the targets are smoothed",
+    way({LOSSES: lambda log_p: -torch.stack(list(log_p))}): "a wrong loss: it fails where there is no word",
+    way({LOG_P: lambda words: (words.softmax(-1) + 1e-9).log()}): "a wrong loss: a small number is added inside the logarithm, which cuts off large losses",
+    logits_altered: "a wrong loss: the logits that came in are altered",
+    way({LOG_P: lambda words: words - words.detach().logsumexp(-1, keepdim=True)}): "a wrong loss: no gradient comes through the sum over the vocabulary",
+}  # fmt: skip
+
+
+task = Task(
+    "05.catch_wrong_loss",
+    "a test that tells right losses from wrong",
+    arguments=("candidate",),
+    result="verdict",
+    candidates=(*RIGHT, *WRONG),
+    difficulty=4,
+    importance=4,
+    minutes=45,
+    offers=("models.plain.sequence_loss",),
+    hints=(
+        (
+            "`reference` is right, so the work is in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then look "
+            "beyond the value, at the gradient and at what the candidate leaves in its arguments."
+        ),
+        (
+            "Take a candidate that averages the sentences' means. In a batch of two sentences the words cost 1 and 2 in the first, and 6 in the second. The right loss is 9 / 3 = 3; the candidate gives "
+            "(1.5 + 6) / 2 = 3.75. With two words in each sentence, such as 1, 2 and 6, 3, both give 3, so with equal lengths this candidate looks right."
+        ),
+        (
+            "For logits of ordinary size, logits 10,000 times as large, and a mask without any True: leaf = a copy of logits that requires a gradient; value = candidate(leaf, copy of target, copy of mask); "
+            "value.backward() if value.requires_grad; compare value and leaf.grad (none counts as zeros) with those of reference, by shape and torch.allclose(…, atol=1e-5), and each copy with its original; "
+            "any exception: False."
+        ),
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG)
+
+
+LENGTHS = (3, 4, 2, 5)  # of the sentences in a batch
+
+
+@cache
+def _batch(lengths, scale):
+    """One batch: logits, target and mask."""
+    draw, B = torch.Generator().manual_seed(2), len(lengths)
+    logits, target = scale * torch.randn(B, 5, 7, generator=draw), torch.randint(0, 7, (B, 5), generator=draw)
+    return logits, target, torch.arange(5) < torch.tensor(lengths)[:, None]
+
+
+def _came(loss, batch, gradient):
+    """What comes of a loss on a batch: its value and its gradient, zeros where there is none, and what it leaves in its arguments."""
+    logits, *others = (tensor.clone() for tensor in batch)
+    value = loss(logits.requires_grad_(gradient), *others)
+    if gradient and value.requires_grad:
+        value.backward()
+    return value.detach(), torch.zeros_like(logits) if logits.grad is None else logits.grad, (logits, *others)
+
+
+def _agrees(candidate, batch, gradient, altered, same):
+    """Whether a candidate agrees with the reference on one batch."""
+    *right, _ = _came(plain.sequence_loss, batch, gradient)
+    *came, left = _came(candidate, batch, gradient)
+    return all(map(same, right, came)) and (not altered or all(map(torch.equal, batch, left)))
+
+
+def _test(candidate, lengths=LENGTHS, large=True, empty=True, gradient=True, altered=True, same=close):
+    """A test like the solution's, in which things may be left out."""
+    batches = [(lengths, 1.0)] + [(lengths, 1e4)] * large + [((0, 0), 1.0)] * empty
+    try:
+        return all(_agrees(candidate, _batch(*batch), gradient, altered, same) for batch in batches)
+    except Exception:
+        return False
+
+
+mistaken = mistakes_of_tests(task, _test, "candidate")
+mistaken(
+    "no_rounding",
+    "Your test refuses right candidates whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==.",
+    same=torch.equal,
+)
+mistaken(
+    "no_padding",
+    "Candidates that treat padding like words pass your test, and so do those that divide by the wrong number or average the sentences' means. Let the mask be False somewhere, and let the sentences have different lengths.",
+    lengths=(5, 5, 5),
+)
+mistaken(
+    "equal_lengths",
+    "Candidates that average the sentences' means, or take one sentence's mask for all, pass your test. Let the sentences of a batch have different lengths.",
+    lengths=(3, 3, 3),
+)
+mistaken(
+    "batch_of_one",
+    "Candidates that mix up the sentences of a batch pass your test, and those that average over sentences. Use a batch of two sentences or more, of different lengths.",
+    lengths=(3,),
+)
+
+
+mistaken(
+    "finite_only",
+    "Every candidate whose loss is a single number passes your test, unless it raises an error or gives NaN or infinity. Compare that number, and its gradient, with the reference's.",
+    same=finite,
+    gradient=False,
+    altered=False,
+)
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "gradient": ("candidates whose value is right and whose gradient is not", "Make logits require a gradient, call backward on the loss, and compare the gradient of logits with the one that the reference gives."),
+    "altered": ("candidates that alter what they are given", "Give each candidate copies, and compare them with the originals afterwards."),
+    "empty": ("candidates that fail where the whole batch has no word", "Try a mask without any True as well."),
+    "large": ("candidates that fail for large logits", "Try logits of ±10,000 as well."),
+}  # fmt: skip
+tests_without(
+    task, LEFT_OUT, lambda parts: lambda candidate: _test(candidate, **dict.fromkeys(parts, False)), len(LEFT_OUT)
+)

@@ -1,0 +1,19 @@
+"""Lesson 06. Its tasks are in `tasks/`, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="06",
+    title="Seq2Seq with attention",
+    question="What if the decoder could look back?",
+    goals=(
+        "say what the decoder gets that it did not have in lesson 05, and compute one look back by hand",
+        "build a decoder that looks back, with attention as a module",
+        "compare weights with known links by the alignment error rate",
+        "say what looking back changes for long sentences, where its help ends, and what it costs",
+        "tell Bahdanau's decoder from Luong's by its query and by who reads the context",
+    ),
+    needs="lessons 03 and 04: queries, keys, values, scores; lesson 05: encoder, decoder, teacher forcing",
+    reading=55,
+    runs="a minute",
+)

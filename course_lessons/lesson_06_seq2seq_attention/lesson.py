@@ -1,0 +1,559 @@
+# %%
+from statistics import fmean
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from course_lessons.lesson_06_seq2seq_attention import figures
+from course_utils import check, predict, reveal
+from course_utils.data.measured import measured, measured_at
+from course_utils.data.small_world import SMALL, small_world
+from course_utils.data.subwords import PAD
+from course_utils.data.world import World
+from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
+from course_utils.models.files import load_pretrained
+from course_utils.models.seq2seq import fit, make_batch
+from course_utils.translation.scores import exact_shares, share_in_order
+from course_utils.translation.translate import align
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. Short sentences came out right, but in sentences of 12 words most of the words were wrong.
+#
+# In this lesson, the decoder may look back at all states of the encoder, before each word that it writes. We build this model, and train it in the small world of lesson 05. Then we want to know three things: does it look at the right words, how long may a sentence be now, and where does the help end?
+#
+# ## All states instead of the last one
+#
+# Bahdanau et al. 2014 call the states of the encoder **annotations** $h_1, \dots, h_S$, because each says something about one word of the source and the words around it. A GRU that reads from left to right does not yet know what comes after a word. So a second GRU reads from right to left. An annotation is the states of both GRUs at one word, side by side.
+#
+# The drawing shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word, and will write "sliro", which means "small". Which parts of attention can you find: the query, the keys, the values?
+
+# %%
+words = ["our", "small", "boy"]
+new = ["attention", "query", "context"]
+diagrams.looking_back(words, given="glodil", output="sliro", new=new)
+
+# %% [markdown]
+# The query is the decoder's state $s_1$. "glodil" was written from this state, so it can tell how far the translation has come. It has not read "glodil" itself: the cell does that in this step. The annotations are both keys and values. The result is the context, which is computed anew at each step. The cell reads it together with the word "glodil", and the **readout** reads it, too. This is the last layer, which makes the output.
+#
+# ## One look back by hand
+#
+# How does the decoder score an annotation? Bahdanau et al. use the perceptron of lesson 04. The softmax and the weighted sum are those of lesson 03:
+#
+# $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
+#
+# As before, $z$ is a score, $a$ a weight and $c$ a context. The step of the decoder is $t$, and $j$ counts the words of the source. Two letters need care: $s$ is a state, as in lesson 05, and $v$ is a learned vector of the perceptron, not a value.
+#
+# For our example, every vector has only one number. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Calculate the scores on paper: tanh 1 is 0.762. Which word gets the most weight?
+
+# %% tags=["nbval-check-output"]
+s = torch.tensor(-1.0)
+h = torch.tensor([0.0, 2.0, 1.0])  # S
+z = torch.zeros(3)  # S: the scores
+for j in range(3):
+    z[j] = 2 * torch.tanh(s + h[j])
+a = z.softmax(0)  # S: the weights
+
+c = 0.0
+for j in range(3):
+    c = c + a[j] * h[j]
+print("context:", round(c.item(), 2))
+table({"score": z, "weight": a}, words)
+
+# %% [markdown]
+# The word "small" gets the most weight. Its score is $2 \tanh(-1 + 2) = 1.523$. The exponentials of the three scores are 0.218, 4.586 and 1, so its weight is 4.586 / 5.804 = 0.790. The context is $0.038 \cdot 0 + 0.790 \cdot 2 + 0.172 \cdot 1 = 1.75$.
+#
+# **Your turn**: change the state to -3 and run the cell again. Does the decoder still look at "small" so much?
+#
+# <details><summary>Answer</summary>
+#
+# No. The weights are now 0.273, 0.436 and 0.291. "small" is still first, but with much less of a lead. With another state, the decoder looks at the same sentence in another way.
+#
+# </details>
+#
+# ## The same as a module
+#
+# For training we need this calculation for many sentences at once, and for vectors of width H. In the comments, B is the number of sentences and S the number of source words. The matrices $W$ and $U$ and the vector $v$ are learned. Each of them is an `nn.Linear` without a bias.
+#
+# The mask is True at words and False at padding. As in lesson 03, a row of the mask without any True gives zeros.
+
+
+# %%
+class Attention(nn.Module):
+    def __init__(self, H):  # width of a state and of an annotation
+        super().__init__()
+        self.W = nn.Linear(H, H, bias=False)
+        self.U = nn.Linear(H, H, bias=False)
+        self.v = nn.Linear(H, 1, bias=False)
+
+    def forward(self, s, h, mask):  # B H, B S H, B S
+        of_state = self.W(s)[:, None]  # B 1 H: the same for every source word
+        hidden = torch.tanh(of_state + self.U(h))  # B S H
+        z = self.v(hidden)[:, :, 0]  # B S: the scores
+        z = z.masked_fill(~mask, -torch.inf)
+        a = z.softmax(-1)  # B S: the weights, NaN without any True
+        a = a.nan_to_num(0.0)  # B S: 0 in place of NaN
+        weighted = a[:, :, None] * h  # B S H: B S 1 times B S H
+        c = weighted.sum(1)  # B H: the context
+        return c, a
+
+
+# %% [markdown]
+# We give this module the numbers of our example, for two sentences. They differ only in the mask: the second sentence has no "boy". What is the weight of "small" in it?
+
+# %% tags=["nbval-check-output"]
+attention = Attention(H=1)
+one = torch.tensor([[1.0]])
+attention.load_state_dict({"W.weight": one, "U.weight": one, "v.weight": 2 * one})
+
+s = torch.full((2, 1), -1.0)  # B H
+annotations = torch.tensor([[0.0], [2.0], [1.0]])  # S H
+h = torch.stack([annotations, annotations])  # B S H
+mask = torch.tensor([
+    [True, True, True],
+    [True, True, False],  # "boy" is padding
+])  # fmt: skip  # B S
+c, a = attention(s, h, mask)  # B H, B S
+print("weights:", a.detach())
+print("contexts:", c.detach()[:, 0])
+
+# %% [markdown]
+# The weight of "small" is 0.790 in the first sentence, as before. In the second one it is 0.955, because only two words share the weight.
+#
+# ## The whole model
+#
+# Four things change in the model of lesson 05:
+#
+# | | lesson 05 | now |
+# | --- | --- | --- |
+# | the encoder reads | from left to right | in both directions, with half the width for each |
+# | the encoder returns | its last state | all annotations, a mask, and the last states of both directions |
+# | the decoder's cell reads | the previous word | the previous word and the context |
+# | the readout reads | the state | the state and the context |
+#
+# With `bidirectional=True`, `nn.GRU` runs two GRUs. The one that reads from right to left would begin with the padding, so we **pack** the sentences, which leaves the padding out, and unpack the states afterwards.
+
+
+# %%
+def read_both_ways(gru, vectors, mask):  # …, B S D, B S
+    lengths = mask.sum(1)  # B
+    packed = pack_padded_sequence(vectors, lengths, True, enforce_sorted=False)
+    states, last = gru(packed)  # packed, 2 B H/2: the last states of both directions
+    S = mask.shape[1]
+    h, _ = pad_packed_sequence(states, True, total_length=S)  # B S H, 0 at padding
+    return h, torch.cat([last[0], last[1]], -1)  # B S H, B H
+
+
+# %% [markdown]
+# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` makes a single step of a GRU, and in `decode` you see the loop. As in lesson 05, T is the number of target words, D the width of a word, and V the size of the vocabulary. Where does the context go in?
+
+
+# %%
+class LookingBack(nn.Module):
+    def __init__(self, V, D=32, H=64):  # vocabulary, width of a word, width of a state
+        super().__init__()
+        self.embedding = nn.Embedding(V, D)
+        self.encoder = nn.GRU(D, H // 2, batch_first=True, bidirectional=True)
+        self.attention = Attention(H)
+        self.decoder = nn.GRUCell(D + H, H)
+        self.readout = nn.Linear(H + H, V)
+
+    def encode(self, source):  # B S
+        mask = source != PAD  # B S
+        h, s = read_both_ways(self.encoder, self.embedding(source), mask)  # B S H, B H
+        return s, h, mask
+
+    def decode(self, given, s, h, mask):  # B T, B H, B S H, B S
+        vectors = self.embedding(given)  # B T D
+        logits = []
+        weights = []
+        for t in range(given.shape[1]):  # T steps
+            c, a = self.attention(s, h, mask)  # B H, B S
+            read = torch.cat([vectors[:, t], c], -1)  # B D+H: the word and the context
+            s = self.decoder(read, s)  # B H: the next state
+            logits.append(self.readout(torch.cat([s, c], -1)))  # B V
+            weights.append(a)
+        return torch.stack(logits, 1), s, torch.stack(weights, 1)  # B T V, B H, B T S
+
+    def forward(self, source, given):
+        return self.decode(given, *self.encode(source))[0]  # B T V: the logits
+
+
+# %% [markdown]
+# The context goes in twice, as in the drawing: into the cell, and into the readout. Besides the logits, `decode` returns the last state and the weights of all steps. The decoder's first state is made of the last states of the encoder.
+#
+# ## Does it translate?
+#
+# Our small world has a new difficulty: in the translation, each verb goes to the end of its clause. So the words have to change places. We train with the loop of lesson 05, for 600 steps. How does the loss fall?
+
+# %%
+pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
+torch.manual_seed(0)
+model = LookingBack(len(pairs.words))
+sources, targets = pairs.ids()  # word numbers of all pairs
+losses = fit(model, sources, targets, seed=0, steps=600, rate=0.005)
+for step in (0, 50, 200, 599):
+    print(f"step {step:3}: loss per word {losses[step]:.2f}")
+
+# %% [markdown]
+# The loss falls from 4.45, which is $\ln 86$, the loss of a guess among 86 words. It ends at about 0.01. So the model predicts nearly every next word of the sentences that it learns from, if it is given the right words before it.
+#
+# Now it has to write by itself, as in lesson 05: at each step the most probable word, which it reads at the next step.
+
+
+# %%
+@torch.no_grad()
+def translate(sentences, longest=40):
+    no_words = [[] for _ in sentences]  # the translations are still empty
+    source, y, _ = make_batch(pairs.words.encode(sentences), no_words)  # B S, B 1
+    # y now holds only BOS, the sign that begins each translation
+    s, h, mask = model.encode(source)
+    written = []
+    for _ in range(longest):
+        logits, s, _ = model.decode(y, s, h, mask)  # B 1 V, B H
+        y = logits.argmax(-1)  # B 1: the most probable word
+        written.append(y)
+    ids = torch.cat(written, 1)  # B longest
+    return pairs.words.decode(ids.tolist())  # each up to its EOS
+
+
+# %% [markdown]
+# We try it on a sentence of 12 words, as long as the longest ones in training. `World` knows the right translation. It also knows the links: which source word each target word comes from. Has the model read this sentence in training, and is its translation right?
+
+# %%
+sentence = "big boy near my house called old girls and dogs followed friends"
+right, links = World("verb-last", **SMALL).translate(sentence.split())
+print("read in training:", sentence in pairs.sources)
+print("source:", sentence)
+print("right: ", *right)
+print("model: ", *translate([sentence]))
+
+# %% [markdown]
+# The model has not read this sentence, and every word is right. The first clause of the source is "big boy near my house called old girls". Its verb "called" stands at the end of the clause in the translation, as "kovor".
+#
+# ## Does it look where it should?
+#
+# The translation is right. Does the decoder also look at the right words? The function `look` gives it translations, word by word as in training, and returns the weights of each. In the picture, a row is one step of the decoder. The known links are framed. Some source words, such as "old", become two words, so they have two frames. Does the largest weight of each row lie in a frame?
+
+
+# %%
+@torch.no_grad()
+def look(sentences, translations):
+    sources = pairs.words.encode(sentences)
+    targets = pairs.words.encode(translations)
+    source, given, _ = make_batch(sources, targets)  # B S, B T
+    s, h, mask = model.encode(source)
+    _, _, weights = model.decode(given, s, h, mask)  # B T S
+    found = []
+    for a, read, written in zip(weights, sources, targets, strict=True):
+        found.append(a[: len(written), : len(read)])  # T S: no EOS, no padding
+    return found
+
+
+[weights] = look([sentence], [" ".join(right)])
+frames = [(row, column) for column, row in links]  # links: source word, target word
+plots.weights(
+    weights,
+    sentence.split(),
+    right,
+    xlabel="source words",
+    ylabel="translation",
+    marked=frames,
+)
+
+# %% [markdown]
+# In this sentence, the largest weight of every row lies in a frame. Most frames follow a diagonal, because most words keep their order. For the first verb, the decoder passes over "called", looks at "old" and "girls", and then goes back to "called".
+#
+# One sentence may be luck, so we want a number for many sentences. Let $A$ have one link for every target word: the one to the source word with the most weight. Let $K$ have the known links. The **alignment error rate**, AER (Och & Ney 2003), is the share of the links in $A$ and $K$ that the other set does not have:
+#
+# $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
+#
+# Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our small world, the AER is the share of words whose largest weight is at a wrong place. Suppose that this is so for the last of four words. What is the AER?
+
+
+# %% tags=["nbval-check-output"]
+def alignment_error_rate(weights, links):  # of each sentence T S, and known pairs
+    shared = 0
+    total = 0
+    for a, known in zip(weights, links, strict=True):
+        largest = a.argmax(1).tolist()  # T: the source word with the most weight
+        found = {(source, target) for target, source in enumerate(largest)}
+        shared += len(found & set(known))
+        total += len(found) + len(known)
+    return 1 - 2 * shared / total
+
+
+known = [(0, 0), (1, 1), (2, 2), (3, 3)]  # (source word, target word)
+example = torch.tensor([
+    [0.9, 0.1, 0.0, 0.0],
+    [0.0, 0.8, 0.2, 0.0],
+    [0.0, 0.0, 0.9, 0.1],
+    [0.0, 0.0, 0.7, 0.3],  # the largest weight should be the last one
+])  # fmt: skip  # T S
+print("AER:", alignment_error_rate([example], [known]))
+
+# %% [markdown]
+# The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one of four links is wrong.
+#
+# Now we measure your model on 200 new sentences of each length. Beside it stand three models of the same class, which the course has trained in advance from other seeds. Does the AER grow with the length?
+
+
+# %%
+def error_rate(length):
+    test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
+    return alignment_error_rate(look(test.sources, test.targets), test.links)
+
+
+def stored(setup, value, lengths):
+    return measured_at("attention", value, "length", lengths, setup=setup)
+
+
+few = (4, 8, 12)
+rows = {
+    "three models": stored("looking back", "aer", few),
+    "your model": [error_rate(length) for length in few],
+}
+columns = [f"{length} words" for length in few]
+table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
+
+# %% [markdown]
+# The AER grows with the length, but it stays small: at 12 words, the three models miss 5 of 100 links on average. So the decoder mostly looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word. At twice the learning rate, the AER at 12 words is 0.05 as well ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+#
+# ## How long may a sentence be now?
+#
+# As in lesson 05, we count the share of words that stand at their right position. The figure shows your model, the three models that look back, and three models with **one vector**. These have the same layers, but only one annotation, the last states of the encoder. So each context is this one vector (Cho et al. 2014). They learn with the rate 0.01, as in lesson 05: at 0.005, fewer of their words are right. For looking back, the rate hardly changes this share ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+#
+# The dotted line marks 12 words, the longest sentences in training. What share of the words is right there, if the decoder looks back?
+
+# %% tags=["nbval-check-output"]
+predict("06.twelve", ...)
+
+
+# %% tags=["reveals"]
+def share_right(length):
+    test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
+    sentences_right, words_right = exact_shares(translate(test.sources), test.targets)
+    return words_right
+
+
+def three_models(setup):
+    lengths, shares = measured("attention", "words_right", "length", setup=setup)
+    return lengths, torch.tensor(shares)  # seeds lengths
+
+
+lengths, one_vector = three_models("one vector")
+lengths, looking_back = three_models("looking back")
+yours = [share_right(int(length)) for length in lengths]
+curves = {
+    "one vector, three models": one_vector,
+    "looking back, three models": looking_back,
+    "looking back, your model": torch.tensor([yours]),  # one seed
+}
+print("Share of right words; a band goes from the worst to the best of three models:")
+ax = plots.axes(width=7.2, height=4.6)
+plots.curves(lengths, curves, "words of the source", "share of right words", ax=ax)
+ax.axvline(12, color="0.6", linestyle=":")
+at_12 = looking_back[:, lengths.index(12)]  # seeds
+reveal("06.twelve", at_12.mean().item())
+
+# %% [markdown]
+# At 12 words, nearly every word is right if the decoder looks back. With one vector, fewer than half of the words are right. Bahdanau et al. 2014 found the same for English and French: there, too, long sentences came out much better.
+#
+# ## Where does the help end?
+#
+# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, the decoder that looks back is no better than one vector. What goes wrong there? We let the model translate a sentence of 20 words, and look at its weights while it reads its own translation. A frame shows the source word of each word that is also in the right translation.
+
+# %%
+longer = "your young boys called after big small dogs after friends"
+longer += " while friend painted old big young dogs below old house"
+longer_right, links = World("verb-last", **SMALL).translate(longer.split())
+written = translate([longer])[0]
+print(f"right, {len(longer_right)} words:", *longer_right)
+print(f"model, {len(written.split())} words:", written)
+plots.weights(
+    look([longer], [written])[0],
+    longer.split(),
+    written.split(),
+    xlabel="20 source words",
+    ylabel="translation of the model",
+    marked=figures.frames_of_common_words(written.split(), longer_right, links),
+)
+
+# %% [markdown]
+# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the picture, it looks at wrong words: "kovor" means "called", but its largest weight is at "while", seven words further on.
+#
+# From the first gap on, every word stands at a wrong position. So only 5 of the 24 words count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` takes the longest list of words that both translations have in the same order. It divides the length of this list by that of the right translation, here 19 by 24. To see what chance does, we also give it the right translations of other sentences. Is looking back better than one vector now, at 20 words?
+
+
+# %%
+shown = (12, 14, 16, 20)
+columns = [f"{length} words" for length in shown]
+others = []
+ours = []
+for length in shown:
+    test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
+    other_sentences = test.targets[1:] + test.targets[:1]  # each moved by one
+    others.append(share_in_order(other_sentences, test.targets))
+    ours.append(share_in_order(translate(test.sources), test.targets))
+rows = {
+    "other sentences": others,
+    "one vector": stored("one vector", "words_in_order", shown),
+    "looking back": stored("looking back", "words_in_order", shown),
+    "your model": ours,
+}
+one = share_in_order([written], [" ".join(longer_right)])
+print(f"The translation above: {one:.2f}")
+table(rows, columns, corner="right words in order", digits=2)
+
+# %% [markdown]
+# It is better at every length, with each of the three seeds. But at 20 words, more than a quarter of the words are missing or wrong, and the lead over one vector is smaller than at 12.
+#
+# Does the decoder lose its place only because it reads its own wrong words? We give it the right words, and measure where it looks. Does the AER stay small? And how often is the next word right, after a right look and after a wrong one?
+
+
+# %%
+@torch.no_grad()
+def right_after_looks(length):
+    test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
+    sources, targets = test.ids()
+    source, given, wanted = make_batch(sources, targets)  # B S, B T, B T
+    s, h, mask = model.encode(source)
+    logits, _, weights = model.decode(given, s, h, mask)  # B T V, B H, B T S
+    word_right = (logits.argmax(-1) == wanted).float()  # B T
+    looks = weights.argmax(-1)  # B T
+    after_right = []
+    after_wrong = []
+    for b, links in enumerate(test.links):
+        for word, step in links:
+            if looks[b, step] == word:
+                after_right.append(word_right[b, step].item())
+            else:
+                after_wrong.append(word_right[b, step].item())
+    return [fmean(after_right), fmean(after_wrong)]
+
+
+# %%
+after = torch.tensor([right_after_looks(length) for length in shown])  # lengths 2
+rows = {
+    "AER, three models": stored("looking back", "aer", shown),
+    "AER, your model": [error_rate(length) for length in shown],
+    "next word right after a right look, your model": after[:, 0].tolist(),
+    "next word right after a wrong look, your model": after[:, 1].tolist(),
+}
+table(rows, columns, corner="given the right words", digits=2)
+
+# %% [markdown]
+# Its own wrong words are not the only reason: at 20 words, more than two of three links are wrong, even after the right words. There, after a right look, nearly every next word is right, and after a wrong one only about one in four. When the decoder writes by itself, it can leave words out and go on where it looks, as in our example. Perhaps this is why about seven in ten words still come in the right order.
+#
+# Why does it lose its place? Perhaps because such lengths are new to it. Three more models met sentences of up to 20 words in training, in as many pairs and steps. Is their AER at 20 words smaller?
+
+# %%
+rows = {
+    "trained on up to 12 words": stored("looking back", "aer", shown),
+    "trained on up to 20 words": stored("looking back, longer pairs", "aer", shown),
+}
+table(rows, columns, corner="AER of three models", digits=2)
+
+# %% [markdown]
+# Yes: at 20 words it is 0.06 in place of 0.71. So the decoder loses its place because such lengths are new to it. Looking back removes one limit, the single vector, but not every limit.
+#
+# ## Must the decoder look before its step?
+#
+# Luong et al. 2015 look back at another moment. Their query is $s_2$ in the drawing, which has read the word that was written last:
+#
+# | | query | who reads the context |
+# | --- | --- | --- |
+# | Bahdanau | $s_{t-1}$, the state before the step | the cell and the output |
+# | Luong | $s_t$, the state after the step | the output |
+#
+# In code, two lines of the loop change, and the cell no longer reads the context:
+#
+# ```python
+# s = self.decoder(vectors[:, t], s)  # B H: first the step
+# c, a = self.attention(s, h, mask)  # B H, B S: then the look back
+# ```
+#
+# The course has trained three such decoders, with the settings and the seeds of the three models above. Which moment is better?
+
+# %%
+rows = {
+    "Bahdanau, in order": stored("looking back", "words_in_order", shown),
+    "Luong, in order": stored("after the step", "words_in_order", shown),
+    "Bahdanau, by position": stored("looking back", "words_right", shown),
+    "Luong, by position": stored("after the step", "words_right", shown),
+}
+table(rows, columns, corner="right words", digits=2)
+
+# %% [markdown]
+# Neither is better by both counts. At 12 words, nearly every word is right with both, so the decoder need not look before its step. At 20 words, with each seed, Bahdanau's decoder has more words in the right order, and Luong's more at their right position. These decoders differ in two things, when they look and who reads the context, so the table does not say which of the two matters. Luong et al. also add **input feeding**: the cell also reads the vector from which the last word was written. This vector holds what the last context said, so the cell can know where the decoder has looked. You will write their score and their output layer in the exercises.
+#
+# ## Real sentences
+#
+# Does looking back help with real sentences, too? The course has a larger model, with Bahdanau's attention, that has learned French from 29,000 English captions of photos. On new captions, [it reaches a BLEU of 52](../docs/measurements.md), and the same GRUs without attention, trained once, 30. BLEU says how close a translation is to a person's.
+#
+# Does it also look at the right words, and is the word then right? We look at the word "old", which is "vieux" in French. Before a noun that begins with a vowel or a silent h, it becomes "vieil": an old man is *un vieil homme*. Which English words does the model look at when it writes "vieil"?
+
+# %%
+french, subwords = load_pretrained("attention-en-fr")
+seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
+plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
+
+# %% [markdown]
+# It looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil". The first word, "Un", also gives its largest weight to "man": the noun decides between "un" and "une", too.
+#
+# In the next cell you can type sentences of your own. The one that stands there needs "vieil", too, because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
+
+# %%
+figures.translation_window(french, subwords, "An old tree stands in the snow.")
+
+# %% [markdown]
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is this too little, or does it not know *arbre* well enough? The weights do not tell. Besides, the annotation of "old" has read "tree", too, so a weight at "old" is not a look at "old" alone. Weights show where a model looks, and not how it uses what it reads there.
+#
+# ## What is the price?
+#
+# Each target word is scored against each source word, so 50 words that become 50 words need 2,500 scores. The steps still have to wait for each other, as in lesson 05.
+#
+# ## So: what if the decoder could look back?
+#
+# Then a sentence no longer has to fit into one vector. Before each word, the decoder scores all annotations, and their weighted sum is a new context. In our small world, nearly every word of a sentence of 12 words comes out right, and the decoder looks where it should. In much longer sentences than those in training, the help shrinks: the decoder looks at wrong places and leaves words out.
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("06.q1", ...)
+
+# %%
+check("06.q2", ...)
+
+# %%
+check("06.q3", ...)
+
+# %%
+check("06.q4", ...)
+
+# %%
+check("06.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - What if the decoder could look back? Then sentences as long as those in training come out right, and no vector has to hold a whole sentence.
+# - The encoder passes on all of its states, the annotations. Before each word, the decoder's state is the query: score, normalise, sum.
+# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and only the output reads the context.
+# - The alignment error rate compares the largest weights with known links. Up to 12 words, few links are wrong.
+# - In sentences much longer than those in training, the decoder looks at wrong places and leaves words out, but it still gets more words in the right order than one vector.
+#
+# <details><summary>Other names in other texts</summary>
+#
+# Bahdanau et al. 2014 write $e_{tj}$ for the score and $\alpha_{tj}$ for the weight. Many texts call Bahdanau's score *additive*, and Luong's *multiplicative*. Annotations are also called encoder outputs, encoder states, or hidden states, as in lesson 04.
+#
+# </details>
+#
+# **Exercises**: [open them](../exercises/06_seq2seq_attention_exercises.ipynb)
+#
+# **Next**: at each step the most probable word was written. [Is the result the best translation?](07_decoding.ipynb)

@@ -1,0 +1,146 @@
+"""Task 06.alignment_error_rate: how far attention agrees with the alignments that people have made."""
+
+from operator import add, sub, truediv
+
+import torch
+
+from course_lessons.shared.shares import EDGE
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+
+task = Task(
+    "06.alignment_error_rate",
+    "how far attention agrees with people",
+    arguments=("weights T×S", "sure", "possible"),
+    result="rate",
+    difficulty=2,
+    importance=3,
+    minutes=15,
+    hints=(
+        "Three sets of pairs are compared: the links that the weights make, one for each target word; the sure pairs; and the possible pairs, to which all sure ones belong. A set holds each pair once, and `&` gives what two sets "
+        "have in common.",
+        (
+            "Take 3 target words whose most attended source words are 0, 0 and 2: the links are (0, 0), (0, 1) and (2, 2). Let (0, 0) and (1, 1) be sure, and (2, 2) possible. One link is sure: (0, 0). Two links are possible: (0, 0), since what is sure is possible too, and "
+            "(2, 2). There are 3 links and 2 sure pairs. The rate is 1 - (1 + 2) / (3 + 2) = 0.4."
+        ),
+        "links = the set of (position of the largest weight of row t, t) for all t; sure = the set of the sure pairs; possible = the set of the possible ones, and all of sure; return 1 minus (number of links in sure + number of links "
+        "in possible) divided by (number of links + number of sure pairs).",
+    ),
+    partial=EDGE,
+)
+
+
+@task.property
+def a_rate_lies_between_0_and_1(case, value):
+    """As many links are counted as there are, at most."""
+    return f"The rate lies between 0 and 1; yours is {value:.4g}." if not -1e-6 <= value <= 1 + 1e-6 else None
+
+
+def _drawn(draw, T, S):
+    """Weights without ties, and pairs among which are links and others, sure ones that are listed as possible and some that are not."""
+    weights = torch.stack([draw.distinct(S, 0, 5 * S) for _ in range(T)]).float()
+    links = [(int(s), t) for t, s in enumerate(weights.argmax(1))]
+    others = [(s, t) for s in range(S) for t in range(T) if (s, t) not in links]
+    draw_from = lambda pairs, n: [pairs[i] for i in draw.distinct(len(pairs), 0, len(pairs))[:n].tolist()]  # noqa: E731
+    right, wrong = draw_from(links, T), draw_from(others, 2 * T)
+    cut = max(1, T // 3)
+    sure = right[:cut] + wrong[: cut + 1]  # the first right and the first wrong one are listed as possible too
+    possible = right[: max(1, cut - 1)] + right[cut : 2 * cut + 1] + wrong[:1] + wrong[cut + 1 :]
+    shuffled = [draw_from(pairs, len(pairs)) for pairs in (sure, possible)]
+    return weights / weights.sum(1, keepdim=True), *shuffled
+
+
+@task.cases
+def _(draw):
+    for T, S in ((2, 3), (3, 2), (3, 5), (5, 3), (5, 7), (7, 5), (7, 11), (13, 11)):
+        yield Case(f"{T} words from {S}", _drawn(draw, T, S))
+    yield Case("as many target words as source words", _drawn(draw, 5, 5))
+    weights, sure, possible = _drawn(draw, 7, 5)
+    yield Case("pairs that are listed twice", (weights, sure + sure[::-1], possible + possible[1:] + sure[-1:]))
+    weights, sure, possible = _drawn(draw, 7, 3)
+    yield Case("sure pairs that are not listed as possible", (weights, sure, [p for p in possible if p not in sure]))
+    weights, _, possible = _drawn(draw, 5, 7)
+    yield Case("no sure pair", (weights, [], possible), edge=True)
+    yield Case("no possible pair beside the sure ones", (weights, possible[:4], []), edge=True)
+    yield Case("no pair at all", (weights, [], []), edge=True)
+    links = [(int(s), t) for t, s in enumerate(weights.argmax(1))]
+    yield Case("every link is sure, and nothing else", (weights, links, links), edge=True)
+    yield Case("one word from one", (torch.ones(1, 1), [(0, 0)], []), edge=True)
+    level = torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.1, 0.4, 0.4, 0.1], [0.0, 0.0, 0.0, 0.0]])
+    yield Case("weights that are equal", (level, [(0, 0), (1, 1), (2, 1)], [(0, 2), (3, 0), (3, 2)]), edge=True)
+    yield Case("200 words", _drawn(draw, 200, 17), edge=True)
+
+
+LINKS, SURE, POSSIBLE = "the links", "the set of the sure pairs", "the set of the possible pairs"
+IN_SURE, IN_POSSIBLE = "the number of sure links", "the number of possible links"
+AGREEING, PAIRS = "the number of both", "the number of links"
+SHARE = "the quotient"
+
+
+@task.steps
+def _(weights, sure, possible):
+    links = yield LINKS, _links, weights
+    sure = yield SURE, set, sure
+    possible = yield POSSIBLE, lambda sure, possible: sure | set(possible), sure, possible
+    in_sure = yield IN_SURE, _number_in, links, sure
+    in_possible = yield IN_POSSIBLE, _number_in, links, possible
+    agreeing = yield AGREEING, add, in_sure, in_possible
+    pairs = yield PAIRS, add, len(links), len(sure)
+    share = yield SHARE, truediv, agreeing, pairs
+    rate = yield "the error rate", sub, 1, share
+    return rate
+
+
+def _links(weights):
+    return {(place, t) for t, place in enumerate(weights.argmax(1).tolist())}
+
+
+def _number_in(links, pairs):
+    return len(links & pairs)
+
+
+# The links
+
+for name, sentence, links in (
+    ("places_from_one", "You count places from 1, and the pairs count them from 0.", lambda weights: {(s + 1, t + 1) for s, t in _links(weights)}),
+    ("all_of_equals", "Where several source words share the largest weight, you link all of them. Link the first alone.", lambda weights: {(s, t) for t, s in (weights == weights.amax(1, keepdim=True)).nonzero().tolist()}),
+):  # fmt: skip
+    task.changed(name, sentence, {LINKS: links})
+task.changed(
+    "pairs_turned",
+    "Your pairs are the wrong way round: they are (source, target), and so the place of the largest weight comes first and the row second.",
+    {LINKS: lambda weights: {(t, s) for s, t in _links(weights)}},
+)
+task.changed(
+    "columns",
+    "You link each source word with the target word that attends to it most, along the columns. Link each target word, a row, with the source word that has its largest weight.",
+    {LINKS: lambda weights: {(s, t) for t, s in _links(weights.T)}},
+)
+task.changed(
+    "nothing_agrees",
+    "Your rate is always 1, as if no link agreed with any pair. That happens where the places in the links are tensors: a set finds a tensor only if it is the very same object. Make Python numbers of them, with `.tolist()` or `int(…)`.",
+    {AGREEING: lambda in_sure, in_possible: 0},
+)
+
+# What is counted
+
+task.changed_each(
+    ("sure_not_possible", "A sure pair that is not listed among the possible ones does not count as possible. What is sure is possible too: join the two sets.", {POSSIBLE: lambda sure, possible: set(possible)}),
+    ("counted_once", "A link that is sure counts once. It is possible too, and counts in both numbers: among the sure and among the possible ones.", {AGREEING: lambda in_sure, in_possible: in_possible}),
+    ("duplicates_count", "A sure pair that is listed twice counts twice in the number of sure pairs. Each pair counts once: make a set of the list before you count.", {PAIRS: lambda links, n, *, sure: links + len(sure)}),
+    ("divided_by_possible", "You divide by the number of links and possible pairs. Divide by the number of links and sure pairs.", {PAIRS: lambda links, n, *, done: links + len(done[POSSIBLE])}),
+    ("possible_unused", "The possible pairs have no effect: you take the sure ones in their place. A link counts as half right where it is possible and not sure.", {POSSIBLE: left_out}),
+)  # fmt: skip
+task.changed(
+    "all_taken_for_sure",
+    "You make no difference between sure and possible pairs. Only the sure ones are counted below the line, and a link that is possible and not sure counts once above it.",
+    {"sure": lambda sure, *, possible: [*sure, *possible]},
+)
+
+
+task.changed(
+    "no_sure_is_perfect",
+    "Where no pair is sure you return 0, as if nothing could be wrong then. The formula holds there too: a link that is not possible is an error.",
+    {"result": lambda rate, *, sure: rate if sure else 0.0},
+)

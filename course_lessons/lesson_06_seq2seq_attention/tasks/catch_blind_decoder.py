@@ -1,0 +1,364 @@
+"""Task 06.catch_blind_decoder: a test that finds decoders which do not look at the source, or see what they should not.
+
+The candidates are made here, with weights of their own: a few steps that look at annotations, some of which look wrongly.
+Where random numbers of about 1 are added to an annotation, whatever sees it moves by more than 1e-4; what does not see it stays within rounding.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from course_lessons.lesson_06_seq2seq_attention.tasks._looking import CLEAN, CONTEXT, SCORES, WEIGHTS
+from course_lessons.lesson_06_seq2seq_attention.tasks.bahdanau_step import task as bahdanau_step
+from course_lessons.shared.candidates import mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.padding import summed, without_garbage
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+from course_utils.models.attention import masked_softmax
+
+WORD, STATE, ANNOTATION, HIDDEN = 3, 4, 5, 6  # widths D, H, E of what candidates take, and A
+
+
+def _made(seed, *shape):
+    """A fixed weight, small enough that no attention weight comes near 0."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 0.7 / shape[-1] ** 0.5
+
+
+OF_WORD, OF_STATE, OF_CONTEXT = _made(1, STATE, WORD), _made(2, STATE, STATE), 1.5 * _made(3, STATE, ANNOTATION)
+LOOK_S, LOOK_H, V = _made(4, HIDDEN, STATE), 1.5 * _made(5, HIDDEN, ANNOTATION), 2 * _made(6, HIDDEN)
+GENERAL, MERGE = 1.5 * _made(7, STATE, ANNOTATION), 1.5 * _made(8, 7, ANNOTATION + STATE)
+BY_PLACE = 2 * _made(9, 64, STATE)
+
+
+# Looks: a context B×E from state, annotations and mask
+
+
+def _by(way):
+    """A look by a way of 06.bahdanau_step, right or wrong, with the weights of these candidates."""
+    return lambda state, annotations, mask: way(state, annotations, mask, LOOK_S, LOOK_H, V)[0]
+
+
+def _changed(changes):
+    return _by(bahdanau_step.way(changes))
+
+
+def _wrong(name):
+    return _by(bahdanau_step.wrong(name))
+
+
+_bahdanau = _changed({})
+# The mean moves by rounding, so that a test has to ask for more than any move
+ADDED_UP = {CONTEXT: lambda parts: sum(parts.unbind(1), torch.tensor(4.0)) - 4}
+_mean = _changed(bahdanau_step.wrong("equal_weights").changes | ADDED_UP)
+
+
+def _general(state, annotations, mask):
+    annotations = without_garbage(annotations, mask)
+    return summed(masked_softmax(((state @ GENERAL)[:, None] * annotations).sum(-1).tanh(), mask), annotations)
+
+
+# Ways through the words, each with a look
+
+
+def _looks_before(words, state, annotations, mask, look=_bahdanau):
+    """As Bahdanau et al.: each step reads what a look with the state before it has found."""
+    features = []
+    for word in words.unbind(1):
+        context = look(state, annotations, mask)
+        state = torch.tanh(word @ OF_WORD.T + state @ OF_STATE.T + context @ OF_CONTEXT.T)
+        features.append(state)
+    return torch.stack(features, 1)
+
+
+def _looks_after(words, state, annotations, mask, look=_general):
+    """As Luong et al.: each step is followed by a look with its state, and features are made of both."""
+    features = []
+    for word in words.unbind(1):
+        state = torch.tanh(word @ OF_WORD.T + state @ OF_STATE.T)
+        features.append(torch.tanh(torch.cat([look(state, annotations, mask), state], 1) @ MERGE.T))
+    return torch.stack(features, 1)
+
+
+def _with(look, way=_looks_before):
+    """A decoder with another look."""
+    return lambda words, state, annotations, mask: way(words, state, annotations, mask, look)
+
+
+def _seeing(change):
+    """A decoder that reads words with something done to them."""
+    return lambda words, *others: _looks_before(change(words), *others)
+
+
+# Right ones
+
+
+def _sentence_by_sentence(words, state, annotations, mask):
+    """In float64, one sentence after another, real places only."""
+    rows = []
+    for b in range(len(words)):
+        real, s, steps = annotations[b][mask[b]].double(), state[b].double(), []
+        for word in words[b].double():
+            scores = torch.tanh(LOOK_S.double() @ s + real @ LOOK_H.double().T) @ V.double()
+            context = scores.softmax(0) @ real
+            s = torch.tanh(OF_WORD.double() @ word + OF_STATE.double() @ s + OF_CONTEXT.double() @ context)
+            steps.append(s)
+        rows.append(torch.stack(steps))
+    return torch.stack(rows).to(words.dtype)
+
+
+_minus = _changed({SCORES: lambda units, v: -units @ v})
+
+
+def _two_heads(*given):
+    """Half of the context from one look, half from another."""
+    return torch.cat([_bahdanau(*given)[:, :2], _minus(*given)[:, 2:]], 1)
+
+
+RIGHT = {
+    _looks_before: "a right decoder that looks before each step",
+    _looks_after: "a right decoder that looks after each step",
+    _sentence_by_sentence: "a right decoder that takes one sentence after another",
+    _with(_two_heads): "a right decoder with two looks at once",
+    _with(_changed({CLEAN: lambda h, mask, *, right: F.layer_norm(right(h, mask), (ANNOTATION,))})): "a right decoder that subtracts from each annotation its mean",
+    _with(_changed({CLEAN: lambda h, mask, *, right: F.normalize(right(h, mask), dim=-1)}), _looks_after): "a right decoder that scales each annotation to length 1",
+    _with(_changed(ADDED_UP)): "a right decoder that adds up one place after another",
+}  # fmt: skip
+
+
+# Wrong ones
+
+
+def _last_place(state, annotations, mask):
+    """The annotation at the last real place; zeros where there is none."""
+    places = torch.arange(mask.shape[1]) * mask
+    return without_garbage(annotations, mask)[torch.arange(len(mask)), places.amax(1)]
+
+
+def _state_decides_how_much(state, annotations, mask):
+    """A gate that the state opens, in front of the plain mean: the same for every place."""
+    return (1 + torch.sigmoid(state @ LOOK_S.T @ V))[:, None] * _mean(state, annotations, mask)
+
+
+def _one_place_off(softmax, mask):
+    """Each real place gets the weight of the one before it, and the first gets none: with the last one's weight there, many orders of three places would not show it."""
+    rows = zip(softmax, mask, strict=True)
+    return torch.stack([torch.zeros_like(w).masked_scatter(real, F.pad(w[real][:-1], (1, 0))) for w, real in rows])
+
+
+def _weights_by_place(state, annotations, mask):
+    """Weights from the state alone, by place, as in PyTorch's own tutorial from 2017 to 2023."""
+    scores = state @ BY_PLACE[: mask.shape[1]].T
+    return summed(masked_softmax(scores, mask), without_garbage(annotations, mask))
+
+
+def _first_sentence_alone(state, annotations, mask):
+    """The other sentences get a context of zeros."""
+    return _bahdanau(state, annotations, mask) * (torch.arange(len(mask)) == 0)[:, None]
+
+
+def _cut_into_equal_parts(state, annotations, mask):
+    """Puts all real places of the batch in one list and cuts it into equal parts, one for each sentence."""
+    real = annotations[mask].view(len(mask), -1, ANNOTATION)
+    return _bahdanau(state, real, torch.ones(real.shape[:2], dtype=torch.bool))
+
+
+WRONG = {
+    _with(lambda state, *source: state.new_zeros(len(state), ANNOTATION)): "a wrong decoder: it ignores the source",
+    _with(_last_place): "a wrong decoder: it looks at the last annotation only",
+    _with(_wrong("mask_unused")): "a wrong decoder: it looks at padding",
+    _with(_mean): "a wrong decoder: a plain mean of the annotations",
+    _with(_changed({WEIGHTS: _one_place_off})): "a wrong decoder: its weights are off by one place",
+    _with(_weights_by_place, _looks_after): "a wrong decoder: its weights ignore the annotations",
+    _seeing(lambda words: words + F.pad(words[:, 1:], (0, 0, 0, 1))): "a wrong decoder: it sees the next word",
+    _with(_wrong("over_the_batch")): "a wrong decoder: sentences share their weights",
+    _with(_wrong("masked_after")): "a wrong decoder: padding counts in the total that the weights are divided by",
+    _with(_changed({CLEAN: left_out, WEIGHTS: lambda softmax, mask: softmax + 0.002 * ~mask})): "a wrong decoder: a little weight is left to padding",
+    _with(_wrong("mask_inverted")): "a wrong decoder: the mask is turned round",
+    _with(_wrong("mask_as_lengths")): "a wrong decoder: it takes the mask for lengths, as if words always stood first",
+    _with(_changed({"mask": lambda mask: mask[:1].expand_as(mask)})): "a wrong decoder: the mask of the first sentence for all",
+    _with(_first_sentence_alone): "a wrong decoder: it attends in the first sentence of the batch alone",
+    _with(_state_decides_how_much): "a wrong decoder: a gate decides how much of the plain mean counts",
+    _with(_changed(dict.fromkeys(("annotations", "mask"), lambda of_batch: of_batch.roll(1, 0)))): "a wrong decoder: each sentence looks at the one before it in the batch",
+    _with(_changed({CONTEXT: lambda parts: parts.sum(1) + parts.sum(1).mean(0) / 2}), _looks_after): "a wrong decoder: the mean context of the batch is added",
+    _with(_cut_into_equal_parts): "a wrong decoder: the annotations of the batch are cut into equal parts",
+    lambda words, state, *others: _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), *others): "a wrong decoder: it looks with the sum of all words, also those to come",
+}  # fmt: skip
+
+
+def _without_gradient(decoder):
+    """The numbers alone, from float32 numbers of the widths that the prompt tells."""
+
+    def call(words, state, annotations, mask):
+        if (words.shape[2], state.shape[1], annotations.shape[2]) != (WORD, STATE, ANNOTATION):
+            raise ValueError("words have width 3, states width 4 and annotations width 5")
+        with torch.no_grad():
+            return decoder(words, state, annotations, mask)
+
+    return call
+
+
+task = Task(
+    "06.catch_blind_decoder",
+    "a test that finds decoders which look wrongly",
+    arguments=("decoder",),
+    result="verdict",
+    candidates=tuple(map(_without_gradient, (*RIGHT, *WRONG))),
+    difficulty=4,
+    importance=5,
+    minutes=40,
+    hints=(
+        "There is no reference to compare with, so let the decoder answer for itself: call it once, change one thing in what it is given, and call it again. Each line of the list says what may be changed, and whether the features have to move or have to stay.",
+        (
+            "Take a decoder whose feature is the mean of the annotations, and a source of two positions with the annotations 1 and 5. The feature is 3. Change the first annotation to 3: it is 4, so the decoder seems to look. Now move both in opposite directions, 1 + 2 = 3 and 5 - 2 = 3: the feature is 3 again, as "
+            "before. With weights of 0.25 and 0.75, which depend on something else, it would have been 4 before and 3 afterwards."
+        ),
+        "In a `try` that returns False on any exception: before = features of random inputs with two sentences and a mask with gaps; each change begins with fresh copies. These have to move: features of sentence b, when noise is added to one real annotation of b, or added to one and subtracted from another. These have to stay: the features of the other sentence "
+        "then; all features, when what is at False positions changes, or when annotations and mask are put in another order; features before position t, when words from t on change. Moved means not torch.allclose(…, atol=1e-5).",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG)
+
+
+MASK = ((True, False, True, True), (False, True, False, True))
+
+
+def _promises(decoder, mask=MASK, change=torch.add, stays=1e-5, moves=1e-5, order=(3, 2, 1, 0), sentences=slice(None)):
+    """Give the name of each promise, and whether a decoder keeps it.
+
+    On a mask, in another order, with a change of a single annotation of some sentences; `stays` and `moves` say up to which difference features stay, and beyond which they move.
+    """
+    draw, mask = torch.Generator().manual_seed(4), torch.tensor(mask)
+    B, S = mask.shape
+    words, state, annotations, noise = (
+        torch.randn(*shape, generator=draw) for shape in ((B, 2, WORD), (B, STATE), (B, S, ANNOTATION), (ANNOTATION,))
+    )
+
+    def same(a, b, room=stays):
+        return a.shape == b.shape and torch.allclose(a, b, rtol=room, atol=room)
+
+    def after(annotations, words=words, mask=mask):
+        return decoder(words, state, annotations, mask)
+
+    before = after(annotations)
+    later = torch.cat([words[:, :1], words[:, 1:] + noise[:WORD]], 1)
+    yield "padding", same(after(torch.where(mask[..., None], annotations, 2.0)), before)
+    yield "order", same(after(annotations[:, order], mask=mask[:, order]), before)
+    yield "future", same(after(annotations, later)[:, :1], before[:, :1])
+    for b in range(B)[sentences]:
+        real, rest = mask[b].nonzero()[:, 0].tolist(), [c for c in range(B) if c != b]
+        for place in real:
+            other = annotations.clone()
+            other[b, place] = change(other[b, place], noise)
+            moved = after(other)
+            yield "moves", not same(moved[b], before[b], moves)
+            yield "others", same(moved[rest], before[rest])
+        opposite = annotations.clone()
+        opposite[b, real[:2]] += torch.stack([noise, -noise])
+        yield "opposite", not same(after(opposite)[b], before[b], moves)
+
+
+def _test(decoder, left_out=(), **changes):
+    """A test like the solution's, with promises left out or weakened."""
+    try:
+        return all(kept for promise, kept in _promises(decoder, **changes) if promise not in left_out)
+    except Exception:
+        return False
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "others": ("candidates in which a sentence sees another one's source", "Change one sentence's annotations, and see that the features of the other sentences stay."),
+    "opposite": ("candidates that give each annotation the same weight", "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay, and the features have to move, by more than rounding."),
+    "padding": ("candidates in which padding has an effect", "Change what is where the mask is False, and see that the features stay."),
+    "order": ("candidates whose weights belong to places and not to annotations", "Put annotations and mask in another order, both in the same, and see that the features stay."),
+    "future": ("candidates that see the words to come", "Change the words from some place on, and see that the features before it stay."),
+}  # fmt: skip
+mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "candidate",
+    "It may be that you put the annotations in another order and leave the mask as it is, or that you ask features to stay at all places when later words change, and not only at the places before. Or an error of "
+    "the test's own, such as a wrong shape, ends in `except`, which returns False.",
+)
+
+
+mistaken(
+    "runs_only",
+    "Every candidate that gives features of the right form and does not raise passes your test. Change what the decoder is given, and see whether its features move or stay.",
+    left_out=("moves", *LEFT_OUT),
+)
+mistaken(
+    "no_rounding",
+    "Right decoders are refused whose last digits differ when annotations come in another order, because adding in another order rounds differently. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5) in place of "
+    "torch.equal or ==.",
+    stays=0,
+    moves=0,
+)
+mistaken(
+    "too_much_room",
+    "A candidate in which padding has a small effect passes your test: there is too much room where features have to stay. Rounding is below 1e-5.",
+    stays=0.05,
+)
+mistaken(
+    "a_constant_added",
+    "Your test refuses a right decoder that subtracts from each annotation the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.",
+    change=lambda annotation, noise: annotation + 1,
+)
+mistaken(
+    "multiplied",
+    "Your test refuses right decoders that scale each annotation to the same size first: they do not notice when one is multiplied by a number. Add random numbers to it.",
+    change=lambda annotation, noise: 2 * annotation,
+)
+mistaken(
+    "nothing_has_to_move",
+    "Candidates that ignore the source pass your test, and so do those that give each annotation the same weight. Change one real annotation after another and see that the features of its sentence move; and move two in opposite directions.",
+    left_out=("moves", "opposite"),
+)
+mistaken(
+    "features_have_to_move",
+    "Candidates that see too much, or that give each annotation the same weight, pass your test: you ask only that features move. Also try the changes that they should not see: of padding, of the order, of later words and of other sentences.",
+    left_out=tuple(LEFT_OUT),
+)
+
+tests_without(task, LEFT_OUT, lambda parts: lambda decoder: _test(decoder, left_out=parts), 2)
+
+# Masks that show too little
+
+ORDER_OF_FIRST_TWO = (1, 0, 2, 3)
+WORDS_FIRST = ((True, True, True, False), (True, True, False, False))
+mistaken(
+    "batch_of_one",
+    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more with masks of their own, change one sentence, and see that the features of the others stay.",
+    mask=MASK[:1],
+)
+mistaken(
+    "one_sentence",
+    "A candidate that attends in the first sentence of a batch alone passes your test. Change annotations of each sentence, one after another, and see that its features move.",
+    sentences=slice(1),
+)
+mistaken(
+    "no_padding",
+    "Candidates that look at padding, or that use one sentence's mask for all, pass your test. Let the mask be False at different places in each sentence, and change what is there.",
+    mask=((True,) * 4,) * 2,
+)
+mistaken(
+    "equal_numbers",
+    "Candidates that cut all real places of the batch into equal parts, one for each sentence, pass your test. Where sentences have different numbers of real places, they go wrong or raise an error: give yours different numbers, and return False in `except`.",
+    mask=((True, False, True, False), (False, True, False, True)),
+)
+mistaken(
+    "same_mask",
+    "Candidates that use the first sentence's mask for all, or that cut all real places of the batch into equal parts, pass your test. Give each sentence a mask of its own, with another number of real places.",
+    mask=MASK[:1] * 2,
+)
+mistaken(
+    "no_gaps",
+    "Candidates that count the True values of a mask, and look at as many places from the left, pass your test. Let the mask have gaps: a False that comes before a True.",
+    mask=WORDS_FIRST,
+    order=ORDER_OF_FIRST_TWO,
+)
+mistaken(
+    "real_places_in_their_order",
+    "A candidate passes your test whose weights are off by one real place. When you put annotations and mask in another order, let real places change their order among themselves: reversed, say.",
+    order=ORDER_OF_FIRST_TWO,
+)

@@ -1,0 +1,316 @@
+"""Task 07.catch_wrong_beam: a test that tells right beam searches from wrong ones."""
+
+from contextlib import suppress
+from functools import lru_cache, partial, wraps
+from itertools import pairwise
+from zlib import crc32
+
+import torch
+
+from course_lessons.lesson_07_decoding.tasks._beams import beams, best, result, right
+from course_lessons.lesson_07_decoding.tasks.beam_search import KEPT
+from course_lessons.lesson_07_decoding.tasks.beam_search import task as beam_search
+from course_lessons.shared.candidates import mistakes_of_tests, one_case_each, tests_without
+from course_utils.checks.compare import describe
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+from course_utils.models import plain
+
+way, wrong = beam_search.way, beam_search.wrong
+
+CALLS_AT_MOST = 300  # of step, in one search: a wide and long one takes its time, above all where a class is graded
+EQUAL = 1e-9  # scores that are as near as this are equal up to rounding
+
+# The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not.
+
+
+def right_by_topk(step, bos, eos, width, longest):
+    """In float32, with a matrix of all continuations."""
+    prefixes, scores, found = [[bos]], torch.zeros(1), []
+    for _ in range(longest):
+        total = scores[:, None] + torch.stack([step(prefix).float() for prefix in prefixes])  # K V
+        values, places = total.flatten().topk(min(width, total.numel()))
+        V = total.shape[1]
+        kept = [([*prefixes[p // V], p % V], v) for p, v in zip(places.tolist(), values.tolist(), strict=True)]
+        found += [pair for pair in kept if pair[0][-1] == eos]
+        kept = [pair for pair in kept if pair[0][-1] != eos]
+        prefixes, scores = [ids for ids, _ in kept], torch.tensor([score for _, score in kept])
+        if not kept:
+            break
+    return result(found + kept)
+
+
+def right_from_the_far_end(step, bos, eos, width, longest):
+    """Each score is added up from the last id to the first."""
+    found = [(ids, [bos, *ids]) for ids, _ in plain.beam_search(step, bos, eos, width, longest)]
+    return [(ids, sum(step(whole[:n])[whole[n]].item() for n in range(len(ids), 0, -1))) for ids, whole in found]
+
+
+def _only_where_there_are_enough(pairs, width):
+    return [pairs[place] for place in torch.tensor([score for _, score in pairs]).topk(width).indices.tolist()]
+
+
+RIGHT = {
+    right: "a right search, with a dict of beginnings",
+    right_by_topk: "a right search in float32, by topk",
+    right_from_the_far_end: "a right search that adds up from the last id to the first",
+}
+
+
+WRONG = {
+    wrong("ended_lost"): "a wrong search: what has ended gets lost",
+    wrong("ended_extended"): "a wrong search: what has ended is continued",
+    wrong("ended_keep_their_place"): "a wrong search: what has ended competes with what is open",
+    wrong("width_for_each"): "a wrong search: the width holds for each hypothesis",
+    wrong("worst_first"): "a wrong search: sorted the wrong way",
+    wrong("probabilities_added"): "a wrong search: probabilities are added",
+    wrong("eos_dropped"): "a wrong search: eos is dropped",
+    wrong("first_end_returned"): "a wrong search: it stops at the first eos",
+    wrong("open_lost"): "a wrong search: what is open in the end gets lost",
+    wrong("one_for_each"): "a wrong search: each hypothesis keeps one continuation, its best",
+    wrong("as_set_aside"): "a wrong search: the result is not sorted",
+    wrong("worst_kept"): "a wrong search: it keeps the worst continuations",
+    wrong("mean_returned"): "a wrong search: the mean log probability comes back",
+    wrong("eos_not_counted"): "a wrong search: the log probability of eos does not count",
+    wrong("eos_added"): "a wrong search: eos is added to what is open in the end",
+    wrong("stops_at_the_first_end"): "a wrong search: it stops when the first hypothesis ends",
+    wrong("stops_when_the_best_ends"): "a wrong search: it stops when the best hypothesis ends",
+    wrong("stops_with_width_ended"): "a wrong search: it stops when as many have ended as the beam is wide",
+    wrong("cut_to_width"): "a wrong search: no more hypotheses come back than the beam is wide",
+    wrong("best_alone"): "a wrong search: only the best hypothesis comes back",
+    wrong("width_unused"): "a wrong search: the width has no effect",
+    wrong("one_too_narrow"): "a wrong search: the beam is narrower by one",
+    wrong("width_open_ones"): "a wrong search: what ends takes no place in the beam",
+    wrong("every_end_set_aside"): "a wrong search: every hypothesis that ends is set aside, also those cut off",
+    wrong("last_id_alone"): "a wrong search: step is given the last id alone",
+    wrong("bos_kept"): "a wrong search: bos stays at the beginning of what comes back",
+    wrong("bos_counted"): "a wrong search: bos counts in the length",
+    wrong("wrong_parents"): "a wrong search: continuations are put behind other hypotheses than their own",
+    wrong("begins_with_copies"): "a wrong search: it begins with several copies of bos",
+    wrong("probabilities_returned"): "a wrong search: probabilities come back, and not their logarithms",
+    wrong("zero_for_eos"): "a wrong search: it takes the id 0 for eos",
+    way({KEPT: _only_where_there_are_enough}): "a wrong search: it fails where there are fewer continuations than the beam is wide",
+    way({"result": lambda pairs: [(ids, round(score, 2)) for ids, score in pairs]}): "a wrong search: log probabilities rounded to two decimal places",
+}  # fmt: skip
+
+
+def _asking(search):
+    """A candidate: it gives step a list of its own, does not ask without end, and says where a test breaks the rules of the prompt.
+
+    It says so of what a right search asks too, so that this tells nobody which candidate is right.
+    """
+
+    @wraps(search)
+    def candidate(step, bos, eos, width, longest):
+        if width < 1 or longest < 1:
+            raise NotAsAsked(
+                f"Your test calls a candidate with width = {width} and longest = {longest}. Candidates take both from 1 on."
+            )
+        gave, calls = {}, 0
+
+        def asked(prefix):
+            nonlocal calls
+            calls += tuple(prefix) not in gave  # who asks again for what it has got takes no more of the search
+            if calls > CALLS_AT_MOST:
+                if gave.keys() <= _as_a_right_one(gave, bos, eos, width, longest)[1]:
+                    raise NotAsAsked(
+                        f"Your search is too large: with width = {width} and longest = {longest} a right candidate may call `step` more than {CALLS_AT_MOST} times, and is stopped then. Take smaller numbers: a width of 3 with a "
+                        "longest of 4, and a width above V with a longest of 2, are enough."
+                    )
+                raise RuntimeError(f"step has been called {CALLS_AT_MOST} times")
+            log_p, ids = step(list(prefix)), tuple(prefix)
+            allowed = ids[:1] == (bos,) and len(ids) <= longest and eos not in ids[1:]
+            problem = _problem(log_p, gave.get(ids)) if allowed else None
+            if problem:
+                raise NotAsAsked(problem)
+            gave[ids] = log_p.detach().clone()
+            return gave[ids].clone()
+
+        found = search(asked, bos, eos, width, longest)
+        problem = _equal_scores(gave, bos, eos, width, longest)
+        if problem:
+            raise NotAsAsked(problem)
+        return found
+
+    return candidate
+
+
+def _problem(log_p, before):
+    """What is wrong with what step gives, and with what it gave before for the same prefix; None for nothing."""
+    if not isinstance(log_p, torch.Tensor) or log_p.dim() != 1 or not log_p.is_floating_point():
+        return f"Your `step` should return a tensor with one axis and V floating-point numbers, and it returns {describe(log_p)}."
+    if not log_p.isfinite().all():
+        return "Your `step` gives a number that is not finite. Each of its logarithms should be: an id that is most improbable may get -20."
+    if before is not None and not (before.shape == log_p.shape and torch.allclose(before, log_p.detach(), atol=1e-6)):
+        return "Your `step` gives other numbers when it is asked for the same prefix again. Make them from the ids of the prefix alone, as a generator does whose seed is made from them."
+    return None
+
+
+def _as_a_right_one(gave, bos, eos, width, longest):
+    """How a right search goes with what step gave, as far as it gave it: the continuations of each round, and what is asked for."""
+    rounds, prefixes = [], {(bos,)}
+    with suppress(KeyError):
+        for ranked in beams(lambda ids: gave[tuple(ids)], bos, eos, width, longest):
+            rounds.append(ranked)
+            prefixes.update(ids for ids, _ in ranked[:width] if ids[-1] != eos)
+    return rounds, prefixes
+
+
+def _equal_scores(gave, bos, eos, width, longest):
+    """Say which scores are equal where that changes what a right search keeps, or in which order it returns them."""
+    rounds, _ = _as_a_right_one(gave, bos, eos, width, longest)
+    met = [ranked[width - 1 : width + 1] for ranked in rounds]
+    left = rounds[-1] if len(rounds) == longest else []
+    met.append(best([pair for ranked in rounds for pair in ranked[:width] if pair[0][-1] == eos or ranked is left]))
+    for (a, score), (b, other) in (pair for pairs in met for pair in pairwise(pairs) if len(pairs) > 1):
+        if abs(score - other) < EQUAL:
+            alike = len(gave) > 1 and len({repr(log_p.tolist()) for log_p in gave.values()}) == 1
+            why = "Your `step` gives the same numbers for every prefix. " if alike else ""
+            return (
+                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` give numbers that are random and depend on every id of the "
+                "prefix: then no two scores are equal."
+            )
+    return None
+
+
+CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG)))
+
+task = Task(
+    "07.catch_wrong_beam",
+    "a test that tells right beam searches from wrong",
+    arguments=("candidate",),
+    result="verdict",
+    candidates=CANDIDATES,
+    difficulty=4,
+    importance=4,
+    minutes=30,
+    offers=("models.plain.beam_search",),
+    hints=(
+        "`reference` is right, so the work is in the decoder that you make up, and in what you compare. Its probabilities should depend on every id of the prefix, and they should be such that some hypotheses end early and "
+        "others are cut off. Then look at all that comes back: how many pairs, in which order, which ids, which log probabilities.",
+        (
+            "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with the probability 0.36 and nothing else ends. A candidate that lets hypotheses which have ended compete for places keeps [1, 0] and one open hypothesis; a right "
+            "search keeps two open ones beside it. With longest = 2 both return two pairs, and with longest = 3 the right one returns three."
+        ),
+        "step(prefix): numbers = V random numbers from a generator whose seed is made from all ids of the prefix; return their log_softmax. For several decoders, and a width of 3 and one above V: right = list of "
+        "reference(step, …); try: came = candidate(step, …); compare the number of pairs, and pair by pair the ids and the log probabilities, up to 1e-5; any exception: False.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG)
+
+
+@lru_cache(maxsize=2**15)
+def _log_p(seed, eos, ends, prefix):
+    draw = torch.Generator().manual_seed(crc32(repr((seed, prefix)).encode()))
+    scores = 1.2 * torch.randn(5, generator=draw)
+    scores[eos] += ends
+    return scores.log_softmax(0)
+
+
+def _decoder(seed, eos, ends, last_alone):
+    return lambda prefix: _log_p(seed, eos, ends, tuple(prefix[-1:] if last_alone else prefix)).clone()
+
+
+@lru_cache(maxsize=1000)
+def _right(width, longest, eos, *decoder):
+    return tuple(plain.beam_search(_decoder(*decoder), 9, eos, width, longest))
+
+
+SEEDS = (3, 6, 8)  # of decoders that show every wrong candidate
+ALL_END = (1, 34, 86)  # of decoders with which a beam of 2 ends by itself, where 0.5 is added for eos
+
+
+def _all(right, came):
+    """Whether two results agree, up to rounding."""
+    return len(right) == len(came) and _pairs(right, came)
+
+
+def _pairs(right, came, ids=True, scores=True):
+    """Whether the pairs that both results have agree."""
+    return all(
+        (not ids or list(a[0]) == list(b[0])) and (not scores or abs(a[1] - b[1]) <= 1e-5)
+        for a, b in zip(right, came, strict=False)
+    )
+
+
+def _test(candidate, sizes=((3, 4), (7, 2)), seeds=SEEDS, eos=2, ends=0.0, last_alone=False, compare=_all):
+    """A test like the solution's, in which things may be left out: sizes are pairs of width and longest."""
+    try:
+        for decoder in ((seed, eos, ends, last_alone) for seed in seeds):
+            for size in sizes:
+                if not compare(_right(*size, eos, *decoder), candidate(_decoder(*decoder), 9, eos, *size)):
+                    return False
+        return True
+    except Exception:
+        return False
+
+
+def _as_many(compare):
+    """A comparison of two results that also asks for as many pairs."""
+    return lambda right, came: len(right) == len(came) and compare(right, came)
+
+
+mistaken = mistakes_of_tests(task, _test, "candidate")
+mistaken(
+    "no_rounding",
+    "Right candidates whose last digits differ from the reference's, because they add up in another order or in float32, are refused. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`.",
+    compare=lambda right, came: list(right) == list(came),
+)
+mistaken(
+    "runs_at_all",
+    "Every candidate that returns a list without an error passes your test. Compare what it returns with what the reference returns.",
+    compare=lambda right, came: isinstance(came, list),
+)
+mistaken(
+    "best_compared",
+    "Candidates whose first hypothesis is right but whose others are wrong or missing pass your test. Compare all pairs, and how many there are.",
+    seeds=range(8),
+    compare=lambda right, came: _pairs(right[:1], came[:1]),
+)
+mistaken(
+    "ids_compared",
+    "Candidates whose ids are right and whose log probabilities are not pass your test. Compare both.",
+    compare=_as_many(partial(_pairs, scores=False)),
+)
+mistaken(
+    "scores_compared",
+    "Candidates whose log probabilities are right and whose ids are not pass your test. Compare both.",
+    compare=_as_many(partial(_pairs, ids=False)),
+)
+mistaken(
+    "length_not_compared",
+    "Candidates that return too few or too many hypotheses pass your test, since `zip` ends with the shorter list. Compare the lengths as well, or write `zip(…, strict=True)`.",
+    seeds=range(8),
+    compare=_pairs,
+)
+for name, sentence, changes in (
+    ("order_not_compared", "Candidates that return the hypotheses in a wrong order pass your test. The most probable comes first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
+    ("width_one", "Your test tries width 1 alone, so candidates pass your test that go wrong where several hypotheses compete. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
+    ("wide_alone", "Your beam is as wide as all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
+    ("one_round", "One id is all that a hypothesis may have in your test, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
+    ("nothing_ends", "In your test nothing ends in eos before the limit, so candidates that treat what has ended wrongly pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
+):  # fmt: skip
+    mistaken(name, sentence, **changes)
+mistaken(
+    "everything_ends",
+    "In your test everything ends in eos before the limit, so candidates that treat what is still open then wrongly pass your test. Let longest be so small that some hypotheses are cut off.",
+    sizes=((2, 9),),
+    seeds=ALL_END,
+    ends=0.5,
+)
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and such a test
+    "wide": ("candidates that fail where the beam is wider than there are continuations", "Try a width above V as well.", {"sizes": ((3, 4),)}),
+    "eos": ("candidates that take 0 for eos, whatever it is", "Let eos be another id than 0.", {"eos": 0}),
+    "prefix": ("candidates that give the last id alone to your decoder", "Let its probabilities depend on every id of the prefix.", {"last_alone": True}),
+}  # fmt: skip
+
+
+def _without(parts):
+    changes = dict(change for part in parts for change in LEFT_OUT[part][2].items())
+    return lambda candidate: _test(candidate, **changes)
+
+
+tests_without(task, LEFT_OUT, _without, len(LEFT_OUT))

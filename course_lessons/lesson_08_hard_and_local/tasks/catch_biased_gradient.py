@@ -1,0 +1,295 @@
+"""Task 08.catch_biased_gradient: a test that tells unbiased estimators of a gradient from biased ones."""
+
+from functools import cache
+from itertools import product
+
+import torch
+
+from course_lessons.shared.candidates import asking, close, mistakes_of_tests, one_case_each, tests_without
+from course_utils.checks.compare import describe
+from course_utils.checks.task import Task
+
+# The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not. All see a
+# uniform number through the place that it picks, so that what they return changes only where a cumulative probability is crossed.
+
+
+def _picked(p, uniform):
+    """The first place whose cumulative probability exceeds each uniform number: N."""
+    return (p.cumsum(0) <= uniform[:, None]).sum(1).clamp(max=len(p) - 1)
+
+
+def _gradient(p, places, advantage):
+    """The mean over the draws of each advantage times the gradient of its log probability: S."""
+    return (advantage[:, None] * (torch.eye(len(p))[places] - p)).mean(0)
+
+
+def _softmax(logits):
+    return logits.softmax(0)
+
+
+def _plain(advantage=lambda earned, p, rewards: earned, probabilities=_softmax, pick=_picked):
+    """An estimator; `advantage` is a function of what the draws have earned, N, of p and of rewards."""
+
+    def estimator(logits, rewards, uniform):
+        p = probabilities(logits)
+        places = pick(p, uniform)
+        return _gradient(p, places, advantage(rewards[places], p, rewards))
+
+    return estimator
+
+
+right_plain = _plain()
+own_mean = _plain(lambda earned, p, rewards: earned - earned.mean())
+
+
+def _others(earned):
+    """The sum of what the other draws have earned, for each draw."""
+    return earned.sum() - earned
+
+
+def right_exact(logits, rewards, uniform):
+    """The true gradient: it needs no draw."""
+    return _true(logits.softmax(0), rewards)
+
+
+def _true(p, rewards):
+    return p * (rewards - p @ rewards)
+
+
+def right_corrected(logits, rewards, uniform):
+    """The mean of the same draws as a baseline, and a factor that makes up for it."""
+    return own_mean(logits, rewards, uniform) * (len(uniform) / (len(uniform) - 1))
+
+
+@torch.enable_grad()
+def right_by_autograd(logits, rewards, uniform):
+    leaf = logits.detach().double().requires_grad_()
+    places = _picked(leaf.detach().softmax(0), uniform)
+    (leaf.log_softmax(0)[places] * rewards[places]).mean().backward()
+    return leaf.grad.float()
+
+
+def for_probabilities(logits, rewards, uniform):
+    """The gradient with respect to the probabilities, without the way through the softmax."""
+    p = logits.softmax(0)
+    places = _picked(p, uniform)
+    return (rewards[places][:, None] * torch.eye(len(p))[places] / p).mean(0)
+
+
+def picked_alone(logits, rewards, uniform):
+    """The gradient of the picked logit: what the softmax takes from the others is left out."""
+    p = logits.softmax(0)
+    places = _picked(p, uniform)
+    return (rewards[places][:, None] * torch.eye(len(p))[places]).mean(0)
+
+
+def of_the_probability(logits, rewards, uniform):
+    """Differentiates the probability of a pick, not its logarithm."""
+    p = logits.softmax(0)
+    places = _picked(p, uniform)
+    return _gradient(p, places, rewards[places] * p[places])
+
+
+RIGHT = {
+    right_plain: "a right estimator without a baseline",
+    _plain(lambda earned, p, rewards: earned - 0.5): "a right estimator with a constant baseline",
+    _plain(lambda earned, p, rewards: earned - _others(earned) / (len(earned) - 1)): "a right estimator whose baseline is the mean of the other draws",
+    _plain(lambda earned, p, rewards: earned - _others(earned) / len(earned)): "a right estimator whose baseline is the sum of the other draws divided by N",
+    right_corrected: "a right estimator with a factor that makes up for its baseline",
+    _plain(lambda earned, p, rewards: earned - p @ rewards): "a right estimator whose baseline is the expected reward",
+    _plain(lambda earned, p, rewards: earned - rewards.mean()): "a right estimator whose baseline is the mean over the places",
+    right_exact: "a right estimator that adds up over all places and needs no draw",
+    right_by_autograd: "a right estimator written with backward, in float64: where a uniform number equals a cumulative probability, rounding may pick another place",
+}  # fmt: skip
+
+WRONG = {
+    own_mean: "a wrong estimator: its baseline is the mean of the same draws",
+    lambda *given: -right_plain(*given): "a wrong estimator: the sign is turned round",
+    lambda logits, rewards, uniform: right_plain(logits, rewards, uniform) * len(uniform): "a wrong estimator: the sum of the draws",
+    _plain(probabilities=lambda logits: logits): "a wrong estimator: logits taken for probabilities",
+    _plain(pick=lambda p, uniform: p.argmax().expand(len(uniform))): "a wrong estimator: it always picks the most probable place",
+    for_probabilities: "a wrong estimator: the gradient with respect to the probabilities",
+    of_the_probability: "a wrong estimator: it differentiates the probability, not its logarithm",
+    lambda *given: own_mean(*given) * 2: "a wrong estimator: right for two draws only",
+    _plain(lambda earned, p, rewards: earned - earned[0]): "a wrong estimator: its baseline is what the first draw has earned",
+    _plain(lambda earned, p, rewards: earned - earned.max()): "a wrong estimator: its baseline is what the best draw has earned",
+    _plain(lambda earned, p, rewards: (earned - earned.mean()) / (earned.std(correction=0) + 1e-3)): "a wrong estimator: what the draws have earned is divided by its spread",
+    lambda logits, rewards, uniform: right_plain(logits, rewards, uniform) * len(uniform) / 2: "a wrong estimator: the sum of the draws divided by 2, however many there are",
+    _plain(probabilities=torch.exp): "a wrong estimator: exponentials taken for probabilities",
+    picked_alone: "a wrong estimator: the gradient of the picked logit alone",
+    _plain(pick=lambda p, uniform: (uniform * len(p)).long()): "a wrong estimator: it picks all places with equal chances",
+    _plain(pick=lambda p, uniform: (uniform >= p[0]).long()): "a wrong estimator: it never picks a third place",
+    lambda logits, rewards, uniform: right_plain(logits, rewards.clamp(0, 1), uniform): "a wrong estimator: rewards are cut off at 0 and 1",
+    _plain(lambda earned, p, rewards: earned.roll(-1)): "a wrong estimator: each pick gets the reward of the next",
+    _plain(lambda earned, p, rewards: earned - earned.reshape(-1, 2).flip(1).flatten()): "a wrong estimator: it takes draws in pairs, and fails where one is left over",
+}  # fmt: skip
+
+
+def _problem(logits, rewards, uniform):
+    """What is wrong with the inputs of a call, or None."""
+    given = {"logits": logits, "rewards": rewards, "uniform": uniform}
+    for name, numbers in given.items():
+        if not isinstance(numbers, torch.Tensor) or numbers.dim() != 1 or not numbers.is_floating_point():
+            return f"Your test calls a candidate with {name} = {describe(numbers)}. Candidates take tensors with one axis and floating-point numbers: logits S, rewards S and uniform N."
+    if len(logits) != len(rewards) or len(logits) < 2:
+        return f"Your test calls a candidate with {len(logits)} logits and {len(rewards)} rewards. There are as many of the one as of the other, 2 or more."
+    if len(uniform) < 2:
+        return f"Your test calls a candidate with N = {len(uniform)}. Estimators are right or wrong for N = 2 or more: a baseline that is the mean of the other draws needs another draw."
+    if not ((uniform >= 0) & (uniform < 1)).all():
+        return "Your test calls a candidate with a uniform number below 0, or not below 1. Candidates take numbers from 0 up to but not 1."
+    return None
+
+
+task = Task(
+    "08.catch_biased_gradient",
+    "a test that finds biased gradients",
+    arguments=("estimator",),
+    result="verdict",
+    candidates=asking(_problem, (*RIGHT, *WRONG)),
+    difficulty=5,
+    importance=4,
+    minutes=40,
+    hints=(
+        "What an estimator returns differs from draw to draw, and so do right ones among each other. Unbiased means that the **mean over all draws** is the true gradient. Small cases have so few different draws that you can try them all, and then nothing is left to chance.",
+        (
+            "Take two places with the probabilities 0.75 and 0.25 and the rewards 4 and 0. The expected reward is 3, so the true gradient is 0.75 · (4 - 3) = 0.75 and 0.25 · (0 - 3) = -0.75. The four numbers 0.125, 0.375, 0.625 and 0.875 pick the first "
+            "place three times and the second once. With two draws there are 16 pairs of them. The plain estimator gives 1 for the first place where both numbers pick it, in 9 pairs, 0.5 in 6 pairs, and 0 in 1: the mean is 12 / 16 = 0.75. With the mean of "
+            "the same two draws as baseline it gives 1 in the 6 pairs in which the two picks differ, and 0 in all others: the mean is 6 / 16 = 0.375, half of the truth."
+        ),
+        "p = three probabilities that are multiples of 1/4; logits = log p plus a constant; rewards of both signs, above 1 too; right = p · (rewards - sum of p · rewards). For N = 2 and N = 3: for each of the 4ᴺ ways to fill uniform with 0.125, 0.375, 0.625 "
+        "and 0.875: call the estimator; compare the mean of all results with right, up to 1e-5; any exception: False.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG)
+
+
+def _middles(parts):
+    return [(i + 0.5) / parts for i in range(parts)]
+
+
+@cache
+def _fillings(N):
+    """Every way to fill N uniform numbers with the middles of four parts."""
+    return [torch.tensor(numbers) for numbers in product(_middles(4), repeat=N)]
+
+
+def _test(
+    estimator,
+    odd=True,
+    places=True,
+    unequal=True,
+    shifted=True,
+    range=True,
+    draws=None,
+    fillings=_fillings,
+    compare=close,
+    raising=False,
+):
+    """A test like the solution's, in which things may be left out."""
+    if unequal:
+        p = torch.tensor([0.5, 0.25, 0.25] if places else [0.75, 0.25])
+    else:
+        p = torch.full((4,), 0.25) if places else torch.full((2,), 0.5)
+    rewards = torch.tensor([2.0, -1.0, 0.25, 3.0] if range else [1.0, 0.25, 0.0, 0.5])[: len(p)]
+    try:
+        for N in draws or ((2, 3) if odd else (2,)):
+            came = [estimator(p.log() + shifted, rewards.clone(), uniform.clone()) for uniform in fillings(N)]
+            if not compare(torch.stack(came).mean(0), _true(p, rewards)):
+                return False
+        return True
+    except Exception:
+        return raising
+
+
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "candidate",
+    "Does it take the mean over many calls, with draws of the right probabilities, and does it leave room for rounding, about 1e-5?",
+)
+_mistaken(
+    "finite_only",
+    "Every candidate that returns finite numbers of the right shape passes your test. Compare their mean over all draws with the true gradient.",
+    compare=lambda came, right: came.shape == right.shape and bool(came.isfinite().all()),
+)
+_mistaken(
+    "errors_pass",
+    "A candidate that raises an error where N is odd passes your test. Try N = 3 as well as N = 2, and return False where a candidate raises an error: it is wrong.",
+    raising=True,
+)
+_mistaken(
+    "many_draws",
+    "Candidates whose baseline comes from the same draws pass your test. It shrinks the gradient by (N - 1)/N, which for a large N is nearly 1 and hard to tell from chance. For N = 2 it is a half: take the mean over many calls with two or three draws each.",
+    draws=(20000,),
+    fillings=lambda N: [torch.rand(N, generator=torch.Generator().manual_seed(0))],
+    compare=lambda came, right: came.shape == right.shape and bool((came - right).abs().max() < 0.04),
+)
+_mistaken(
+    "same_number_for_all",
+    "Right candidates whose baseline comes from the other draws are refused. They are right where the draws of a call are independent of each other; where all its uniform numbers are the same, they are not. Try every pair of numbers.",
+    fillings=lambda N: [torch.full((N,), u) for u in _middles(4)],
+)
+_mistaken(
+    "all_in_one_call",
+    "Candidates whose baseline comes from the same draws pass your test, and right ones whose baseline comes from the other draws are refused. That is so where the draws of a call depend on each other, such as where one call gets all numbers at once, so that each place comes exactly as often as its probability says. Give each call two or three numbers, and try every combination.",
+    draws=(4,),
+    fillings=lambda N: [torch.tensor(_middles(N))],
+)
+_mistaken(
+    "direction_compared",
+    "Candidates whose gradient points in the right direction and has a wrong length pass your test. That is what a baseline from the same draws does: it shrinks the gradient. Compare number by number.",
+    compare=lambda came, right: bool(torch.cosine_similarity(came, right, 0) > 0.9999),
+)
+_mistaken(
+    "signs_not_compared",
+    "Candidates whose gradient has the right size and the wrong sign pass your test. Compare the numbers with their signs.",
+    compare=lambda came, right: close(came.abs(), right.abs()),
+)
+_mistaken(
+    "sums_compared",
+    "Candidates whose gradient is wrong and sums to the right number, 0, pass your test: it is the sum of the gradient over the places that you compare, or its mean. Compare number by number.",
+    compare=lambda came, right: close(came.sum(), right.sum()),
+)
+
+
+@task.mistake(
+    "Right candidates with a baseline are refused, and so is the one that needs no draw, as where every call has to give what the plain estimator gives on the same draws. Single calls may differ: only the mean over all draws has to be the true gradient."
+)
+def compared_call_by_call(estimator):
+    p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
+    args = [(p.log() + 1, rewards, uniform) for N in (2, 3) for uniform in _fillings(N)]
+    try:
+        return all(close(estimator(*args), right_plain(*args)) for args in args)
+    except Exception:
+        return False
+
+
+@task.mistake(
+    "Nearly all right candidates are refused, all but the one that needs no draw. That is so where a single call has to give the true gradient: what it returns depends on its draws, so take the mean of many calls. It is also so where the mean has to be right to the last digit: leave room for rounding, about 1e-5."
+)
+def true_in_each_call(estimator):
+    return all(_test(estimator, draws=(2,), fillings=lambda N, one=uniform: [one]) for uniform in _fillings(2))
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "odd": ("candidates that are right for two draws and not for three", "Try N = 3 as well as N = 2."),
+    "places": ("candidates that pick only from the first two places", "Try three places or more."),
+    "unequal": (
+        "candidates that pick every place equally often",
+        "Give the places probabilities that are not all equal.",
+    ),
+    "shifted": (
+        "candidates that take the exponentials of the logits for probabilities",
+        "Add a constant to the logits, so that their exponentials do not sum to 1.",
+    ),
+    "range": ("candidates that cut off rewards below 0 or above 1", "Try rewards of -1 and 2 as well."),
+}
+
+
+def _without(parts):
+    return lambda estimator: _test(estimator, **dict.fromkeys(parts, False))
+
+
+tests_without(task, LEFT_OUT, _without, 3)

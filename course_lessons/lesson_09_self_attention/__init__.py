@@ -1,0 +1,19 @@
+"""Lesson 09. Its tasks are in `tasks/`, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="09",
+    title="Self-attention",
+    question="What if every word looks at every word at once?",
+    goals=(
+        "compute self-attention by hand, as a loop and as matrix products, from three projections",
+        "say why self-attention does not notice the order of words, and test a model for it",
+        "hide later words with a mask, and test whether a model keeps to it",
+        "compare four kinds of layers by their work, their sequential steps and their longest path",
+        "tell from the reach of a layer what it cannot learn",
+    ),
+    needs="lessons 03 and 04: queries, keys, values, masks, the scaled dot product; lesson 05: recurrent networks",
+    reading=50,
+    runs="half a minute",
+)

@@ -1,0 +1,303 @@
+"""Task 09.catch_leak: a test that finds models whose rows see later ones.
+
+Where random numbers of about 1 are put into a row, whatever sees it moves by more than 1e-4 for most of them; what does not see it stays within rounding.
+Each leak shows at T = 1, T = 5 or T = LONGEST, except the rare ones.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from course_lessons.shared.candidates import (
+    close,
+    mistakes_of_comparing,
+    mistakes_of_tests,
+    one_case_each,
+    tests_without,
+)
+from course_lessons.shared.row_models import (
+    VALUE,
+    WIDTH,
+    attention,
+    causal_attention,
+    causal_convolution,
+    centred_convolution,
+    each_by_itself,
+    earlier,
+    identity,
+    next_rows,
+    recurrent,
+    running_mean,
+    scores,
+    without_gradient,
+)
+from course_utils.checks.task import Task
+
+LONGEST = 12
+LENGTHS_TRIED = (1, 5, LONGEST)  # by the tests below: they show every leak that is not rare
+
+# Right ones
+
+
+def _all_less_the_rest(x):
+    """A running sum, as the sum of all rows less that of the later ones: its last digits depend on them."""
+    later = x.flip(0).cumsum(0).flip(0) - x
+    return x.sum(0) - later
+
+
+RIGHT = {
+    causal_attention: "a right model: causal attention, in which each row sees itself and those before",
+    causal_convolution: "a right model: a causal convolution, which sees the two rows before",
+    recurrent: "a right model: a recurrent network, which reads from the first row to the last",
+    running_mean: "a right model: a running mean of the rows so far",
+    identity: "a right model: it changes nothing",
+    each_by_itself: "a right model: each row by itself",
+    lambda x: torch.cat([torch.zeros(1, WIDTH), running_mean(x)[:-1]]): "a right model: each row sees those before it, and the first one sees nothing",
+    lambda x: causal_attention(x) + torch.arange(len(x), 0, -1)[:, None] / len(x) + len(x): "a right model: it knows how many rows there are, and sees nothing of later ones",
+    _all_less_the_rest: "a right model: it subtracts later rows from the sum of all, so they move its last digits only",
+}  # fmt: skip
+
+
+# Wrong ones
+
+
+def _later_rows(x):
+    """The sum of all rows after each row."""
+    return x.flip(0).cumsum(0).flip(0) - x
+
+
+def _one_ahead_but_for_the_first(x):
+    """The mask is off by one, except for the first row, which sees itself alone."""
+    mask = torch.ones(len(x), len(x), dtype=torch.bool).tril(1)
+    mask[0, 1:] = False
+    return attention(x, mask)
+
+
+def _from_length_9(x):
+    """The mask is made for 8 rows, and nothing is hidden from later ones."""
+    T = len(x)
+    mask = torch.ones(T, T, dtype=torch.bool)
+    mask[:8] = earlier(T)[:8]
+    return attention(x, mask)
+
+
+def _first_row_sees_all(x):
+    """No row sees itself, and the first one, which has nothing to see, shares its weight among all."""
+    found = scores(x).masked_fill(~earlier(len(x)).tril(-1), -1e9)
+    return found.softmax(-1) @ (x @ VALUE)
+
+
+def _ahead_but_not_the_last(x):
+    """The mask is off by one, and hides the last row from all others as if it were padding."""
+    mask = torch.ones(len(x), len(x), dtype=torch.bool).tril(1)
+    mask[:-1, -1] = False
+    return attention(x, mask)
+
+
+def _at(length):
+    """The next row gets through where there are so many rows, and nowhere else."""
+    return lambda x: causal_attention(x) + (len(x) == length) * next_rows(x) / 3
+
+
+def _fails_alone(x):
+    """Stops with an error where there is a single row."""
+    if len(x) < 2:
+        raise IndexError("index 1 is out of bounds for dimension 0 with size 1")
+    return causal_attention(x)
+
+
+WRONG = {
+    attention: "a wrong model: attention without a mask, so each row sees all later ones",
+    lambda x: attention(x, torch.ones(len(x), len(x), dtype=torch.bool).tril(1)): "a wrong model: its mask is off by one, so each row sees the next one",
+    _one_ahead_but_for_the_first: "a wrong model: its mask is off by one except at row 0, so rows from 1 on see the next one",
+    _ahead_but_not_the_last: "a wrong model: its mask is off by one and hides the last row, so each row but the last two sees the next one",
+    lambda x: x + torch.cat([x[2:], torch.zeros(2, WIDTH)])[: len(x)] / 2: "a wrong model: each row sees the next but one",
+    _first_row_sees_all: "a wrong model: row 0 may see nothing, and sees all rows instead",
+    lambda x: causal_attention(x) + x[-1] / 3: "a wrong model: each row sees the last one",
+    _at(5): "a wrong model: the next row gets through at T = 5 alone",
+    _from_length_9: "a wrong model: its mask is made for eight rows, so in longer sequences the ninth and later ones see all",
+    lambda x: causal_attention(x) + _later_rows(x)[:, 1:2] / 3: "a wrong model: one feature of later rows gets through",
+    lambda x: causal_convolution(x) + F.pad(_later_rows(x).sum(1, keepdim=True) / 3, (WIDTH - 1, 0)): "a wrong model: one feature of its output sees later rows",
+    lambda x: causal_attention(x) + next_rows(x)[:, :1] / 3 * torch.tensor([1.0, -1.0, 0.0, 0.0]): "a wrong model: what it sees of the next row is added to one feature and subtracted from another",
+    lambda x: causal_attention(x) + next_rows(x).relu() / 2: "a wrong model: positive numbers of the next row get through",
+    lambda x: x + F.layer_norm(next_rows(x), (WIDTH,)) / 2: "a wrong model: the next row gets through a layer norm",
+    lambda x: x + F.normalize(next_rows(x), dim=-1) / 2: "a wrong model: the direction of the next row gets through, and not its length",
+    lambda x: x + next_rows(x) / 200: "a wrong model: a little of the next row gets through, a two-hundredth",
+    lambda x: (scores(x) - 2.0 * ~earlier(len(x))).softmax(-1) @ (x @ VALUE): "a wrong model: the scores of later rows are lowered, and not by enough",
+    lambda x: (scores(x).softmax(-1) * earlier(len(x))) @ (x @ VALUE): "a wrong model: its mask comes after the softmax, so later rows share in the total",
+    lambda x: (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-5).sqrt(): "a wrong model: mean and variance are taken over all rows, later ones included",
+    lambda x: x / x.abs().amax(): "a wrong model: all is divided by the largest number, which may stand in a later row",
+    lambda x: x + x.amax(0): "a wrong model: the largest numbers of all rows are added, later ones included",
+    centred_convolution: "a wrong model: a centred convolution, in which each row sees the next one",
+    lambda x: attention(x, earlier(len(x)).T): "a wrong model: its mask is turned round, so each row sees the later ones",
+    lambda x: recurrent(x) + recurrent(x.flip(0)).flip(0): "a wrong model: a recurrent network in both directions, of which one begins with the last row",
+    lambda x: x.flip(0): "a wrong model: its rows come out in the opposite order",
+    lambda x: attention(x, earlier(len(x)).tril(-1)): "a wrong model: row 0 may see nothing, and is NaN",
+    _fails_alone: "a wrong model: it stops with an error at T = 1",
+}  # fmt: skip
+
+RARE = {
+    lambda x: x + next_rows(x) / 7000: "a wrong model: very little of the next row gets through, about 2e-4",
+    **{_at(T): f"a wrong model: the next row gets through at T = {T} alone" for T in (4, 7, 10)},
+}
+
+task = Task(
+    "09.catch_leak",
+    "a test that finds models which look ahead",
+    arguments=("model",),
+    result="verdict",
+    candidates=tuple(map(without_gradient, (*RIGHT, *WRONG, *RARE))),
+    difficulty=3,
+    importance=5,
+    minutes=25,
+    hints=(
+        "Let the model answer for itself: call it once, change the rows after some position t, call it again, and compare what comes out up to position t. A right model cannot have noticed. Then ask where a leak could hide: at which t, at which length, in which feature.",
+        (
+            "Take the rows 1, 2, 6 (one feature) and a model that subtracts the mean of all rows: the mean is 3, and out come -2, -1, 3. Change the last row to 9: the mean is 4, and out come -3, -2, 5. The first two have moved, so it leaks. A running mean gives 1, 1.5, 3 before and 1, 1.5, 4 afterwards: only the last has moved, which "
+            "may see the change."
+        ),
+        "In a `try` that returns False on any exception: for T = 1, T = 5 and T = 12: x = random numbers T×4; before = model(x); for each t below T: changed = a copy of x with new random numbers in all rows after t; False unless the rows 0 to t of model(changed) are those of before, up to 1e-5. At the end: True.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG, RARE)
+
+
+def _noise(x, t, draw):
+    return torch.cat([x[: t + 1], torch.randn(len(x) - t - 1, WIDTH, generator=draw)])
+
+
+def _test(model, lengths=LENGTHS_TRIED, places=range, change=_noise, same=close, shown=lambda t: slice(t + 1)):
+    """A test like the solution's, in which things may be left out."""
+    draw = torch.Generator().manual_seed(5)
+    try:
+        for T in lengths:
+            x = torch.randn(T, WIDTH, generator=draw)
+            before = model(x)
+            for t in places(T):
+                if not same(before[shown(t)], model(change(x, t, draw))[shown(t)]):
+                    return False
+        return True
+    except Exception:
+        return False
+
+
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "model",
+    "It may be that you ask all outputs to stay as they are: those after t may move. Or that rows of x itself are overwritten, since `changed = x` makes no copy: write `x.clone()`. Or an error of the test's own, such as a wrong shape, ends in `except`, which returns False.",
+)
+
+
+_mistaken(
+    "nothing_moves",
+    "Every model that gives finite numbers without an error passes your test. Change the rows after t, by new random numbers of about 1: a change of a millionth lies within what is allowed for rounding. And change them in a copy: after `changed = x` both names stand for the same rows, so write `x.clone()`.",
+    change=lambda x, t, draw: x,
+)
+_mistaken(
+    "runs_at_all",
+    "Every model that raises no error passes your test, even one that gives NaN. If you take gradients: they do not pass through these models. Change rows, call the model again, and compare what it returns.",
+    same=lambda before, after: True,
+)
+mistakes_of_comparing(
+    _mistaken,
+    "model",
+    "Right models are refused whose last digits depend on later rows.",
+    "Models that leak a little, by about a hundredth, pass your test",
+    0.1,
+)
+_mistaken(
+    "row_itself_changed",
+    "Your test refuses right models, since it changes row t and asks that row t stays as it is. A row may see itself: change the rows from t + 1 on.",
+    change=lambda x, t, draw: _noise(x, t - 1, draw),
+)
+_mistaken(
+    "other_way_round",
+    "Your test refuses right models, since it changes earlier rows and looks at later ones. Later rows may see earlier ones: change the rows after t, and compare those up to t.",
+    change=lambda x, t, draw: torch.cat([torch.randn(t + 1, WIDTH, generator=draw), x[t + 1 :]]),
+    shown=lambda t: slice(t + 1, None),
+)
+_mistaken(
+    "cut_off",
+    "Your test refuses a right model that knows the length, because you leave out later rows instead of changing them. The output may depend on how many rows there are: keep the length.",
+    change=lambda x, t, draw: x[: t + 1],
+)
+_mistaken(
+    "nan_behind",
+    "Right models are refused: you put NaN into later rows, and 0 times NaN is NaN, also where a mask gives the weight 0. Put random numbers there.",
+    change=lambda x, t, draw: torch.cat([x[: t + 1], torch.full((len(x) - t - 1, WIDTH), torch.nan)]),
+)
+
+
+def _with(rows):
+    """A change of some rows after t alone."""
+
+    def change(x, t, draw):
+        changed, new = x.clone(), torch.randn(x.shape, generator=draw)
+        for place in rows(t, len(x)):
+            changed[place] = new[place]
+        return changed
+
+    return change
+
+
+_mistaken(
+    "next_row_alone",
+    "Models that see the row after the next, and not the next, pass your test, since you change row t + 1 alone and look at row t alone. Change all rows after t, or compare all rows up to t.",
+    change=_with(lambda t, T: [t + 1] if t + 1 < T else []),
+    shown=lambda t: slice(t, t + 1),
+)
+_mistaken(
+    "last_row_alone",
+    "Models in which no row sees the last one pass your test, since you change the last row alone. Change all rows after t.",
+    change=_with(lambda t, T: [T - 1] if t + 1 < T else []),
+)
+_mistaken(
+    "same_number_added",
+    "A model that normalises the next row before it looks at it passes your test: it does not notice when the same number is added to all features of a row. Put new random numbers there.",
+    change=lambda x, t, draw: torch.cat([x[: t + 1], x[t + 1 :] + 1]),
+)
+_mistaken(
+    "multiplied",
+    "A model that scales the next row to the same length before it looks at it passes your test: it does not notice when a row is multiplied by a number. Put new random numbers there.",
+    change=lambda x, t, draw: torch.cat([x[: t + 1], 2 * x[t + 1 :]]),
+)
+
+
+_mistaken(
+    "first_place_alone",
+    "Models in which the first row sees no later one and others do pass your test, since you try t = 0 alone. Try every t.",
+    places=lambda T: [0],
+)
+
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "long": ("models that leak in long sequences alone", "Try T = 12 as well."),
+    "one": ("models that fail on a single row", "Try T = 1."),
+    "read": ("models in which a leak comes from a single feature", "Change all features of the later rows."),
+    "shown": ("models in which a leak reaches a single feature", "Compare all features of the rows up to t."),
+    "itself": (
+        "models in which a row sees the next one alone",
+        "Compare row t, too: the rows 0 to t are `[: t + 1]`.",
+    ),
+}
+
+
+def _without(parts):
+    def change(x, t, draw):
+        changed = _noise(x, t, draw)
+        if "read" in parts:
+            changed[:, 2:] = x[:, 2:]
+            changed[:, 1] = x[:, 1]
+        return changed
+
+    def same(before, after):
+        return close(before[:, :2], after[:, :2]) if "shown" in parts else close(before, after)
+
+    lengths = [T for T in LENGTHS_TRIED if not ("one" in parts and T == 1 or "long" in parts and T > 8)]
+    end = 0 if "itself" in parts else 1
+    return lambda model: _test(model, lengths, change=change, same=same, shown=lambda t: slice(t + end))
+
+
+tests_without(task, LEFT_OUT, _without, 2)

@@ -1,0 +1,143 @@
+"""Task 09.sees_order: a test that finds out whether a model notices the order of its rows.
+
+Where rows change their order, whatever notices it moves by more than 1e-4 in most orders; what does not notice it stays within rounding.
+Each model that notices it does so at some length up to LONGEST.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from course_lessons.shared.candidates import one_case_each
+from course_lessons.shared.orders import LONGEST, close, order_mistakes
+from course_lessons.shared.row_models import (
+    VALUE,
+    WIDTH,
+    added_one_by_one,
+    attention,
+    causal_attention,
+    causal_convolution,
+    convolution,
+    each_by_itself,
+    identity,
+    made,
+    recurrent,
+    running_mean,
+    without_gradient,
+)
+from course_utils.checks.task import Task
+
+PLACES = made(7, 64, WIDTH)
+
+
+# Models that do not notice the order
+
+
+def _two_layers(x):
+    x = x + attention(x)
+    return x + attention(each_by_itself(x))
+
+
+UNAWARE = {
+    attention: "a model that does not notice the order: self-attention",
+    _two_layers: "a model that does not notice the order: two layers of self-attention",
+    identity: "a model that does not notice the order: it changes nothing",
+    each_by_itself: "a model that does not notice the order: each row by itself",
+    lambda x: x.mean(0).expand_as(x): "a model that does not notice the order: all rows become their mean",
+    lambda x: x - x.mean(0): "a model that does not notice the order: each row less the mean of all",
+    lambda x: each_by_itself(x) + x.amax(0): "a model that does not notice the order: the largest numbers of all rows are added",
+    lambda x: attention(x) + len(x): "a model that does not notice the order: self-attention that knows the length",
+    lambda x: each_by_itself(x) + added_one_by_one(x) / len(x): "a model that does not notice the order: it adds up one row after another",
+}  # fmt: skip
+
+
+# Models that notice it
+
+
+def _places_far_out(x):
+    """Places are told apart from the seventh on."""
+    return attention(x + F.pad(PLACES[6 : max(len(x), 6)], (0, 0, min(len(x), 6), 0)))
+
+
+def _both_neighbours(x):
+    """A convolution that takes the left and the right neighbour alike: where the order is reversed, it does not notice."""
+    padded = F.pad(x, (0, 0, 1, 1))
+    return x + (padded[:-2] + padded[2:]) @ VALUE / 2
+
+
+def _at(length):
+    """Places are added where there are so many rows, and nowhere else."""
+    return lambda x: attention(x + (len(x) == length) * PLACES[: len(x)])
+
+
+AWARE = {
+    lambda x: attention(x + PLACES[: len(x)]): "a model that notices the order: positions are added",
+    causal_attention: "a model that notices the order: a causal mask",
+    causal_convolution: "a model that notices the order: a convolution",
+    recurrent: "a model that notices the order: a recurrent network",
+    lambda x: each_by_itself(x) + x[0]: "a model that notices the order: the first row counts more",
+    _places_far_out: "a model that notices the order in long sequences alone, from eight rows on",
+    lambda x: x[x[:, 0].argsort()]: "a model that notices the order: what comes out is sorted, and does not move along with the rows",
+    running_mean: "a model that notices the order: a running mean",
+    lambda x: each_by_itself(x) + x[-1] / 2: "a model that notices the order: the last row counts more",
+    lambda x: x + x.roll(1, 0) / 2 - x.roll(-1, 0) / 3: "a model that notices the order: each row sees its neighbours, round in a circle",
+    _both_neighbours: "a model that notices the order: each row sees both neighbours, alike",
+    lambda x: each_by_itself(x).flip(0): "a model that notices the order: rows come out in the opposite order",
+    lambda x: attention(x) + PLACES[: len(x)] / 100: "a model that notices the order weakly: a hundredth of each position is added",
+    lambda x: convolution(x, 1): "a model that notices the order: a centred convolution",
+    lambda x: x + x.roll(2, 0) / 2: "a model that notices the order: each row sees the one two positions before, round in a circle",
+    lambda x: x + (x.abs() > 0.1) * x.roll(1, 0): "a model that notices the order: where a number is above a tenth, that of the row before is added",
+    lambda x: x + F.pad(x[:, 3:].roll(1, 0), (3, 0)): "a model that notices the order: the last feature of the row before is added",
+    **{_at(T): f"a model that notices the order of {T} rows alone" for T in (4, 7, 10, LONGEST)},
+}  # fmt: skip
+
+task = Task(
+    "09.sees_order",
+    "a test that finds models which notice order",
+    arguments=("model",),
+    result="verdict",
+    candidates=tuple(map(without_gradient, (*UNAWARE, *AWARE))),
+    suspects=False,
+    difficulty=3,
+    importance=4,
+    minutes=15,
+    hints=(
+        "A model that does not notice the order gives each row the same, wherever it stands. So put the rows in another order: what comes out has to be in that order, too, and otherwise unchanged.",
+        (
+            "Take the rows 1, 2, 6 (one feature). A model that subtracts the mean gives -2, -1, 3. In the order 6, 1, 2 it gives 3, -2, -1: the same numbers, in the new order, so it does not notice. A running mean gives 1, 1.5, 3 for the first order and 6, 3.5, 3 for the second, where 3, 1, 1.5 would be the first result in the new "
+            "order: it notices."
+        ),
+        "For each T from 2 to 12, and for several orders = torch.randperm(T): x = random numbers T×4; compare model(x[order]) with model(x)[order], up to 1e-5; return True as soon as they differ. At the end: False.",
+    ),
+)
+
+
+one_case_each(task, UNAWARE, AWARE, verdict=False)
+
+
+_mistaken = order_mistakes(
+    task, lambda before, order: before[order], "those that see the order", "Does it change the order at all?"
+)
+_mistaken(
+    "outputs_not_reordered",
+    "Your test says True to models that do not notice the order, because you compare what comes out position by position. Each row takes what belongs to it along to its new position: put the outputs of the first call in the same order.",
+    follow=lambda before, order: before,
+)
+_mistaken(
+    "reordered_twice",
+    "Your test says True to models that do not notice the order, because you put the outputs of the second call in the new order once more. They are in it already: `[order.argsort()]` puts them back, and `[order]` does so only where rows change places in pairs.",
+    follow=lambda before, order: before[order.argsort()],
+)
+_mistaken(
+    "sums_compared",
+    "Your test says False to models that notice the order, because you compare sums or means over all rows, and these may stay the same. Compare row by row.",
+    same=lambda before, after: torch.allclose(before.sum(0), after.sum(0), atol=1e-4),
+)
+
+
+@task.mistake(
+    "Your test says True to models that do not notice the order of rows, because you put the columns in another order. Words are rows: x[order], and not x[:, order]."
+)
+def columns_reordered(model):
+    draw, order = torch.Generator().manual_seed(6), torch.tensor([2, 0, 3, 1])
+    rows = [torch.randn(T, WIDTH, generator=draw) for T in range(1, LONGEST + 1)]
+    return not all(close(model(x)[:, order], model(x[:, order])) for x in rows)

@@ -1,0 +1,514 @@
+# %%
+import copy
+
+import torch
+from torch import nn
+
+from course_lessons.lesson_10_multi_head_attention import figures
+from course_lessons.lesson_10_multi_head_attention.figures import (
+    copy_parameters,
+    fit,
+    new_questions,
+    share_right,
+    shares_right,
+)
+from course_utils import check, predict, reveal
+from course_utils.data.measured import by_seed
+from course_utils.figures.tables import table
+from course_utils.models.attention import causal_mask
+from course_utils.models.files import load_pretrained
+
+torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
+
+# %% [markdown]
+# In lesson 09, each word had one query, and got back one weighted sum of values. Most models that use attention today make several such sums for each word, each with its own weights. Each of these attentions is called a **head**. Why several heads?
+#
+# We first see what is lost in one sum, and build an attention with two heads. Then we count what trained models with one head and with several get right, and look at the heads of a translator.
+#
+# ## One head, one sum
+#
+# A verb needs to know two things: who acts, and on whom. We take "dog bites man". Suppose that "bites" gives the weight 0.5 to each noun. The value of "dog" is [4, 0], and the value of "man" is [0, 8]. What is the context of "bites"? And what is it in "man bites dog"?
+
+# %% tags=["nbval-check-output"]
+dog = torch.tensor([4.0, 0.0])
+man = torch.tensor([0.0, 8.0])
+print("dog bites man:", 0.5 * dog + 0.5 * man)
+print("man bites dog:", 0.5 * man + 0.5 * dog)
+
+# %% [markdown]
+# The context is [2, 4] in both sentences. With equal weights, a sum does not show which noun comes first. So "bites" knows that there are a dog and a man, but not who bites.
+#
+# ## Two heads by hand
+#
+# Can "bites" keep them apart, if it makes two sums? We give it two heads. One looks for the noun before the verb, the other for the noun after it. Each head has matrices of its own, which make the queries, keys and values.
+#
+# A word has D = 4 numbers here. The first two say which noun it is. The third is 1 for a verb. The fourth is -1 before the verb and 1 after it. Each of the H = 2 heads gets vectors of width $d = D / H = 2$. We choose the matrices by hand, so that both heads have the same keys and values, but "bites" has a different query in each head:
+#
+# | word | vector | key | value | query in head 0 | query in head 1 |
+# | --- | --- | --- | --- | --- | --- |
+# | dog | [4, 0, 0, -1] | [1, -1] | [4, 0] | [0, 0] | [0, 0] |
+# | bites | [0, 0, 1, 0] | [0, 0] | [0, 0] | [4, 0] | [0, 4] |
+# | man | [0, 8, 0, 1] | [-1, 1] | [0, 8] | [0, 0] | [0, 0] |
+#
+# A score is the dot product of query and key, divided by $\sqrt{d}$, as in lesson 04. In head 0, the scores of "bites" are $4/\sqrt{2} = 2.83$ for "dog", 0 for itself, and -2.83 for "man". Their exponentials are 16.9, 1 and 0.06. How much weight does head 0 give to "dog"?
+
+# %%
+dog_first = torch.tensor([  # S D: dog bites man
+    [4.0, 0.0, 0.0, -1.0],
+    [0.0, 0.0, 1.0, 0.0],
+    [0.0, 8.0, 0.0, 1.0],
+])  # fmt: skip
+man_first = torch.tensor([  # S D: man bites dog
+    [0.0, 8.0, 0.0, -1.0],
+    [0.0, 0.0, 1.0, 0.0],
+    [4.0, 0.0, 0.0, 1.0],
+])  # fmt: skip
+W_Q = torch.zeros(2, 4, 2)  # H D d
+W_Q[0, 2] = torch.tensor([4.0, 0.0])  # head 0: the third number times this
+W_Q[1, 2] = torch.tensor([0.0, 4.0])  # head 1
+W_K = torch.zeros(2, 4, 2)  # H D d
+W_K[:, 3] = torch.tensor([-1.0, 1.0])  # the fourth number, -1 or 1, times this
+W_V = torch.zeros(2, 4, 2)  # H D d
+W_V[:, :2] = torch.eye(2)  # the first two numbers as they are
+W_O = torch.eye(4)  # D D: it will combine the heads, and changes nothing yet
+
+
+# %% tags=["nbval-check-output"]
+def attention(Q, K, V):  # T d, S d, S d
+    scores = Q @ K.T / K.shape[-1] ** 0.5  # T S
+    weights = scores.softmax(-1)  # T S
+    return weights @ V, weights  # T d, T S
+
+
+def multi_head(Q, K, V):  # T D, S D, S D
+    contexts = []  # of the heads, T d each
+    all_weights = []  # T S each
+    for i in range(2):
+        context, weights = attention(Q @ W_Q[i], K @ W_K[i], V @ W_V[i])
+        contexts.append(context)
+        all_weights.append(weights)
+    together = torch.cat(contexts, -1)  # T D: side by side
+    return together @ W_O, contexts, all_weights
+
+
+query = dog_first[1:2]  # T D: only "bites" asks, so T = 1
+output, contexts, all_weights = multi_head(query, dog_first, dog_first)
+for i in range(2):
+    print(f"head {i}: weights {all_weights[i]}  context {contexts[i]}")
+print("output:", output)
+
+# %% [markdown]
+# Head 0 gives the weight 16.9 / 17.96 = 0.94 to "dog", and head 1 gives the same weight to "man". The output holds both contexts side by side: first the noun before the verb, then the noun after it.
+#
+# This is **multi-head attention** (Vaswani et al. 2017, section 3.2.2). Head $i$ has the matrices $W_i^Q$, $W_i^K$ and $W_i^V$. In the formulas, $Q$, $K$ and $V$ are the words before any projection, and Concat puts the contexts side by side:
+#
+# $$\text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
+#
+# $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O$$
+#
+# The last matrix, $W^O$, combines the heads.
+#
+# In the drawing, the queries of both heads are written as one column of four numbers, which is split into two parts. In which box are the two heads joined?
+
+# %%
+queries = torch.cat([query @ W_Q[0], query @ W_Q[1]])  # H d
+weights = torch.cat(all_weights)  # H S
+words = ["dog", "bites", "man"]
+figures.draw_two_heads(words, 1, queries, weights, contexts, output)
+
+# %% [markdown]
+# The heads are joined in the box "merged", where the contexts stand side by side. After it comes $W^O$.
+#
+# What is $W^O$ for? With the next $W^O$, the first two numbers of the output are the context of head 0 minus the context of head 1. The context of head 0 is about [4, 0] in "dog bites man" and about [0, 8] in "man bites dog". Which sign does the first number of the output have in each sentence?
+
+# %% tags=["nbval-check-output"]
+W_O = torch.tensor([  # D D
+    [1.0, 0.0, 0.0, 0.0],  # head 0 adds its context to the first two numbers
+    [0.0, 1.0, 0.0, 0.0],
+    [-1.0, 0.0, 1.0, 0.0],  # head 1 subtracts its context from them
+    [0.0, -1.0, 0.0, 1.0],
+])  # fmt: skip
+sentences = {"dog bites man": dog_first, "man bites dog": man_first}
+for sentence, x in sentences.items():
+    output, _, _ = multi_head(x[1:2], x, x)
+    print(sentence, output)
+
+# %% [markdown]
+# The first number is positive if the dog bites, and negative if the man bites. So $W^O$ lets one number of the output compare what two heads have found. Without $W^O$, each number would come from one head alone.
+#
+# **Your turn**: write a $W^O$ whose output is the context of head 1, and after it the context of head 0.
+#
+# <details><summary>Answer</summary>
+#
+# The first two rows are [0, 0, 1, 0] and [0, 0, 0, 1], and the last two are [1, 0, 0, 0] and [0, 1, 0, 0].
+#
+# </details>
+#
+# ## All heads at once
+#
+# We do not need a loop. Side by side, $W_0^Q, \dots, W_{H-1}^Q$ are one matrix with D rows and D columns. One product with it makes the queries of all heads, and then we split them into H parts. Keys and values are made in the same way.
+#
+# So several heads have as many parameters as one head of width D. Their scores need as many multiplications, too: H·T·S·d is T·S·D, because d = D / H. Only the weights are H times as many. But each head is narrower: with D = 32 and eight heads, queries and keys have only four numbers to compare.
+#
+# In the code, `K.mT` exchanges the last two axes of K. With D = 12 and H = 3, what is the shape of Q after `split`?
+
+
+# %%
+class MultiHead(nn.Module):
+    def __init__(self, D, H):  # width of a word, number of heads
+        super().__init__()
+        self.H = H
+        self.W_Q = nn.Linear(D, D)
+        self.W_K = nn.Linear(D, D)
+        self.W_V = nn.Linear(D, D)
+        self.W_O = nn.Linear(D, D)
+
+    def split(self, x):  # B T D
+        parts = x.unflatten(-1, (self.H, -1))  # B T H d: -1 is the rest, D / H
+        return parts.transpose(1, 2)  # B H T d
+
+    def merge(self, heads):  # B H T d
+        return heads.transpose(1, 2).flatten(2)  # B T D: the heads side by side
+
+    def scores(self, Q, K):  # B H T d, B H S d
+        return Q @ K.mT / K.shape[-1] ** 0.5  # B H T S
+
+    def forward(self, Q, K, V, mask=None):  # B T D, B S D, B S D, B T S
+        Q = self.split(self.W_Q(Q))  # B H T d
+        K = self.split(self.W_K(K))  # B H S d
+        V = self.split(self.W_V(V))  # B H S d
+        scores = self.scores(Q, K)  # B H T S
+        if mask is not None:
+            mask = mask[:, None]  # B 1 T S: the same for all heads
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = scores.softmax(-1)  # B H T S
+        return self.W_O(self.merge(weights @ V)), weights  # B T D, B H T S
+
+
+# %% [markdown]
+# Q is B×3×T×4: three heads with four numbers for each word. Between `split` and `merge`, each line computes all heads at once.
+#
+# Does the module give the same output as our loop? We give it our matrices. `nn.Linear` keeps its matrix transposed.
+
+# %% tags=["nbval-check-output"]
+at_once = MultiHead(D=4, H=2)
+given = {}
+for letter, matrices in (("Q", W_Q), ("K", W_K), ("V", W_V)):
+    given[f"W_{letter}.weight"] = torch.cat([matrices[0], matrices[1]], 1).T  # D D
+    given[f"W_{letter}.bias"] = torch.zeros(4)  # our loop has no biases
+given["W_O.weight"] = W_O.T
+given["W_O.bias"] = torch.zeros(4)
+at_once.load_state_dict(given)
+x = man_first[None]  # B S D with B = 1
+by_module, _ = at_once(x[:, 1:2], x, x)  # B T D: "bites" asks
+by_loop, _, _ = multi_head(man_first[1:2], man_first, man_first)  # T D
+print("the loop gives the same:", torch.allclose(by_module[0], by_loop))
+
+# %% [markdown]
+# It does. PyTorch has this module, too, as `nn.MultiheadAttention`. There is one trap: in the mask of this module, True means "must not be seen". In our masks, as in those of `scaled_dot_product_attention`, True means "may be seen", so we invert them with `~`. Does the library give what our module gives? And what do we get for the last word if we forget to invert the mask?
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+theirs = nn.MultiheadAttention(12, 3, batch_first=True)
+ours = MultiHead(12, 3)
+copy_parameters(theirs, ours)  # from theirs to ours
+x = torch.randn(2, 5, 12)  # B T D
+may_look = causal_mask(5)  # T T
+of_ours, _ = ours(x, x, x, may_look[None])  # B T D
+of_theirs, _ = theirs(x, x, x, attn_mask=~may_look)  # B T D
+same = torch.allclose(of_ours, of_theirs, atol=1e-5)
+print("the library gives the same:", same)
+wrong, _ = theirs(x, x, x, attn_mask=may_look)  # not inverted
+print("the last word with the wrong mask:", wrong[0, -1, :3].tolist())
+
+# %% [markdown]
+# It does. With the wrong mask, no error is raised. Each word then sees only the words after it. The last word sees none, so its output is NaN.
+#
+# ## Does one head give both facts?
+#
+# By hand, two heads keep two nouns apart. Does a model also learn this, when it has to find two facts at once?
+#
+# Our model reads four pairs of a letter and a digit, such as e8, b1, g1, c2. Then it is asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention, and after it one linear layer.
+#
+# The question is a vector, too: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is made from this vector, and the keys and values are made from the pairs. The linear layer reads the context and the question, added up. In the comments, F is the number of letters in a question.
+
+
+# %%
+class Answerer(nn.Module):
+    def __init__(self, H, F, D=32):
+        super().__init__()
+        self.pair = nn.Embedding(64, D)  # 8 letters times 8 digits
+        self.letter = nn.Embedding(8 * F, D)  # 8 letters in each of F places
+        self.attention = MultiHead(D, H)
+        self.readout = nn.Linear(D, 8 * F)  # 8 logits for each digit
+
+    def forward(self, pairs, letters):  # B S, B F
+        x = self.pair(pairs)  # B S D
+        question = self.letter(letters).sum(1, keepdim=True)  # B 1 D
+        context, weights = self.attention(question, x, x)  # B 1 D, B H 1 S
+        logits = self.readout(question + context)  # B 1 8F
+        return logits.view(len(pairs), -1, 8), weights  # B F 8
+
+
+# %% [markdown]
+# Models with one head and with two heads learn from 500 batches of 64 questions, with three seeds each. Then each answers 1,000 new questions. What share of the digits will one head get right? A guess gets 1/8 right.
+
+# %% tags=["nbval-check-output"]
+predict("10.one_head", ...)
+
+
+# %% tags=["reveals"]
+def trained(model, seed):
+    fit(model, facts=2, seed=seed, steps=500, rate=0.01)  # questions for two letters
+    return model
+
+
+models = {}
+shares = {1: [], 2: []}  # for each number of heads
+for H in (1, 2):
+    for seed in range(3):
+        torch.manual_seed(seed)
+        models[H, seed] = trained(Answerer(H, F=2), seed)
+        shares[H].append(share_right(models[H, seed], facts=2))
+print("The mean of three models with one head:")
+reveal("10.one_head", round(sum(shares[1]) / 3, 2))
+
+# %%
+rows = {"one head": shares[1], "two heads": shares[2]}
+table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
+
+# %% [markdown]
+# With one head, the model gets a little more than half of the digits right. With two heads, it gets all of them right. The two models have the same number of parameters, because each of two heads is half as wide.
+#
+# Where do the heads look? The next picture shows their weights for one question. Frames mark the two pairs that the question asks for.
+
+# %%
+figures.show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
+
+# %% [markdown]
+# For this question, the single head divides its weight between the two pairs. So the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and the one in the other order get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but it can only add something for it, whatever the digits are. So it cannot be right for both questions with all digits. With two heads, each head looks at one of the two pairs.
+#
+# Is it the different weights that help, or only the number of heads? To see it, we train a model with two heads in which both take the scores of head 0. They still have their own values. What share of the digits will it get right?
+
+# %% tags=["nbval-check-output"]
+predict("10.changed", ...)
+
+
+# %% tags=["reveals"]
+class SharedScores(MultiHead):
+    def scores(self, Q, K):  # B H T d, B H S d
+        scores = super().scores(Q, K)  # B H T S
+        return scores[:, :1]  # B 1 T S: head 0 alone, for all heads
+
+
+torch.manual_seed(0)
+shared = Answerer(H=2, F=2)
+shared.attention = SharedScores(32, 2)
+trained(shared, seed=0)
+print("Two heads with the same scores:")
+reveal("10.changed", round(share_right(shared, facts=2), 2))
+
+# %% [markdown]
+# Two heads with the same scores are as poor as one head. With the same weights, their two contexts side by side are one weighted sum of longer values, so they are one head. Heads help because each has weights of its own.
+#
+# Does each head carry one of the two digits? We can switch a head off. Its context is multiplied by its own d rows of $W^O$. With zeros there, the head adds nothing (Michel et al. 2019). `nn.Linear` keeps $W^O$ transposed, so we write zeros into columns. Which digit is lost without head 0? And which digit does the model with one head get right?
+
+
+# %%
+def without(model, head):
+    model = copy.deepcopy(model)  # the model itself stays as it is
+    W_O = model.attention.W_O.weight.data  # D D, transposed
+    d = 32 // 2  # D / H
+    W_O[:, head * d : (head + 1) * d] = 0  # the d columns of this head
+    return model
+
+
+both_on = models[2, 0]
+rows = {"one head": shares_right(models[1, 0]), "both heads": shares_right(both_on)}
+for head in range(2):
+    rows[f"without head {head}"] = shares_right(without(both_on, head))
+table(rows, ["first digit right", "second digit right"], digits=2)
+
+# %% [markdown]
+# Without one of the heads, one digit is no better than a guess, and the other one stays right. So each head carries one fact. The model with one head gets most of the first digits right, and few of the second ones.
+#
+# ## Can one head be enough?
+#
+# So far, only a linear layer came after the attention. In a Transformer, a small network with a **hidden layer** comes after it: a linear layer, then negative numbers are replaced by 0, then another linear layer. Lesson 12 builds it. Such a network can compute more than sums. Can it take the mixture of one head apart?
+#
+# In most Transformers, the hidden layer is four times as wide as a word, so it would have 128 units here. We also try a narrow one with 32. All learn for 2,000 steps, also those without a hidden layer. These runs are stored. The cell trains one of them again, for the next test. How many digits will one head get right?
+
+
+# %%
+def with_hidden_layer(H, F, units):
+    model = Answerer(H, F)
+    model.readout = nn.Sequential(
+        nn.Linear(32, units),
+        nn.ReLU(),  # negative numbers become 0
+        nn.Linear(units, 8 * F),
+    )
+    return model
+
+
+torch.manual_seed(0)
+hidden = with_hidden_layer(H=1, F=2, units=32)
+fit(hidden, facts=2, seed=0, steps=2000, rate=0.005)
+print(f"trained here, one head and 32 units: {share_right(hidden, facts=2):.2f}")
+figures.table_of_facts(2)
+
+# %% [markdown]
+# With a hidden layer, one head gets nearly all digits right, with each seed. Without it, more training does not help (2,500 steps at three rates: 0.58 or 0.59). How does our model with 32 units know which digit belongs to which letter?
+#
+# It may have learned unequal weights. Think of "dog bites man" again. With the weight 0.75 for the first noun and 0.25 for the second, the context is [3, 2]. In "man bites dog", it is [1, 6]. So unequal weights leave a trace of the order in the sum.
+#
+# A linear layer can use this trace for only one of the two digits, the one with the larger weight. Perhaps this is why the model with one head got most of the first digits right, and few of the second ones. But with unequal weights, each pair of digits gives a different mixture, and a hidden layer can learn to tell them apart.
+#
+# To test this, we swap the two weights by hand. `gather` takes the weights of the two pairs that the question asks for, and `scatter` puts them back in the other order. All else stays as it is. What share of the digits will still be right?
+
+
+# %%
+@torch.no_grad()
+def answered(model, swap):
+    pairs, letters, digits, places = new_questions(2)  # B S, and three of B F
+    x = model.pair(pairs)  # B S D
+    question = model.letter(letters).sum(1, keepdim=True)  # B 1 D
+    _, weights = model.attention(question, x, x)  # B 1 1 S
+    weights = weights[:, 0]  # B 1 S: of the only head
+    places = places[:, None]  # B 1 F: where the two pairs stand
+    asked = weights.gather(2, places)  # B 1 F
+    if swap:
+        asked = asked.flip(-1)
+    weights = weights.scatter(2, places, asked)  # B 1 S
+    context = model.attention.W_O(weights @ model.attention.W_V(x))  # B 1 D
+    answers = model.readout(question + context).view(-1, 2, 8).argmax(-1)  # B F
+    right = (answers == digits).float().mean().item()
+    of_the_other = (answers == digits.flip(-1)).float().mean().item()
+    return [*asked.mean((0, 1)).tolist(), right, of_the_other]
+
+
+# %% tags=["nbval-check-output"]
+predict("10.swapped", ...)
+
+# %% tags=["reveals"]
+rows = {"as they are": answered(hidden, False), "swapped": answered(hidden, True)}
+print("The same model, after the two weights were swapped:")
+# column 2 of the table below: the share of digits right
+reveal("10.swapped", round(rows["swapped"][2], 2))
+
+# %%
+columns = [
+    "mean weight of the first letter's pair",
+    "of the second",
+    "right digit",
+    "other letter's digit",
+]
+table(rows, columns, "the two weights", digits=2)
+
+# %% [markdown]
+# With swapped weights, the model mostly gives each letter the digit of the other letter. So it tells the two digits apart by their unequal weights.
+#
+# One head can be enough for two facts. Is it still as good as several heads when there are three facts?
+#
+# ## Three facts and a hidden layer
+#
+# Now each question names three of the four letters. With four heads, each digit can have a head of its own. We take four and not three, because the width 32 must be a multiple of H.
+#
+# The hidden layer has 32 or 128 units. Each model learns for 1,000 steps at the rate 0.01, and each once more from the beginning for 4,000 steps. With 32 units and 1,000 steps, we have also tried 0.005 and 0.02, and 0.01 was the best for one head and for four. What share of the digits will one head with 32 units get right after 1,000 steps?
+
+# %% tags=["nbval-check-output"]
+predict("10.three_facts", ...)
+
+# %% tags=["reveals"]
+which = {"facts": 3, "heads": 1, "units": 32, "steps": 1000}
+narrow = by_seed("facts", "right", **which)  # three shares
+print("Three facts, the mean of three models with one head and the narrow layer:")
+reveal("10.three_facts", round(narrow.mean().item(), 2))
+
+# %%
+figures.table_of_facts(3)
+
+# %% [markdown]
+# After 1,000 steps, one head is behind four, with each of the three seeds: clearly with 32 units, and less with 128, the usual width. After 4,000 steps, one head with 128 units has caught up. So one head can be enough here, too, but four heads learn sooner, and need no wide hidden layer. The compared models have the same number of parameters, and learned from the same questions.
+#
+# ## Does a translator gain from more heads?
+#
+# Each layer of a Transformer that translates also has a wide hidden layer. We have trained small ones on 29,000 captions of photographs, with one, two, four and eight heads. Each has read the captions three times. The table shows their BLEU on 1,000 new captions, seed by seed. Is one number of heads the best with every seed?
+
+# %% tags=["nbval-check-output"]
+figures.table_of_bleu()
+
+# %% [markdown]
+# No. After three epochs, we see no clear gain from two or four heads, and with eight the mean is 0.4 lower. Perhaps each of the eight is too narrow. In the larger model of Vaswani et al. 2017, one head lost 0.9 BLEU against the best number of heads, and with too many heads the model became worse again. So our evidence for several heads is the task with facts: without a hidden layer one head failed, and with one, several learned sooner. The wide hidden layer after each attention may be why one head is enough there.
+#
+# ## What do trained heads look at?
+#
+# In our small task, each head looked at a different pair. Do the heads of a translator look at different words, too? The course comes with a trained Transformer, which lesson 12 explains. Its encoder has three layers with four heads each, all counted from 0.
+#
+# The picture shows what head 2 of layer 2, the last layer, does in one sentence. Its rows are queries. The text is cut into **tokens**: ▁ marks the beginning of a word, and the full stop has become two tokens, ▁ and the dot. In each row, a frame marks the token before. How much weight does it get? Move the sliders to see the other heads.
+
+# %%
+model, subwords = load_pretrained("transformer-en-de")
+sentence = "two young men are playing guitar in front of a red house ."
+head_explorer = figures.explore_heads(model, subwords, sentence)
+head_explorer
+
+# %% [markdown]
+# This head gives the token before 0.46 of its weight on average. But this is one sentence, and it may be chance. So the next picture shows the mean weight at each distance over 300 captions. The distance -1 is the token before. With equal weights on a caption of 15 tokens, each would get 0.07. The rest of each row lies further away. Which head looks most at the token *after*?
+
+# %%
+figures.show_weight_by_distance()
+
+# %% [markdown]
+# Head 1 of layer 2 gives 0.24 to the token after and 0.21 to the one after that. So it looks ahead, but not at one place. Head 2 of the same layer gives half of its weight to the token before. More exactly, it looks at that token's *place*: after two layers, the vector there also holds something of other tokens. So two heads of one layer look in opposite directions. Voita et al. 2019 found much sharper heads of this kind in larger models.
+#
+# Does the translator need all of them? We have switched off each head alone, as we did above, and translated the 1,000 captions again. There are nine attentions with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Do the heads with a clear direction cost most?
+
+# %%
+whole, lost = figures.bleu_lost_by_head()
+lost_bleu = torch.tensor(list(lost.values()))  # attentions, heads
+below_one = lost_bleu < 1
+print(f"The whole model has {whole:.1f} BLEU.")
+print(f"{below_one.sum()} of the 36 heads: less than 1 BLEU is lost without it.")
+figures.show_lost_bleu(lost)
+
+# %% [markdown]
+# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77, and head 3 of layer 1 costs 0.25. So a clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention to the source. This is one model and one set of captions, so small differences may be chance.
+#
+# For 21 of the 36 heads, less than 1 BLEU is lost. That does not show that we could leave out all of these together. If two heads do the same, each alone may not be missed, but both together may be.
+#
+# ## So: why several heads?
+#
+# Because one head makes only one weighted sum, and in a sum, several facts are mixed. Several heads keep them apart, if each has weights of its own. They cost no more parameters, but more weights, and each head is narrower.
+#
+# A hidden layer can also take the sum of one head apart. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer after 4,000, too. In a trained translator, some heads look in clearly different directions. But in a short training, more heads did not help our small translators.
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("10.q1", ...)
+
+# %%
+check("10.q2", ...)
+
+# %%
+check("10.q3", ...)
+
+# %%
+check("10.q4", ...)
+
+# %%
+check("10.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Why several heads? One head makes one weighted sum, in which facts are mixed. Several heads keep them apart, without further parameters, but each is narrower.
+# - After one head, a hidden layer can take facts apart, too. With three facts, four heads learned sooner.
+# - $W^O$ combines what the heads have found. In the mask of `nn.MultiheadAttention`, True means "must not be seen".
+# - What a head looks at can be measured over many sentences. A head that is not missed alone may still be needed together with others.
+#
+# **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
+#
+# **Next**: some heads look at the word before. But self-attention does not notice the order of words, so how can they? [Where does the order come from?](11_positions.ipynb)

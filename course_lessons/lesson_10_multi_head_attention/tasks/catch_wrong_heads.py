@@ -1,0 +1,309 @@
+"""Task 10.catch_wrong_heads: a test that tells right multi-head attention from wrong."""
+
+from functools import cache
+
+import torch
+import torch.nn.functional as F
+
+from course_lessons.lesson_10_multi_head_attention.tasks.multi_head_attention import task as multi_head_attention
+from course_lessons.shared.candidates import (
+    asking,
+    close,
+    finite,
+    mistakes_of_comparing,
+    mistakes_of_tests,
+    one_case_each,
+    tests_without,
+)
+from course_utils.checks.task import Task
+from course_utils.models import plain
+
+wrong = multi_head_attention.wrong
+
+
+def _blocks(weight, bias):
+    """The three pairs of weight and bias, for queries, keys and values."""
+    return zip(weight.chunk(3), bias.chunk(3), strict=True)
+
+
+# The candidates: right ones written differently, wrong ones, and wrong ones that no test need find.
+
+
+def right_head_by_head(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+    """With loops over sentences and heads, in float64."""
+    numbers = (query, key, value, in_weight, in_bias, out_weight, out_bias)
+    query, key, value, in_weight, in_bias, out_weight, out_bias = (x.double() for x in numbers)
+    d, sentences = query.shape[2] // heads, []
+    for b, (asked, found, given) in enumerate(zip(query, key, value, strict=True)):
+        projected = [x @ w.T + c for x, (w, c) in zip((asked, found, given), _blocks(in_weight, in_bias), strict=True)]
+        contexts = []
+        for h in range(heads):
+            q, k, v = (x[:, h * d : (h + 1) * d] for x in projected)
+            scores = q @ k.T / d**0.5
+            allowed = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask[b]
+            contexts.append(torch.nan_to_num(scores.masked_fill(~allowed, -torch.inf).softmax(-1)) @ v)
+        sentences.append(torch.cat(contexts, 1) @ out_weight.T + out_bias)
+    return torch.stack(sentences).float()
+
+
+def right_by_scaled_dot_product_attention(
+    query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None
+):
+    pairs = zip((query, key, value), _blocks(in_weight, in_bias), strict=True)
+    q, k, v = (plain.split_heads(F.linear(x, *pair), heads) for x, pair in pairs)
+    if mask is None:
+        return F.linear(plain.merge_heads(F.scaled_dot_product_attention(q, k, v)), out_weight, out_bias)
+    nothing = ~mask.any(2)[:, None, :, None]
+    contexts = F.scaled_dot_product_attention(q, k, v, mask[:, None] | nothing).masked_fill(nothing, 0.0)
+    return F.linear(plain.merge_heads(contexts), out_weight, out_bias)
+
+
+def right_by_adding_heads(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+    """What each head finds goes through its own columns of out_weight, and all is added up."""
+    D, output = query.shape[2], out_bias.expand(query.shape)
+    for rows in torch.arange(D).chunk(heads):
+        q, k, v = (x @ in_weight[i * D + rows].T + in_bias[i * D + rows] for i, x in enumerate((query, key, value)))
+        output = output + plain.attend(q, k, v, mask) @ out_weight[:, rows].T
+    return output
+
+
+def needs_a_mask(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+    """Stops with an error where there is no mask."""
+    return plain.multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask & True)
+
+
+def stops_where_lengths_differ(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+    """Cuts keys and values with the sizes of the query."""
+    key, value = key.reshape(query.shape), value.reshape(query.shape)
+    return plain.multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)
+
+
+def mask_altered(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+    """Right, but it turns the mask that came in round, as torch's own layer needs it."""
+    output = plain.multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)
+    if mask is not None:
+        mask.logical_not_()
+    return output
+
+
+def _in_half_precision(scores):
+    return scores.softmax(-1).bfloat16().to(scores.dtype)
+
+
+def _with_dropout(scores):
+    """Half of the weights are dropped, the same ones each time."""
+    kept = torch.rand(scores.shape, generator=torch.Generator().manual_seed(4)) < 0.5
+    return scores.softmax(-1) * kept * 2
+
+
+RIGHT = {
+    plain.multi_head_attention: "a right one, in matrix products",
+    right_head_by_head: "a right one, head by head in float64: its last digits differ",
+    multi_head_attention.oracle_function: "a right one, by the function behind nn.MultiheadAttention",
+    right_by_scaled_dot_product_attention: "a right one, by F.scaled_dot_product_attention",
+    right_by_adding_heads: "a right one that sends each head through its own columns of `out_weight` and adds all up",
+}
+
+
+WRONG = {
+    wrong(
+        "merge_mixed"
+    ): "a wrong one: it joins heads without transposing back, which mixes words where there are several heads",
+    wrong(
+        "heads_mixed"
+    ): "a wrong one: it cuts heads without transposing, which mixes words where there are several heads",
+    wrong("interleaved"): "a wrong one: every H-th number belongs to a head, and not d numbers in a row",
+    wrong("one_head"): "a wrong one: it has a single head, whatever `heads` says",
+    wrong("own_slice_alone"): "a wrong one: each head reads its own part of the words only, and not the whole words",
+    wrong("weights_averaged"): "a wrong one: all heads use the same weights, the mean of theirs",
+    wrong("divided_by_root_of_D"): "a wrong one: it divides scores by √D, and not by √d",
+    wrong("softmax_over_queries"): "a wrong one: its softmax runs over the queries, and not over the keys",
+    multi_head_attention.way({"the softmax": _in_half_precision}): "a wrong one: its weights have three digits only",
+    multi_head_attention.way(
+        {"the softmax": _with_dropout}
+    ): "a wrong one: dropout is left on, so half of the weights are 0",
+    wrong("key_and_value_exchanged"): "a wrong one: it exchanges the blocks of `in_weight` for keys and values",
+    wrong(
+        "interleaved_blocks"
+    ): "a wrong one: it takes every third row of `in_weight` for the queries, and not the first D rows",
+    wrong("values_from_key"): "a wrong one: it makes values from `key`, and not from `value`",
+    wrong("biases_forgotten"): "a wrong one: it forgets the biases",
+    wrong("out_bias_forgotten"): "a wrong one: it forgets `out_bias`",
+    wrong("no_output_projection"): "a wrong one: it has no output projection",
+    wrong("out_transposed"): "a wrong one: it projects with `out_weight` in place of its transpose",
+    wrong("mask_inverted"): "a wrong one: it turns the mask round",
+    wrong("mask_for_each_head"): "a wrong one: it gives the mask no axis for the heads, and fails or masks wrongly",
+    wrong("one_mask_for_all_sentences"): "a wrong one: it uses the mask of the first sentence for all",
+    multi_head_attention.way(
+        {"result": lambda output: output.flip(1)}
+    ): "a wrong one: the words come out in reverse order",
+    multi_head_attention.way(
+        {"result": lambda output: output + 0.1 * F.one_hot(torch.tensor(0), output.shape[2])}
+    ): "a wrong one: the first number of each word is too large by 0.1",
+    multi_head_attention.way(
+        {"result": lambda output: torch.cat([1.1 * output[:1], output[1:]])}
+    ): "a wrong one: all numbers of the first sentence are too large by a tenth",
+    wrong("empty_row_nan"): "a wrong one: a word that may attend to nothing gets NaN",
+    wrong("empty_row_without_bias"): "a wrong one: a word that may attend to nothing gets zeros, without `out_bias`",
+    needs_a_mask: "a wrong one: it stops with an error where the mask is None",
+    stops_where_lengths_differ: "a wrong one: it stops with an error where T and S differ",
+}
+
+RARE = {
+    wrong("overflow"): "a wrong one: its exponentials overflow where scores are near 10,000",
+    mask_altered: "a wrong one: it alters the mask that it is given",
+}
+
+
+def _problem(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
+    """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
+    names = ("query", "key", "value", "in_weight", "in_bias", "out_weight", "out_bias")
+    tensors = (query, key, value, in_weight, in_bias, out_weight, out_bias)
+    for name, tensor in zip(names, tensors, strict=True):
+        if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32 or not tensor.isfinite().all():
+            return f"Your test calls a candidate with a `{name}` that is not a float32 tensor of finite numbers. Candidates take such tensors alone."
+    if query.dim() != 3 or key.dim() != 3:
+        return (
+            "Your test calls a candidate with a `query` or a `key` that has not three axes. They are B×T×D and B×S×D."
+        )
+    (B, T, D), S = query.shape, key.shape[1]
+    shapes = ((B, T, D), (B, S, D), (B, S, D), (3 * D, D), (3 * D,), (D, D), (D,))
+    for name, tensor, shape in zip(names, tensors, shapes, strict=True):
+        if tensor.shape != shape:
+            return f"Your test calls a candidate with `{name}` of shape {_shape(tensor.shape)}. With this `query` and this `key` it should be {_shape(shape)}."
+    if not isinstance(heads, int) or heads < 1 or D % heads:
+        return f"Your test calls a candidate with heads = {heads} and D = {D}. D is a multiple of `heads`."
+    if mask is not None and (not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.shape != (B, T, S)):
+        return f"Your test calls a candidate with a mask that is neither None nor a tensor of truth values of shape B×T×S, here {_shape((B, T, S))}."
+    return None
+
+
+def _shape(sizes):
+    return "×".join(map(str, sizes))
+
+
+CANDIDATES = asking(_problem, (*RIGHT, *WRONG, *RARE))
+
+task = Task(
+    "10.catch_wrong_heads",
+    "a test that tells right multi-head attention from wrong",
+    arguments=("candidate",),
+    result="verdict",
+    candidates=CANDIDATES,
+    difficulty=4,
+    importance=4,
+    minutes=30,
+    offers=("models.plain.multi_head_attention",),
+    hints=(
+        "`reference` is right, so the work is in the inputs. Go through the promises and ask where it cannot be seen that one is broken: with a single head, with biases of zero, where query and key are as long, without a mask, where each word may attend to something. Then choose inputs that are none of these, and as few as you need.",
+        (
+            "Take a candidate that divides by √D, with D = 4. With one head, d = 4, and it divides by 2 as it should: it looks right. With two heads, d = 2, it divides by 2 in place of 1.4142. And take one that forgets the biases: with biases of 0 it gives the same as the reference, however many heads there are."
+        ),
+        "Make random numbers for B = 2, T = 3, S = 5, H = 3, D = 6, with biases that are not 0, and a random mask in which one row is False throughout. For two calls, with this mask and with None: right = reference(…); try: came = candidate(…); compare the shape and the numbers up to 1e-5; any exception: False.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG, RARE)
+
+
+@cache
+def _numbers(B, T, S, H, d, biases, identity, self_attention, empty):
+    """The tensors of one call: random numbers, and a mask."""
+    draw, D = torch.Generator().manual_seed(6), H * d
+    query, key, value = (torch.randn(B, length, D, generator=draw) for length in (T, S, S))
+    if self_attention:
+        key = value = query
+    in_weight, out_weight = torch.randn(3 * D, D, generator=draw) / D**0.5, torch.randn(D, D, generator=draw) / D**0.5
+    if identity:
+        in_weight, out_weight = torch.eye(D).repeat(3, 1), torch.eye(D)
+    in_bias, out_bias = biases * torch.randn(3 * D, generator=draw), biases * torch.randn(D, generator=draw)
+    mask = torch.rand(B, T, S, generator=draw) < 0.6
+    mask[:, :, 0] = True
+    mask[:, -1, 1] = False
+    if empty:
+        mask[0, 0] = False
+    return query, key, value, in_weight, in_bias, out_weight, out_bias, H, mask
+
+
+def _copied(args):
+    return [arg.clone() if isinstance(arg, torch.Tensor) else arg for arg in args]
+
+
+def _test(
+    candidate,
+    dims=(2, 3, 5, 3, 2),
+    biases=True,
+    identity=False,
+    self_attention=False,
+    empty=True,
+    none=True,
+    mask=True,
+    compare=close,
+):
+    """A test like the solution's, in which things may be left out."""
+    given = _numbers(*dims, float(biases), identity, self_attention, empty)
+    calls = [(*given[:-1], each) for each in [*([given[-1]] if mask else []), *([None] if none else [])]]
+    try:
+        return all(compare(plain.multi_head_attention(*args), candidate(*_copied(args))) for args in calls)
+    except Exception:
+        return False
+
+
+_mistaken = mistakes_of_tests(task, _test, "candidate")
+
+
+mistakes_of_comparing(
+    _mistaken,
+    "candidate",
+    "Right candidates whose last digits differ from the reference's are refused.",
+    "A candidate that rounds its weights to three digits passes your test",
+    0.02,
+    lambda compare: {"compare": compare},
+)
+_mistaken(
+    "runs_at_all",
+    "Every candidate that returns finite numbers of the right shape passes your test. Compare the numbers with what the reference returns.",
+    compare=finite,
+)
+for _name, _sentence, _changes in (
+    ("never_a_mask", "Candidates that are wrong only where there is a mask pass your test. Call each with a mask as well.", {"mask": False}),
+    ("heads_of_width_1", "A candidate that interleaves the heads passes your test, since a head of width 1 has nothing to interleave. Let d = D/H be 2 or more.", {"dims": (2, 3, 5, 3, 1)}),
+    ("one_query", "A candidate that joins the heads without transposing back passes your test, since with T = 1 there is nothing to mix. Let T be 2 or more.", {"dims": (3, 1, 5, 2, 3)}),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)
+_mistaken(
+    "self_attention_alone",
+    "Candidates that make the values from key, and such as fail where T and S differ, pass your test, since query, key and value are the same. Use different ones, of different lengths.",
+    dims=(2, 4, 4, 3, 2),
+    self_attention=True,
+)
+_mistaken(
+    "identity_weights",
+    "Candidates that confuse the rows and columns of weights, or leave parts of them out, pass your test, since your weights change nothing: they are identity matrices. Use random ones.",
+    identity=True,
+)
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "heads": ("candidates that go wrong where there are several heads", "Let `heads` be 2 or more."),
+    "biases": ("candidates that forget biases", "Use biases that are not 0."),
+    "batch": (
+        "candidates that mix up the masks of sentences and heads",
+        "Use a batch of two sentences or more, and not as many as heads.",
+    ),
+    "lengths": ("candidates that fail where T and S differ", "Let them differ."),
+    "empty": (
+        "candidates that go wrong where a word may attend to nothing",
+        "Let one row of the mask be False throughout.",
+    ),
+    "none": ("candidates that fail without a mask", "Try None as well."),
+}
+
+
+def _without(parts):
+    dims = (1 if "batch" in parts else 2, 5 if "lengths" in parts else 3, 5, *((1, 6) if "heads" in parts else (3, 2)))
+    rest = {part: False for part in parts if part in ("biases", "empty", "none")}
+    return lambda candidate: _test(candidate, dims, **rest)
+
+
+tests_without(task, LEFT_OUT, _without, 2)

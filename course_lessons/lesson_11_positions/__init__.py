@@ -1,0 +1,19 @@
+"""Lesson 11. Its tasks are in `tasks/`, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="11",
+    title="Positions",
+    question="Where does the order come from?",
+    goals=(
+        "show what a model without positions cannot tell apart",
+        "compute a sinusoidal vector for any position, and say what its fast and slow numbers are for",
+        "show that one matrix moves every position, and find the word before with it",
+        "turn queries and keys, so that positions enter their products only as a signed distance",
+        "say what learned, sinusoidal and rotary positions do beyond the trained lengths",
+    ),
+    needs="lesson 09: self-attention does not notice order; lesson 10: heads",
+    reading=50,
+    runs="a minute",
+)

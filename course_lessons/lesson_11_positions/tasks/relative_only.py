@@ -1,0 +1,155 @@
+"""Task 11.relative_only: does a score depend on the distance of query and key alone? The scores are made here, so the answer is known.
+
+What breaks the promise moves by more than 1e-3 in at least one of ten random moves; what keeps it stays within rounding.
+"""
+
+from math import sin
+
+import torch
+
+from course_lessons.shared.candidates import asking, mistakes_of_tests, one_case_each
+from course_utils.checks.task import Task
+from course_utils.models.plain import sinusoidal_positions
+
+FURTHEST, TRAINED, WIDTH = 1000, 64, 4
+ANGLES = torch.tensor([1.0, 0.3], dtype=torch.float64)  # of each pair, for one step
+WAVES = sinusoidal_positions(FURTHEST + 1, 8).double()
+LEARNED = torch.randn(FURTHEST + 1, WIDTH, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+OF_A_DISTANCE = torch.randn(2 * TRAINED, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+
+
+def _turned(x, position):
+    """Each pair turned by position times frequency, as a complex number."""
+    return torch.view_as_complex(x.reshape(2, 2)) * torch.polar(torch.ones(2).double(), position * ANGLES)
+
+
+def _product(a, b):
+    return (a * b.conj()).real.sum()
+
+
+def rotary(query, key, p, s):
+    return _product(_turned(query, p), _turned(key, s))
+
+
+def large_and_back(query, key, p, s):
+    """What cancels leaves a trace in the last digits."""
+    return (query @ key + p / 7) - s / 7
+
+
+def learned_until_the_end_of_training(query, key, p, s):
+    """Positions beyond the trained ones get the vector of the last one."""
+    last = TRAINED - 1
+    return (query + LEARNED[min(p, last)]) @ (key + LEARNED[min(s, last)])
+
+
+RELATIVE = {
+    lambda query, key, p, s: query @ key: "a score without any positions, which no move can change",
+    rotary: "a relative score: both are turned by their positions",
+    lambda query, key, p, s: query @ key - abs(p - s) / 8: "a relative score: a slope is subtracted for the distance",
+    lambda query, key, p, s: query @ key - 50 * (s > p): "a relative score: later keys are hidden",
+    lambda query, key, p, s: query @ key + OF_A_DISTANCE[min(max(p - s, -TRAINED), TRAINED - 1)]: "a relative score: a learned number for each distance, the same for all long ones",
+    lambda query, key, p, s: query @ key if abs(p - s) <= 5 else torch.tensor(-50.0): "a relative score: keys more than 5 away are hidden",
+    lambda query, key, p, s: WAVES[p] @ WAVES[s]: "a relative score: the product of two sinusoidal positions, without any words",
+    large_and_back: "a relative score: the position of the query is added and that of the key subtracted",
+}  # fmt: skip
+ABSOLUTE = {
+    lambda query, key, p, s: (query + WAVES[p, :WIDTH]) @ (key + WAVES[s, :WIDTH]): "a score that is not relative: sinusoidal positions are added to words",
+    lambda query, key, p, s: (query + LEARNED[p]) @ (key + LEARNED[s]): "a score that is not relative: learned positions are added to words",
+    learned_until_the_end_of_training: "a score that is not relative: learned positions, of which the last serves all later ones",
+    lambda query, key, p, s: _product(_turned(query, p), _turned(key, 0)): "a score that is not relative: the query alone is turned",
+    lambda query, key, p, s: _product(_turned(query, p), _turned(key, -s)): "a score that is not relative: the key is turned the other way",
+    lambda query, key, p, s: rotary(query, key, min(p, TRAINED - 1), min(s, TRAINED - 1)): "a score that is relative within the trained positions alone: beyond them nothing turns further",
+    lambda query, key, p, s: rotary(query, key, p, s) if max(p, s) < TRAINED else rotary(query, key, p / 2, s / 2): "a score that is relative within the trained positions alone: it turns at half the speed in longer texts",
+    lambda query, key, p, s: query @ key - abs(p // 8 - s // 8): "a score that is not relative: it counts blocks of eight words",
+    lambda query, key, p, s: (query + LEARNED[p % 32]) @ (key + LEARNED[s % 32]): "a score that is not relative: positions begin anew every 32 words",
+    lambda query, key, p, s: (query + LEARNED[p % 100]) @ (key + LEARNED[s % 100]): "a score that is not relative: positions begin anew every 100 words",
+    lambda query, key, p, s: query @ key - 4 * abs(p - s) / (1 + max(p, s)): "a score that is not relative: the distance counts as a share of the text so far",
+    lambda query, key, p, s: query @ key - abs(p - s) / 8 + 2 * (s < 60): "a score that is not relative: the first sixty words are favoured",
+    lambda query, key, p, s: query @ key + (query - key).sum().relu() * p / 50: "a score that is not relative: the position counts where the query's numbers add up to more than the key's",
+    lambda query, key, p, s: query @ key + (key - query).sum().relu() * p / 50: "a score that is not relative: the position counts where the key's numbers add up to more than the query's",
+    lambda query, key, p, s: query @ key + p / 100 * (abs(p - s) > 20): "a score that is not relative: the position of the query counts where the key is more than 20 away",
+    lambda query, key, p, s: query @ key + query[0] * query[3] * p / 20: "a score that is not relative: the position counts where the first and the last feature of the query are not 0",
+    lambda query, key, p, s: query @ key + sin(p) / 200: "a score that is not relative: a small wave of the query's position is added, of 0.005 at most",
+}  # fmt: skip
+
+
+def _problem(query, key, p, s):
+    for x in (query, key):
+        if not isinstance(x, torch.Tensor) or x.shape != (WIDTH,):
+            return "Your test calls a score with something else than a query and a key of 4 numbers each."
+    for position in (p, s):
+        if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position <= FURTHEST:
+            return f"Your test calls a score with a position that is not an int from 0 to {FURTHEST:,}: {position!r}."
+    return None
+
+
+def _exact(score):
+    def call(query, key, p, s):
+        return torch.as_tensor(score(query.double(), key.double(), p, s)).float()
+
+    return call
+
+
+def _in_float32(query, key, p, s):
+    return large_and_back(query.float(), key.float(), torch.tensor(float(p)), torch.tensor(float(s)))
+
+
+task = Task(
+    "11.relative_only",
+    "scores that depend on the distance alone",
+    arguments=("score",),
+    result="verdict",
+    candidates=asking(
+        _problem, [_in_float32 if one is large_and_back else _exact(one) for one in (*RELATIVE, *ABSOLUTE)]
+    ),
+    suspects=False,
+    difficulty=3,
+    importance=4,
+    minutes=15,
+    hints=(
+        "Ask the score itself: compute it, move both positions by the same amount, and compute it again. Which positions and which moves have you tried? A score can be well-behaved within the trained range and not beyond, or for one vector and not for another.",
+        "Let a score be query · key minus the distance of the blocks of eight in which p and s are. With a product of 1, p = 9 and s = 6, it is 1 − |1 − 0| = 0. Move both by 1: positions 10 and 7 give 1 − |1 − 0| = 0, the same. Move both by 2: positions 11 and 8 give 1 − |1 − 1| = 1. So the score is not relative, though one move did not show it.",
+        "a hundred times: draw a query and a key; draw p, s and a move, each from 0 to 300; if score at (p + move, s + move) and score at (p, s) differ by more than 5e-4, the answer is False; if that never happens, it is True.",
+    ),
+)
+
+one_case_each(task, RELATIVE, ABSOLUTE)
+
+
+def _same(before, after):
+    return abs(float(before) - float(after)) <= 5e-4
+
+
+def _test(score, positions=(0, 300), moves=range(1, 300), vectors=torch.randn, same=_same, move_both=True, at=None):
+    """A test like the solution's, in which things may be changed."""
+    draw = torch.Generator().manual_seed(3)
+    for _ in range(150):
+        query, key = vectors(2, WIDTH, generator=draw)
+        p, s = torch.randint(*positions, (2,), generator=draw).tolist()
+        if at:
+            p, s = at(p, s)
+        move = moves[int(torch.randint(len(moves), (), generator=draw))]
+        if not same(score(query, key, p, s), score(query, key, p + move, s + move if move_both else s)):
+            return False
+    return True
+
+
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "score",
+    "Do both positions move by the same amount, and are query and key the same in both calls?",
+)
+for _name, _sentence, _changes in (
+    ("within_training", "Scores that are relative within the trained positions alone pass your test. Move both positions beyond 64, too.", {"positions": (0, 30), "moves": range(1, 30)}),
+    ("beyond_training_alone", "A score that behaves differently in the first positions alone passes your test. Try positions from 0 on, and not only large ones.", {"positions": (64, 300)}),
+    ("multiples_of_32", "Scores that begin anew, or that count blocks, pass your test, because you move by multiples of 32 alone. Draw the amounts at random.", {"moves": range(32, 321, 32)}),
+    ("no_distance", "Scores pass your test that are wrong at a distance only, since your query and key are always at the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
+    ("query_alone_moved", "You move one position alone. That changes the distance, so scores that depend on it are refused: move both.", {"move_both": False}),
+    ("zero_vectors", "With a query and a key of zeros, a score that turns them is always 0, so it passes your test. Draw random vectors.", {"vectors": lambda *shape, generator: torch.zeros(shape)}),
+    ("one_feature", "A score to which the position counts where two features of the query are not 0 passes your test. Draw all four features of query and key at random.", {"vectors": lambda *shape, generator: torch.randn(*shape, generator=generator) * torch.tensor([1.0, 0, 0, 0])}),
+    ("no_rounding", "You ask for exact equality. A relative score may add and subtract positions, and the last digits differ: leave room for about 1e-4.", {"same": lambda before, after: float(before) == float(after)}),
+    ("too_much_room", "A score that moves only a little passes your test: leave less room. Rounding stays below 1e-4.", {"same": lambda before, after: abs(float(before) - float(after)) < 1.5}),
+    ("signs_compared", "You compare the sign of the score, or whether it is large. A score can move without that: compare the numbers themselves.", {"same": lambda before, after: (before > 0) == (after > 0)}),
+):  # fmt: skip
+    _mistaken(_name, _sentence, **_changes)

@@ -1,0 +1,19 @@
+"""Lesson 13. Its tasks are in `tasks/`, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="13",
+    title="Training it",
+    question="How is it trained, and what does it know?",
+    goals=(
+        "read a training loop, and say what each of its lines does",
+        "compute a step of Adam by hand, and say how it differs from a step of SGD",
+        "say what label smoothing asks for, and what dropout does in training and in use",
+        "read ablations by paired differences, and say what they show and what they do not",
+        "say what the translator has learned from its captions",
+    ),
+    needs="lesson 12: the whole Transformer; lesson 07: BLEU and greedy search",
+    reading=60,
+    runs="a minute",
+)

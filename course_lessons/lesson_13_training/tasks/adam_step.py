@@ -1,0 +1,266 @@
+"""Task 13.adam_step: a step of Adam to mend, with two moving means and their bias correction."""
+
+from operator import add, mul, sub, truediv
+
+import torch
+
+from course_lessons.shared.shares import EDGE, SIDE_EFFECT
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+from course_utils.checks.way import left_out
+
+ORDER = "Return the new parameter, then the new m, then the new v."
+task = Task(
+    "13.adam_step",
+    "a step of Adam to mend",
+    arguments=("parameter …×D", "gradient …×D", "m …×D", "v …×D", "step", "rate", "beta1", "beta2", "eps"),
+    result=("parameter …×D", "m …×D", "v …×D"),
+    difficulty=3,
+    importance=4,
+    minutes=20,
+    hints=(
+        "Try the version from the prompt with one number: the gradient 4 at steps 1 and 2, a large eps, and at step 2 the m and v that step 1 has returned. Then ask: by how much are m and v too small after t steps, if all gradients were the same? For which step are they put right, and what does the next call need? And what is the divisor if v, put right, is 16?",
+        (
+            "Take the parameter [1], the gradient [4], m = [0] and v = [0] at step 1, with rate 0.5, β₁ = 0.5, β₂ = 0.75 and eps = 1. The new m is 0.5·0 + 0.5·4 = 2, the new v is 0.75·0 + 0.25·16 = 4. Corrected they are 2 / (1 - 0.5) = 4 and 4 / (1 - 0.75) = 16: the gradient and its square. The step is 0.5 · 4 / (√16 + 1) = 0.4, so the parameter becomes 0.6. "
+            "At step 2, with the same m and v before it, you would divide by 1 - 0.25 and 1 - 0.5625."
+        ),
+        "m = beta1 times m, plus (1 - beta1) times the gradient; v = beta2 times v, plus (1 - beta2) times the square of the gradient. m_corrected = m divided by (1 - beta1 to the power of step); v_corrected likewise with beta2. From the parameter subtract rate times m_corrected, divided by (the root of v_corrected, plus eps). Return all three.",
+    ),
+    partial=EDGE | SIDE_EFFECT,
+)
+
+
+def _inputs(draw, shape, step, beta1, beta2, eps, rate=0.25, size=1.0, dtype=torch.float32):
+    parameter, gradient, m = (draw.numbers(*shape, dtype=dtype) for _ in range(3))
+    v = (draw.numbers(*shape, dtype=dtype) / 2).square() + 0.125
+    gradient = gradient + 0.25  # no number is 0, and none is the other's opposite
+    return parameter, size * gradient, size * m / 2, size**2 * v, step, rate, beta1, beta2, eps
+
+
+@task.property
+def which_of_the_three_is_wrong_first(case, value):
+    """m and v do not hang on the parameter, and the parameter hangs on both."""
+    right = task.oracle_function(*case.args)
+    wrong = [
+        name
+        for name, came, should in zip(("parameter", "m", "v"), value, right, strict=True)
+        if came.shape == should.shape and not torch.allclose(came.double(), should.double(), rtol=1e-4, atol=1e-5)
+    ]
+    if wrong == ["parameter"]:
+        return "The m and v that you return are right. So look at what is made of them: the correction by the step, the root, eps, and the move of the parameter."
+    if "m" in wrong and "v" in wrong:
+        return "Look at m and v first: they are returned as moving means of the gradient and of its squares, before the correction."
+    for name, what in (("m", "the gradient"), ("v", "the squares of the gradient")):
+        if name in wrong:
+            return f"Look at {name} first, since the other mean is right: {name} is the moving mean of {what}, before the correction."
+    return None
+
+
+@task.cases
+def _(draw):
+    for shape, step, beta1, beta2, eps in (
+        ((2,), 1, 0.625, 0.75, 0.5),
+        ((3,), 2, 0.5, 0.75, 0.5),
+        ((2, 3), 3, 0.75, 0.875, 0.25),
+        ((3, 2), 2, 0.25, 0.5, 0.125),
+        ((2, 3, 5), 4, 0.625, 0.875, 0.375),
+    ):
+        name = (
+            f"numbers of shape {'×'.join(map(str, shape))}, step {step}, β₁ = {beta1:g}, β₂ = {beta2:g}, eps = {eps:g}"
+        )
+        yield Case(name, _inputs(draw, shape, step, beta1, beta2, eps, int(draw.whole(1, 5)) / 8))
+    parameter, gradient, m, v, *rest = _inputs(draw, (2, 3), 1, 0.75, 0.875, 0.125)
+    yield Case("the first step, with m and v of zeros", (parameter, gradient, 0 * m, 0 * v, *rest))
+    yield Case("small gradients", _inputs(draw, (2, 5), 3, 0.75, 0.875, 1 / 16, size=1 / 64))
+    yield Case("as many rows as columns", _inputs(draw, (3, 3), 2, 0.75, 0.875, 0.25))
+    yield Case("β₁ = 0.9, β₂ = 0.98, eps = 1e-9, as in the paper", _inputs(draw, (5, 7), 6, 0.9, 0.98, 1e-9), edge=True)
+    yield Case("step 3,000", _inputs(draw, (2, 3), 3000, 0.9, 0.999, 1e-8), edge=True)
+    yield Case("a single number", _inputs(draw, (), 2, 0.5, 0.75, 0.25), edge=True)
+    parameter, gradient, m, v, *rest = _inputs(draw, (2, 3), 1, 0.9, 0.999, 1e-8)
+    kept = torch.tensor([1.0, 0.0, 1.0])
+    unused = (parameter, gradient * kept, 0 * m, 0 * v, *rest)
+    yield Case("a number without a gradient, so far", unused, edge=True)
+    yield Case("β₁ = 0 and β₂ = 0", _inputs(draw, (2, 3), 2, 0.0, 0.0, 0.25), edge=True)
+    yield Case("gradients near 10,000", _inputs(draw, (2, 3), 2, 0.75, 0.875, 0.25, size=1e4), hazard=True)
+    yield Case("float64 numbers", _inputs(draw, (2, 3), 2, 0.75, 0.875, 0.25, dtype=torch.float64), hazard=True)
+
+
+@task.steps
+def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
+    new = []
+    for name, before, beta, part in (("m", m, beta1, gradient), ("v", v, beta2, None)):
+        if part is None:
+            part = yield "the squares of the gradient", pow, gradient, 2
+        kept = yield f"what stays of {name}", mul, beta, before
+        share = yield f"the share of new {name}", sub, 1, beta
+        added = yield f"what is added to {name}", mul, share, part
+        moment = yield f"the new {name}", add, kept, added
+        power = yield f"the power for {name}", pow, beta, step
+        missing = yield f"the divisor of {name}", sub, 1, power
+        corrected = yield f"the corrected {name}", truediv, moment, missing
+        new += [moment, corrected]
+    m, m_corrected, v, v_corrected = new
+    root = yield "the root", torch.sqrt, v_corrected
+    divisor = yield "the divisor of the step", add, root, eps
+    direction = yield "the step without the rate", truediv, m_corrected, divisor
+    change = yield "the change of the parameter", mul, rate, direction
+    moved = yield "the new parameter", sub, parameter, change
+    return moved, m, v
+
+
+def each(step, change, names="mv"):
+    """The same change of a step for m and for v, or for one of the two."""
+    return {step.format(name): change for name in names}
+
+
+# The two moving means
+
+SHARES = "The old mean keeps the share beta, and what is new gets 1 - beta."
+task.changed(
+    "squares_forgotten",
+    "v is the mean of the gradients, not of their squares. A negative one has no root, so NaN may come out. Square the gradient for v.",
+    {"the squares of the gradient": left_out},
+)
+STAYS, SHARE = "what stays of {}", "the share of new {}"
+task.changed(
+    "shares_exchanged",
+    f"In m and in v the shares are exchanged. {SHARES}",
+    each(STAYS, lambda beta, old: (1 - beta) * old) | each(SHARE, lambda one, beta: beta),
+)
+task.changed(
+    "gradient_added_whole_to_m",
+    f"The gradient is added to m without the factor 1 - beta1, as in SGD with momentum. {SHARES}",
+    each(SHARE, lambda one, beta: one, "m"),
+)
+
+
+NEW_V = "the new v"
+task.changed_each(
+    ("squares_added_whole_to_v", f"The squares are added to v without the factor 1 - beta2. {SHARES}", each(SHARE, lambda one, beta: one, "v")),
+    ("squares_added_up", "Your v is the sum of all squares so far, as in AdaGrad. In Adam it is a moving mean: the old v keeps the share beta2, and the squares get 1 - beta2.", {NEW_V: lambda kept, added, *, v, gradient: v + gradient**2}),
+    ("squares_of_m", "You square the new m for v. v is the moving mean of the squares of the gradient.", {"the squares of the gradient": lambda gradient, power, *, done: done["the new m"] ** power}),
+    ("squares_of_the_deviation", "You square the gradient less m, as for a variance. v is the moving mean of the squares of the gradient itself.", {"the squares of the gradient": lambda gradient, power, *, done: (gradient - done["the new m"]) ** power}),
+    ("largest_v", "Your v never falls: you keep the larger one of the old and the new v, as AMSGrad does for the step alone. Return the moving mean.", {NEW_V: lambda kept, added, *, v: torch.maximum(v, kept + added)}),
+    ("v_with_beta1", "The shares of v are made with beta1: its old part keeps beta2, and the squares get 1 - beta2.", {"what stays of v": lambda beta, old, *, beta1: beta1 * old, "the share of new v": lambda one, beta, *, beta1: one - beta1}),
+    ("beta1_for_both", "v is computed and corrected with beta1. beta1 belongs to m, beta2 to v.", {"beta2": lambda beta2, *, beta1: beta1}),
+)  # fmt: skip
+
+
+# The correction
+
+CORRECTED = "the corrected {}"
+task.changed_each(
+    ("no_correction", "The bias correction is missing: m and v began with zeros, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, each beta to the power of step.", each(CORRECTED, left_out)),
+    ("m_not_corrected", "You correct v, but not m. It began with zeros, too: divide it by 1 - beta1, with beta1 to the power of step.", each(CORRECTED, left_out, "m")),
+    ("v_not_corrected", "You correct m, but not v. It began with zeros, too: divide it by 1 - beta2, with beta2 to the power of step.", each(CORRECTED, left_out, "v")),
+    ("beta_times_step", "In the correction you multiply beta by the step. The step is an exponent: 1 - β^t, in Python `beta**step`.", each("the power for {}", lambda beta, step: beta * step)),
+    ("power_of_the_difference", "You take the power of 1 - beta. Take that of beta, and subtract it from 1: 1 - β^t, in Python `1 - beta**step`.", {"the divisor of m": lambda one, power, *, beta1, step: (one - beta1) ** step, "the divisor of v": lambda one, power, *, beta2, step: (one - beta2) ** step}),
+    ("multiplied_by_the_correction", "You multiply m and v by 1 - β^t, which makes them still smaller. Divide by it.", each(CORRECTED, lambda moment, divisor: moment * divisor)),
+    ("v_corrected_with_beta1", "You correct v with beta1. beta1 belongs to m, beta2 to v.", {"the corrected v": lambda moment, divisor, *, done: moment / done["the divisor of m"]}),
+    ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first. Divide by 1 - β^t, where t is the step, an exponent.", each("the power for {}", left_out)),
+    ("step_counted_from_zero", "In the correction you use step - 1. Here the first step has the number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.", {"step": lambda step: step - 1}),
+    ("corrected_behind_the_root", "v is corrected after its root is taken, by the whole divisor. Correct v first, then take the root.", {"the corrected v": lambda v, divisor: v / divisor**2}),
+)  # fmt: skip
+
+
+# The step
+
+ROOT, SUM, DIRECTION = "the root", "the divisor of the step", "the step without the rate"
+NEW = "the new parameter"
+EPS_INSIDE = {ROOT: left_out, SUM: lambda v, eps: (v + eps).sqrt()}
+task.changed(
+    "eps_inside",
+    "You add eps below the root. It is added to the root: √v̂ + eps, so that eps itself is the smallest divisor.",
+    EPS_INSIDE,
+)
+task.changed(
+    "eps_before_the_correction",
+    "You add eps to the root of v before v is corrected, so that the correction scales eps too. (The paper mentions this as a shorter way, with another eps.) Correct v first, take the root, then add eps.",
+    {"the corrected v": left_out, SUM: lambda root, eps, *, done: (root + eps) / done["the divisor of v"] ** 0.5},
+)
+task.changed(
+    "eps_added_to_the_quotient",
+    "You add eps to the quotient. It belongs to the divisor, the root of the corrected v: a pair of brackets is missing.",
+    {SUM: left_out, DIRECTION: lambda m, root, *, eps: m / root + eps},
+)
+for name, sentence, step, change in (
+    ("eps_as_a_bound", "eps serves as the least value that the root may have. It is added to the root, however large that is.", SUM, torch.clamp),
+    ("eps_forgotten", "eps is missing. It is added to the root, and keeps a number that has had no gradient from being 0/0, which is NaN.", SUM, left_out),
+    ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
+    ("rate_forgotten", "The rate has no effect: multiply the step by it before you subtract it.", "the change of the parameter", lambda rate, direction: direction),
+    ("one_root_for_all", "You divide all numbers by one and the same root, that of the sum over all of v. In Adam each number has its own.", ROOT, lambda v: v.norm().expand_as(v)),
+    ("uphill", "You add the step to the parameter, so that the loss would grow. Subtract it.", NEW, add),
+    ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", NEW, lambda parameter, change: change),
+):  # fmt: skip
+    task.changed(name, sentence, {step: change})
+task.changed(
+    "gradient_for_m",
+    "The step is the gradient divided by the root of v. It is the corrected m that is divided, the moving mean of the gradients.",
+    {"the corrected m": lambda moment, divisor, *, gradient: gradient},
+)
+task.changed(
+    "old_means_used",
+    "The step is computed from the m and v that came in. It should be computed from the new ones, which hold the gradient of this step.",
+    {
+        "the corrected m": lambda new, divisor, *, m: m / divisor,
+        "the corrected v": lambda new, divisor, *, v: v / divisor,
+    },
+)
+
+
+# What is returned
+
+RETURNS_CORRECTED = {
+    "result": lambda parameter, m, v, *, done: (parameter, done["the corrected m"], done["the corrected v"])
+}
+task.changed(
+    "corrected_ones_returned",
+    "The m and v that you return are the corrected ones. They would be corrected anew at the next step: return m and v as they were before the correction.",
+    RETURNS_CORRECTED,
+)
+for name in "mv":
+    task.changed(
+        f"corrected_{name}_returned",
+        f"The {name} that you return is the corrected one. It would be corrected anew at the next step: return {name} as it was before the correction.",
+        {
+            "result": lambda parameter, m, v, *, done, name=name: (
+                parameter,
+                *(done[f"the corrected {each}"] if each == name else mean for each, mean in (("m", m), ("v", v))),
+            )
+        },
+    )
+task.changed(
+    "old_means_returned",
+    f"The m and v that you return are those that came in, so the next step would have forgotten this one. {ORDER}",
+    {"result": lambda parameter, new_m, new_v, *, m, v: (parameter, m, v)},
+)
+for name, sentence, returned in (
+    ("v_before_m", "You return v before m.", lambda parameter, m, v: (parameter, v, m)),
+    ("parameter_last", "You return the parameter last.", lambda parameter, m, v: (m, v, parameter)),
+    (
+        "parameter_alone",
+        "You return the parameter alone, and the next step needs m and v as well.",
+        lambda parameter, m, v: parameter,
+    ),
+):
+    task.changed(name, f"{sentence} {ORDER}", {"result": returned})
+
+
+# The betas
+
+task.changed(
+    "betas_exchanged",
+    "beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.",
+    {"beta1": lambda beta1, *, beta2: beta2, "beta2": lambda beta2, *, beta1: beta1},
+)
+
+
+# The version in the prompt, with all three of its faults or with two
+
+ALWAYS_THE_FIRST = each("the power for {}", left_out)
+task.changed_each(
+    ("as_given", "This is still the version from the prompt, with all of its faults. Call it twice with the same gradient and a large eps, the second time with the m and v that it has returned, and compare both steps with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE | RETURNS_CORRECTED),
+    ("two_faults_after_what_is_returned", "What you return for m and v is right. The step itself has two faults left: compare a third step, and one with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),
+    ("two_faults_after_eps", "eps is where it belongs. Two faults are left: look at how m and v are corrected at a later step, and at what the next call is given.", ALWAYS_THE_FIRST | RETURNS_CORRECTED),
+    ("two_faults_after_the_correction", "The correction fits each step. Two faults are left: try a large eps, and look at what the next call is given.", EPS_INSIDE | RETURNS_CORRECTED),
+)  # fmt: skip

@@ -1,0 +1,180 @@
+"""Task 13.cached_step: the newest word attends to itself and to the words before it, whose keys and values are kept."""
+
+from math import sqrt
+from operator import truediv
+
+import torch
+
+from course_lessons.shared.heads import joining, projecting, projection_mistakes
+from course_lessons.shared.masked import masked_softmax_mistakes
+from course_lessons.shared.shares import USUAL
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
+
+task = Task(
+    "13.cached_step",
+    "one new word, with keys and values kept",
+    arguments=(
+        "x B×1×D",
+        "keys B×H×t×d",
+        "values B×H×t×d",
+        "in_weight 3·D×D",
+        "in_bias 3·D",
+        "out_weight D×D",
+        "out_bias D",
+    ),
+    result=("output B×1×D", "keys B×H×(t+1)×d", "values B×H×(t+1)×d"),
+    difficulty=3,
+    importance=4,
+    minutes=25,
+    hints=(
+        "In causal self-attention a word's key and value never change when further words come, so they can be kept. Only the new word has to be projected: into a query, a key and a value, cut into heads. Its key and its value go behind those that are kept, and then its query looks at all of them. No mask is needed, as there is nothing later than the new word.",
+        (
+            "Take one head of width 1, all blocks of in_weight [1], and out_weight [1], with biases of 0. Kept is one word, with the key [1] and the value [4]; the new word is [2]. Its query, key and value are all 2. Behind what is kept stand the keys 1, 2 and the values 4, 2. The scores are 2·1 = 2 and 2·2 = 4, their softmax 0.1192 and 0.8808. "
+            "The output is 0.1192·4 + 0.8808·2 = 2.2384, and the keys [1, 2] and the values [4, 2] are kept for the next word."
+        ),
+        "projected = x times in_weight transposed, plus in_bias: B×1×3D. Cut it along the last axis into query, key and value, each B×1×D; each of them into H parts of width d, with the axis of heads in front of that of words: B×H×1×d. keys = keys with the new key behind them, along the axis of words; values likewise. scores = query times keys with their last two axes exchanged, divided by the root of d; softmax over the last axis; times values. Put the heads side by side again, B×1×D; times out_weight transposed, plus out_bias.",
+    ),
+    partial=USUAL,
+)
+
+
+@task.property
+def what_is_kept_stays_in_front(case, value):
+    """The old keys and values come first, as they were."""
+    for name, kept, returned in zip(("keys", "values"), case.args[1:3], value[1:], strict=True):
+        t = kept.shape[2]
+        if returned.shape[2] == t + 1 and not torch.allclose(returned[:, :, :t].to(kept), kept, atol=1e-4, rtol=1e-4):
+            return f"The first {t} of the {name} that you return should be those that came in, in the same order; yours are others."
+    return None
+
+
+def _inputs(draw, B, t, H, d, dtype=torch.float32):
+    D = H * d
+    random = lambda *shape: torch.randn(shape, generator=draw.generator, dtype=torch.float64).to(dtype)  # noqa: E731
+    x, keys, values = random(B, 1, D), random(B, H, t, d), random(B, H, t, d)
+    in_weight, out_weight = random(3 * D, D) * 1.2 / D**0.5, random(D, D) / D**0.5
+    return x, keys, values, in_weight, random(3 * D) / 2 + 0.125, out_weight, random(D) + 0.125
+
+
+# Sizes B, t, H, d: tiny first, where wrong axes do not fit one another, then one longer or shorter at a time, then all
+LADDER = ((2, 3, 2, 2), (1, 3, 2, 2), (2, 2, 2, 2), (2, 1, 2, 3), (1, 3, 3, 2), (2, 5, 3, 7))
+
+
+@task.cases
+def _(draw):
+    for dims in LADDER:
+        B, t, H, d = dims
+        name = f"{count(B, 'sentence')}, {count(t, 'word')} before, {H} heads of width {d}"
+        yield Case(name, _inputs(draw, *dims), dims == LADDER[-1])
+    yield Case("as many sentences as heads", _inputs(draw, 3, 4, 3, 2))
+    yield Case("as many words before as the width of a head", _inputs(draw, 2, 3, 2, 3))
+    yield Case("the first word: nothing is kept yet", _inputs(draw, 2, 0, 3, 2), True, edge=True)
+    yield Case("a single head", _inputs(draw, 2, 3, 1, 4), True, edge=True)
+    yield Case("heads of width 1", _inputs(draw, 2, 3, 4, 1), True, edge=True)
+    yield Case("200 words before", _inputs(draw, 1, 200, 2, 2), edge=True)
+    x, keys, values, *rest = _inputs(draw, 2, 3, 2, 2)
+    far = torch.stack([draw.distinct(3, -2, 3) for _ in range(8)]).reshape(2, 2, 2, 3).mT * 1e4 + keys
+    yield Case("keys near ±10,000", (x, far, values, *rest), hazard=True)
+    yield Case("float64 numbers", _inputs(draw, 2, 3, 2, 3, torch.float64), True, hazard=True)
+
+
+@task.steps
+def _(x, keys, values, in_weight, in_bias, out_weight, out_bias):
+    H, parts = keys.shape[1], []
+    for place, name in enumerate(("query", "key", "value")):
+        part = yield from projecting(name, place, x, in_weight, in_bias, H)
+        parts.append(part)
+    query, key, value = parts
+    keys = yield "all keys", _behind, keys, key
+    values = yield "all values", _behind, values, value
+    products = yield "the dot products", lambda q, k: q @ k.mT, query, keys
+    root = yield "√d", sqrt, query.shape[-1]
+    scores = yield "the scores", truediv, products, root
+    weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
+    output = yield from joining(weights, values, out_weight, out_bias)
+    return output, keys, values
+
+
+def _behind(kept, new):
+    return torch.cat([kept, new], 2)
+
+
+projection_mistakes(task, "query", "key", "value")
+masked_softmax_mistakes(task, "no_softmax", "equal_weights", "overflow", others="words", masked=None, zeros=None)
+
+
+# What is kept, and what is seen
+
+KEPT = ("all keys", "all values")
+
+
+def seen(cut):
+    """Changes after which the query sees other keys and values than are kept; `cut` gets all of a kind and those before the new word."""
+    return {
+        "the dot products": lambda query, all_keys, *, keys: query @ cut(all_keys, keys).mT,
+        "the contexts of all heads": lambda weights, all_values, *, values: weights @ cut(all_values, values),
+    }
+
+
+def joined(join):
+    """The same change of how the new key and value are put behind those that are kept."""
+    return dict.fromkeys(KEPT, join)
+
+
+def returned(function):
+    """A change of which keys and values are returned; `function` gets all of a kind and those before the new word."""
+    return {
+        "result": lambda output, all_keys, all_values, *, keys, values: (
+            output,
+            function(all_keys, keys),
+            function(all_values, values),
+        )
+    }
+
+
+task.changed_each(
+    ("past_alone", "The new word attends to the words before it alone. In causal self-attention a word also attends to itself: its key and value belong there before the scores are computed.", seen(lambda all_of_them, before: before)),
+    ("new_word_not_kept", "The new word attends to the words before it alone, and its key and value are not kept either: you return the keys and values that came in. Put the new ones behind them first.", joined(left_out)),
+    ("old_ones_returned", "The output is right, but you return the keys and values that came in, so the next word would not see this one. Return them with the new ones behind.", returned(lambda all_of_them, before: before)),
+)  # fmt: skip
+task.changed(
+    "new_ones_returned",
+    "The output is right, but you return the key and the value of the new word alone. The next word needs those before it too: return all of them.",
+    returned(lambda all_of_them, before: all_of_them[:, :, before.shape[2] :]),
+)
+task.changed(
+    "itself_alone",
+    "The new word attends to itself alone, so that the words before it have no effect on the output. Its query should see all keys.",
+    seen(lambda all_of_them, before: all_of_them[:, :, -1:]),
+)
+task.changed(
+    "first_word_alone",
+    "The new word attends to the first of all words alone. A causal mask of one row allows the first place: the row of the last word would be needed, which allows everything. Leave the mask out (also `is_causal=True`): nothing comes after the new word.",
+    seen(lambda all_of_them, before: all_of_them[:, :, :1]),
+)
+task.changed(
+    "put_in_front",
+    "The new key and value are in front of the others. Put them behind, so that words stay in their order.",
+    joined(lambda kept, new: _behind(new, kept)),
+)
+
+
+task.changed(
+    "sentences_mixed",
+    "When you cut the projected words, sentences and heads are mixed up: `view` and `reshape` move nothing, so the axis of sentences has to stay the first one when you cut.",
+    {
+        f"the {part} of all heads": lambda x, heads: x.reshape(heads, x.shape[0], 1, -1).transpose(0, 1)
+        for part in ("query", "key", "value")
+    },
+)
+
+
+# What is returned
+
+task.changed_each(
+    ("values_before_keys", "You return the values before the keys. Return the output, then the keys, then the values.", {"result": lambda output, keys, values: (output, values, keys)}),
+    ("output_alone", "You return the output alone. Return the keys and the values as well, with the new ones behind, for the next word.", {"result": lambda output, keys, values: output}),
+    ("axis_of_words_lost", "The output has lost the axis of words. It is B×1×D, as the word that came in.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
+)  # fmt: skip

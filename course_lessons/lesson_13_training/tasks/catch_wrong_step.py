@@ -1,0 +1,245 @@
+"""Task 13.catch_wrong_step: a test that tells right training loops from wrong."""
+
+from functools import partial, wraps
+
+import torch
+
+from course_lessons.lesson_13_training.tasks._training import RIGHT, WRONG, by_hand
+from course_lessons.shared.candidates import close, mistakes_of_tests, one_case_each, tests_without
+from course_utils.base import trees
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+
+MOST = 100  # batches in a call
+
+
+def _asking(train):
+    """A candidate that says where a test, or its model, breaks the rules of the prompt, be it right or wrong."""
+
+    @wraps(train)
+    def candidate(model, weights, batches, held_out, rate, clip):
+        problem = _problem(model, weights, batches, held_out, rate, clip)
+        if problem:
+            raise NotAsAsked(problem)
+
+        def called(now, batch, training):
+            copies = [weight.detach().clone() for weight in now]  # a test may keep them
+            with torch.enable_grad():
+                result = model(copies, trees.map_tensors(torch.clone, batch), training)
+            if not _is_loss_with_gradients(result, weights):
+                raise NotAsAsked(
+                    "Your `model` should return two things: the loss, one number, and a list of as many gradients as there are weights, each a float32 tensor of the shape of its weight."
+                )
+            return float(result[0]), [gradient.detach().clone() for gradient in result[1]]
+
+        with torch.no_grad():
+            last, losses = train(called, [w.detach().clone() for w in weights], batches, held_out, rate, clip)
+        return [weight.detach() for weight in last], losses
+
+    return candidate
+
+
+def _is_float32(value):
+    return isinstance(value, torch.Tensor) and value.dtype == torch.float32
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_loss_with_gradients(result, weights):
+    if not isinstance(result, (list, tuple)) or len(result) != 2 or not isinstance(result[1], (list, tuple)):
+        return False
+    loss, gradients = result
+    return (_is_number(loss) or _is_float32(loss) and loss.numel() == 1) and (
+        list(map(_is_float32, gradients)) == [True] * len(weights)
+        and all(gradient.shape == weight.shape for gradient, weight in zip(gradients, weights, strict=True))
+    )
+
+
+def _problem(model, weights, batches, held_out, rate, clip):
+    """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
+    if not callable(model):
+        return "Your test calls a candidate with a `model` that is no function."
+    if not isinstance(weights, (list, tuple)) or not weights or not all(map(_is_float32, weights)):
+        return "Your test calls a candidate with `weights` that are no list of float32 tensors."
+    if not all(weight.numel() and weight.isfinite().all() for weight in weights):
+        return "Your test calls a candidate with an empty tensor among the `weights`, or with one that holds NaN or infinity."
+    if not isinstance(batches, (list, tuple)) or not 1 <= len(batches) <= MOST:
+        return f"Your test calls a candidate with `batches` that are no list of 1 to {MOST} batches."
+    if not all(isinstance(leaf, (torch.Tensor, int, float)) for leaf in trees.leaves([*batches, held_out])):
+        return "Your test calls a candidate with a batch, or with a `held_out`, that holds something else than tensors and numbers."
+    if not _is_number(rate) or not 0 < rate <= 1 or not _is_number(clip) or clip <= 0:
+        return "Your test calls a candidate with another `rate` than a number above 0, at most 1, or with another `clip` than a number above 0."
+    return None
+
+
+task = Task(
+    "13.catch_wrong_step",
+    "a test that tells right training loops from wrong",
+    arguments=("train",),
+    result="verdict",
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG))),
+    difficulty=4,
+    importance=5,
+    minutes=35,
+    hints=(
+        "A wrong loop still makes the loss fall, so compare numbers: the weights and the losses that come back with those of a loop that you write yourself, as plainly as you can. The work is then in the model and in the inputs: with which of them does a loop that breaks one of the promises give other numbers than a right one? What should your model do when dropout is on?",
+        (
+            "Take two weights with the gradients 3 and 4, whose norm together is 5. With clip = 1 they become 0.6 and 0.8; clipped one by one they would both be 1. With clip = 10 both ways leave them as they are, and so does a loop that never clips. With clip = 1 alone, one that always divides by the norm looks right: with clip = 10 it gives 6 and 8. So you need both. "
+            "The same holds for dropout: a model that does the same whether it is on or off cannot tell you which of the two the loop asked for."
+        ),
+        "Let the model be a small network: when `training` is True, it multiplies its hidden numbers by a fixed vector of zeros and twos, a dropout that drops the same numbers each time; torch.autograd.grad gives the gradients. Draw two matrices of weights, three batches and a held-out one, with which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
+        "run the candidate and your own loop; there are as many losses in both; losses and weights agree up to 1e-5.",
+    ),
+    partial={"losses_only_fall": (0.75, "right for every candidate but one, which returns its best weights.")},
+)
+
+
+one_case_each(task, RIGHT, WRONG)
+
+
+DRAW = torch.Generator().manual_seed(3)
+WEIGHTS = [torch.randn(4, 3, generator=DRAW), torch.randn(3, generator=DRAW)]
+*BATCHES, HELD_OUT = torch.randn(4, 3, generator=DRAW)
+
+
+def _model(weights, batch, training, dropout=True, constant=False):
+    """Half the squared distance of the weights from the batch, which dropout weighs otherwise, and its gradients."""
+    factors = torch.tensor([2.0, 0.5, 2.0]) if dropout and training else torch.ones(3)
+    apart = [weight - batch for weight in weights]
+    loss = sum((factors * each**2).sum() for each in apart).item() / 2
+    return loss, [factors * (batch.expand_as(each) if constant else each) for each in apart]
+
+
+def _same(expected, result, close=close):
+    """Return whether the last weights and the losses are the same, and as many."""
+    (weights, losses), (came, measured) = expected, result
+    return len(weights) == len(came) and all(map(close, weights, came)) and _same_losses(losses, measured, close)
+
+
+def _same_losses(losses, measured, close=close):
+    return close(torch.tensor(losses), torch.tensor(measured))
+
+
+def _test(
+    train, model=_model, weights=WEIGHTS, batches=BATCHES, clips=(0.5, 100.0), compare=_same, own=None, modes=None
+):
+    """A test like the solution's, whose promises may be dropped or weakened; `own` changes the model of the test's own loop, and `modes` asks for more."""
+    given = weights, batches, HELD_OUT, 0.3
+    right = partial(by_hand, own(model) if own else model)
+    try:
+        agrees = all(compare(right(*given, clip), train(model, *given, clip)) for clip in clips)
+        return agrees and (not modes or modes(_modes(train)))
+    except Exception:
+        return False
+
+
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "candidate",
+    "It may be that your own loop is wrong, or that an error of the test's own ends in `except`, which returns False. Or your model's dropout draws other numbers each time, so that even two right loops differ: let it always drop the same ones.",
+)
+
+
+# How results are compared
+
+_mistaken(
+    "no_rounding",
+    "Right candidates whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    compare=partial(_same, close=torch.equal),
+)
+_mistaken(
+    "too_much_room",
+    "Candidates whose weights are only nearly right pass your test, such as one that rounds them to three digits: there is too much room. Rounding stays below 1e-5.",
+    compare=partial(_same, close=partial(close, room=0.03)),
+)
+_mistaken(
+    "runs_at_all",
+    "Every candidate that returns as many weights and losses as it should passes your test. Compare the numbers with those of your own loop.",
+    compare=partial(_same, close=lambda a, b: a.shape == b.shape),
+)
+_mistaken(
+    "loss_falls",
+    "Most wrong candidates pass your test, since the loss falls with them, too. Compare the losses and the last weights with those of your own loop.",
+    batches=BATCHES * 3,
+    clips=(0.5,),
+    compare=lambda expected, result: result[1][-1] < result[1][0],
+)
+_mistaken(
+    "weights_unchecked",
+    "Candidates that return other weights than the last ones pass your test, since it looks at the losses alone. Compare the weights, too.",
+    compare=lambda expected, result: _same_losses(expected[1], result[1]),
+)
+_mistaken(
+    "number_of_losses_unchecked",
+    "A candidate that leaves out the last loss passes your test, since `zip` ends with the shorter list. Compare the lengths as well.",
+    compare=lambda expected, result: _same((expected[0], expected[1][: len(result[1])]), result),
+)
+_mistaken(
+    "last_loss_alone",
+    "Candidates whose earlier losses are wrong or missing pass your test, since you compare the last loss alone. Compare all of them, and their number.",
+    compare=lambda expected, result: _same((expected[0], expected[1][-1:]), (result[0], result[1][-1:])),
+)
+_mistaken(
+    "losses_only_fall",
+    "A candidate that returns the weights with the lowest loss passes your test: with your data the last loss is the lowest, so that those weights are the last ones. Choose batches and a held-out one with which an earlier loss is lower.",
+    batches=[HELD_OUT + (batch - HELD_OUT) / 10 for batch in BATCHES],
+)
+
+# What the model does
+
+_mistaken(
+    "constant_gradients",
+    "A candidate that takes all gradients at the first weights passes your test, since your model's gradients do not depend on the weights. Let them, as those of a network do.",
+    model=partial(_model, constant=True),
+)
+
+
+def _modes(train):
+    """Return with which modes a candidate calls its model, in their order."""
+    modes = []
+
+    def model(weights, batch, training):
+        modes.append(training)
+        return _model(weights, batch, training)
+
+    train(model, WEIGHTS, BATCHES, HELD_OUT, 0.3, 1.0)
+    return modes
+
+
+_mistaken(
+    "modes_alone",
+    "Candidates that return wrong numbers pass your test, since it looks only at whether dropout is on at each call. Compare the weights and the losses with those of your own loop.",
+    compare=lambda expected, result: True,
+    modes=lambda modes: modes == [True, False] * len(BATCHES),
+)
+_mistaken(
+    "own_loop_without_dropout",
+    "A candidate that trains with dropout off passes your test, and right ones are refused: your own loop computes its gradients with dropout off.",
+    own=lambda model: lambda weights, batch, training: model(weights, batch, False),
+)
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "dropout": ("candidates with dropout on or off at the wrong time", "Let your model give other numbers when `training` is True."),
+    "losses": ("candidates that measure a wrong loss", "Compare the losses that come back, and not the weights alone."),
+    "batches": ("candidates that go wrong from the second batch on", "Give several batches."),
+    "tensors": ("candidates that treat each tensor of weights by itself", "Give your model two tensors of weights or more."),
+    "small": ("candidates that clip wrongly or not at all", "Try a clip below the norm of the gradients as well."),
+    "large": ("candidates that change gradients which are within the limit", "Try a clip above the norm of the gradients as well."),
+}  # fmt: skip
+
+
+def _without(parts):
+    return lambda train: _test(
+        train,
+        partial(_model, dropout="dropout" not in parts),
+        WEIGHTS[:1] if "tensors" in parts else WEIGHTS,
+        BATCHES[:1] if "batches" in parts else BATCHES,
+        [clip for name, clip in (("small", 0.5), ("large", 100.0)) if name not in parts],
+        (lambda expected, result: all(map(close, expected[0], result[0]))) if "losses" in parts else _same,
+    )
+
+
+tests_without(task, LEFT_OUT, _without, 2, never_both=("small", "large"))

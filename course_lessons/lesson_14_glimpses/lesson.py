@@ -1,0 +1,441 @@
+# %%
+import math
+from copy import deepcopy
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_lessons.lesson_14_glimpses import figures
+from course_utils import check, predict, reveal
+from course_utils.data.digit_fields import digit_fields
+from course_utils.figures import diagrams
+from course_utils.figures.tables import table
+from course_utils.models import glimpses as ram  # the recurrent attention model
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# In this lesson, a network sees only a small part of a picture at a time. After each look it has to decide: where should it look next? We build such a network, and train it with rewards.
+#
+# ## A digit somewhere on a field
+#
+# Our pictures are fields of 24×24 pixels. On each field there is one handwritten digit of 8×8 pixels, in a dashed box, and the rest is black. How many of the 576 pixels do you need in order to read the digit?
+
+# %%
+draw = torch.Generator().manual_seed(7)
+fields, labels, corners = digit_fields(1000, side=24, clutter=0, draw=draw, part="test")
+# fields: N Y X, labels: N, corners: N 2, the row and column where each box begins
+figures.show_digits(fields, labels, corners)
+
+# %% [markdown]
+# The 64 pixels in the dashed box are enough.
+#
+# The **recurrent attention model** (Mnih et al. 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. The first look goes to the centre. In field 0, the 9 lies at the left edge. What does the first look show of it?
+#
+# ## A sensor: sharp in the middle, coarse around it
+#
+# To answer this, we need the part of the model that cuts glimpses out of the picture. It is called the **sensor**. A **location** $l = (x, y)$ tells it where to look. Both numbers go from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
+#
+# A location lies in one pixel. To find the first pixel of a square around it, go half a side up from there, and half a side to the left. For example, x = 0.5 is three quarters of the way from -1 to 1. In a field of 24×24 pixels, that is column 18. In which row and column does the square of 8×8 pixels around (0.5, -0.5) begin?
+
+
+# %% tags=["nbval-check-output"]
+def corner(l, height, width, side):
+    x, y = l
+    column = int((x + 1) / 2 * width)  # of the pixel in which l lies
+    row = int((y + 1) / 2 * height)
+    return row - side // 2, column - side // 2
+
+
+print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
+
+# %% [markdown]
+# The location lies in row 6 and column 18. So the square begins in row 6 - 4 = 2 and column 18 - 4 = 14.
+#
+# One such square shows nothing of what lies beside it. So a glimpse consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the one before, but is reduced to `size` × `size` cells, too. So a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` takes these means. It expects one more axis than a square has, and `[None]` puts it in front.
+#
+# How many numbers are there in a glimpse of two patches of 8×8 cells?
+
+
+# %% tags=["nbval-check-output"]
+def glimpse(picture, l, size, scales):  # picture: Y X, scales: how many patches
+    Y, X = picture.shape
+    patches = []
+    for k in range(scales):
+        side = size * 2**k  # in pixels
+        row, column = corner(l, Y, X, side)
+        padded = F.pad(picture, [side] * 4)  # with `side` zeros at each edge
+        row = row + side  # in the padded picture, all rows have moved by `side`
+        column = column + side
+        square = padded[row : row + side, column : column + side]  # side side
+        cells = F.avg_pool2d(square[None], 2**k)  # 1 size size
+        patches.append(cells)
+    return torch.cat(patches)  # scales size size
+
+
+patches = glimpse(fields[0], (0.0, 0.0), size=8, scales=2)
+by_package = ram.glimpse(fields[:1], torch.zeros(1, 2), size=8, scales=2)
+print("numbers in a glimpse of a field:    ", patches.numel())
+print("the package's sensor gives the same:", torch.allclose(patches, by_package[0]))
+
+# %% [markdown]
+# Two patches of 64 cells are 128 numbers, however large the picture is. The sensor of the package cuts glimpses out of many pictures at once, so we use it from now on.
+#
+# Below are field 0 and the two patches of the first look, each in the colour of its square. Which patch could tell the model where the 9 is?
+
+# %%
+first_glimpse = figures.explore_glimpse(fields[0], corners[0])
+first_glimpse
+
+# %% [markdown]
+# Only patch 1 could tell the model where the 9 is: it shows a bright spot at its left edge. Patch 0 shows nothing of the 9. To see the 9 sharply, a good next look would go to the left.
+#
+# **Your turn**: move the sliders until patch 0 holds the whole digit. At which location is that?
+#
+# <details><summary>Answer</summary>
+#
+# At x = -0.65 and y = 0.2, for example, patch 0 holds all 64 pixels of the box.
+#
+# </details>
+#
+# ## Four networks
+#
+# The model must find such a next look by itself, and remember what its glimpses have shown. For this it has four networks (section 3 of the paper):
+#
+# - The **glimpse network** turns a glimpse and its location into features $g_t$, where $t$ counts the looks.
+# - The **core** combines the features with what it remembers, its state $h_t$, as a recurrent network does with a word.
+# - The **location network** reads the state and gives a mean $\mu$. The next location is drawn near $\mu$.
+# - The **action network** reads the last state and gives a logit, a score before the softmax, for each of the ten digits.
+#
+# In the drawing, B is the number of fields, P the number of cells in a glimpse, D the width of the state, and V the number of digits. Why does the glimpse network need the location, too?
+
+# %%
+diagrams.recurrent_attention(new=["sensor", "glimpse", "location", "aim"])
+
+# %% [markdown]
+# The glimpse network needs the location because the patches do not say where they were cut out. It has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` bring the two together:
+#
+# $$u = \text{ReLU}(\text{what}(\rho)) \qquad w = \text{ReLU}(\text{where}(l)) \qquad g = \text{ReLU}(\text{from\_what}(u) + \text{from\_where}(w))$$
+#
+# The other three networks are one layer each. The core is a GRU cell of lesson 05, and the tanh keeps $\mu$ within the picture:
+#
+# $$h_t = \text{core}(g_t, h_{t-1}) \qquad \mu = \tanh(\text{location}(h_t)) \qquad \text{logits} = \text{action}(h_T)$$
+#
+# T is the number of looks.
+
+
+# %%
+class Networks(nn.Module):
+    def __init__(self, size=8, scales=2, H=64, D=64, V=10):  # H: width of u and w
+        super().__init__()
+        self.size = size
+        self.scales = scales
+        self.what = nn.Linear(scales * size**2, H)
+        self.where = nn.Linear(2, H)
+        self.from_what = nn.Linear(H, D)
+        self.from_where = nn.Linear(H, D)
+        self.core = nn.GRUCell(D, D)
+        self.location = nn.Linear(D, 2)
+        self.action = nn.Linear(D, V)
+        self.value = nn.Linear(D, 1)  # the expected reward, for training: see below
+
+    def see(self, fields, l):  # B Y X, B 2
+        rho = ram.glimpse(fields, l, self.size, self.scales)  # B scales size size
+        u = self.what(rho.flatten(1)).relu()  # B H
+        w = self.where(l).relu()  # B H
+        return (self.from_what(u) + self.from_where(w)).relu()  # B D
+
+    def aim(self, h):  # B D
+        return self.location(h).tanh()  # B 2
+
+
+# %% [markdown]
+# ## How can it learn where to look?
+#
+# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? A gradient can reach the location through `where`, but that layer only reads the two numbers. To learn what lies there, the gradient must flow through the sensor. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it.
+
+# %% tags=["nbval-check-output"]
+l = torch.zeros(1, 2, requires_grad=True)  # B 2
+print("gradient for the location:", ram.glimpse(fields[:1], l, 8, 2).requires_grad)
+pixels = fields[:1].clone().requires_grad_()  # B Y X
+print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
+
+# %% [markdown]
+# No gradient flows through the sensor to the location. It rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
+#
+# So the model has to try places, and needs a reward that says how good they were. In the paper, the reward is 1 for a right answer and 0 for a wrong one. Ours is the probability that the model gives to the right digit, which also tells a nearly right answer from a wrong one.
+#
+# We use REINFORCE (lesson 08): a place that was drawn becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. Here are the logarithm of the density and its gradient with respect to μ. Only the squared distance depends on μ:
+#
+# $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
+#
+# In field 0, the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
+
+# %% tags=["nbval-check-output"]
+predict("14.mean", ...)
+
+
+# %% tags=["reveals"]
+def log_density(l, mu, sigma):  # B 2, B 2
+    squared_distance = (l - mu).square().sum(-1)  # B
+    return -squared_distance / (2 * sigma**2) - math.log(2 * math.pi * sigma**2)  # B
+
+
+mu = torch.tensor([[0.1, 0.0]], requires_grad=True)  # B 2
+l = torch.tensor([[0.3, 0.0]])  # B 2
+log_density(l, mu, sigma=0.2).sum().backward()
+gradient = mu.grad[0, 0].item()  # for x
+print("The gradient for x, and the direction of the mean:")
+print(f"by hand:    {(0.3 - 0.1) / 0.2**2:.1f}")
+print(f"by PyTorch: {gradient:.1f}")
+print(f"direction:  {(0.2 - 0.6) * gradient:.1f}")
+reveal("14.mean", "left")
+
+# %% [markdown]
+# The mean moves to the left. The gradient of the log density always points from the mean to the place that was drawn, here to the right. But the reward was lower than expected, so the mean moves the other way.
+#
+# ## The whole model
+#
+# Now we can put the parts together. The argument `looks` says how many times the model looks. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ.
+#
+# A reward may also be high because the digit is easy to read. So, as in lesson 08, we compare it with the reward that was expected, the **baseline**. Here it is learned: the layer `value` predicts the reward from the state before each draw. In the line of `value`, `h.detach()` keeps this prediction from training the other layers.
+#
+# REINFORCE asks how probable one fixed place was. So the drawn location must not move along with its mean, and no gradient may flow from it to the mean. Which line makes sure of this?
+
+
+# %%
+class Looker(Networks):
+    def forward(self, fields, looks, sigma=0.0, draw=None):  # B Y X
+        l = torch.zeros(len(fields), 2)  # B 2
+        h = self.core(self.see(fields, l))  # B D
+        locations = [l]
+        log_p = []
+        b = []
+        for _ in range(looks - 1):
+            mu = self.aim(h)  # B 2
+            noise = sigma * torch.randn(mu.shape, generator=draw)  # B 2
+            drawn = (mu + noise).detach()  # B 2
+            if sigma > 0:
+                log_p.append(log_density(drawn, mu, sigma))  # B
+            else:
+                log_p.append(torch.zeros(len(fields)))  # nothing was drawn
+            b.append(self.value(h.detach())[:, 0])  # B: the expected reward
+            l = drawn.clamp(-1, 1)  # B 2: it stays in the picture
+            h = self.core(self.see(fields, l), h)  # B D
+            locations.append(l)
+        return ram.GlimpseOutput(  # a tuple with names; T is the number of looks
+            logits=self.action(h),  # B V
+            locations=torch.stack(locations, 1),  # B T 2
+            log_probability=torch.stack(log_p, 1),  # B T-1
+            baseline=torch.stack(b, 1),  # B T-1
+        )
+
+
+# %% [markdown]
+# The line that begins with `drawn` makes sure of this: after `.detach()`, the location is only a pair of numbers.
+#
+# ## What to say, where to look, what to expect
+#
+# The loss of a field has three terms, and is called the **hybrid loss** (section 3.2 of the paper). In it, $R$ is the reward, and $b_t$ is the baseline before look $t$. The first location is not drawn, so the sum begins with the second look:
+#
+# $$\text{cross-entropy} \;-\; \sum_{t=2}^{T} (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
+#
+# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it. The package has this loss as `ram.hybrid_loss`.
+#
+# The function `ram.terms` gives the three terms by name: "cross-entropy", "log density" and "squares". A term moves a layer if its gradient for the layer is not 0. We look at the gradient for the bias. Which term moves `location`, and which ones move `core`?
+
+
+# %% tags=["nbval-check-output"]
+def moved_by(term, model):
+    model.zero_grad()
+    term.backward(retain_graph=True)  # the other terms need the same graph
+    moved = []
+    for layer in model.children():
+        bias = list(layer.parameters())[-1]  # a layer's last parameter
+        moved.append(bias.grad is not None and bool(bias.grad.any()))
+    return moved
+
+
+torch.manual_seed(0)
+model = Looker()
+draw = torch.Generator().manual_seed(0)
+output = model(fields[:4], looks=2, sigma=0.2, draw=draw)  # B = 4 fields
+probabilities = output.logits.detach().softmax(-1)  # B V
+reward = probabilities[range(4), labels[:4]]  # B: of the right digit in each field
+log_p = output.log_probability  # B T-1
+b = output.baseline  # B T-1
+terms = ram.terms(output.logits, labels[:4], log_p, reward, b)
+rows = {}
+for name, term in terms.items():
+    rows[name] = moved_by(term, model)
+layers = [name for name, _ in model.named_children()]
+table(rows, layers, corner="Does the term move the layer?")
+
+# %% [markdown]
+# Only the log density moves `location`. The core is moved by the cross-entropy and by the log density. The squares move nothing but `value`.
+#
+# **Your turn**: delete `.detach()` in the line of `drawn`, and run the cells from there. Which term moves `location` now?
+#
+# <details><summary>Answer</summary>
+#
+# Now only the cross-entropy moves `location`. Its gradient comes through `where`, which reads the location as two numbers. The log density moves nothing any more: the drawn location moves along with μ, so l - μ is always the noise. Put `.detach()` back.
+#
+# </details>
+#
+# ## Does it find the digit?
+#
+# We train the model for 2,000 steps, with two looks. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
+#
+# We say that a look **hits** if its centre lies in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance. In how many of 100 will it hit after training?
+
+# %% tags=["nbval-check-output"]
+predict("14.found", ...)
+
+
+# %% tags=["reveals"]
+def train(model, loss):
+    ram.fit(model, side=24, looks=2, steps=2000, loss=loss, sigma=(0.5, 0.1))
+
+
+@torch.no_grad()
+def results(model):
+    output = model(fields, looks=2)
+    right = output.logits.argmax(-1) == labels  # N
+    hits = ram.in_box(output.locations[:, 1], corners, side=24)  # N
+    return [right.float().mean().item(), hits.float().mean().item()]
+
+
+print("Shares of fields with digits that the model has not seen in training:")
+torch.manual_seed(0)
+model = Looker()
+before = results(model)
+train(model, ram.hybrid_loss)
+whole = results(model)
+reveal("14.found", round(100 * whole[1]))
+columns = ["right answers", "second look hits"]
+rows = {"before training": before, "after 2,000 steps": whole}
+table(rows, columns, digits=2)
+
+# %% [markdown]
+# The second look hits most digits, although the model was only ever told which digit it is. This is one training: five follow below. How does it move on our five fields? In the next picture, orange squares are patch 0 of both looks, and the blue square is patch 1 of the first look.
+
+# %%
+with torch.no_grad():
+    figures.show_looks(fields, labels, corners, model(fields, looks=2))
+
+# %% [markdown]
+# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, and yet the model reads a 0. In field 4 it misses the 6, and yet the model reads it correctly. So a hit does not decide the answer.
+#
+# Does the model see nothing but its glimpses? This can be tested like a mask in lesson 09. In field 0, no patch of the two looks reaches column 20. We make four columns white there, and then four that the first look shows. When may the logits change?
+
+# %%
+with torch.no_grad():
+    usual = model(fields[:1], looks=2).logits  # B V
+    for start in (20, 8):
+        changed = fields[:1].clone()  # B Y X
+        changed[:, :, start : start + 4] = 1.0  # four white columns
+        change = model(changed, looks=2).logits - usual  # B V
+        print(f"columns from {start}: largest change {change.abs().max():.2f}")
+
+# %% [markdown]
+# Only when pixels inside the glimpses change. Outside of them, the logits stay the same.
+#
+# ## Does the reward teach it where to look?
+#
+# Would the model look in the right place without the reward, too? We train the same model again, with the same seed, and leave the log density out of the loss. The cross-entropy still trains all networks but the location network. Will the second look hit more often than before training?
+
+
+# %% tags=["nbval-check-output"]
+def loss_without_looking(logits, label, log_p, reward, b):
+    log_p = torch.zeros_like(log_p)  # the second term of the loss is 0
+    return ram.hybrid_loss(logits, label, log_p, reward, b)
+
+
+predict("14.without", ...)
+
+# %% tags=["reveals"]
+print("Without the reward for looking, after the same training:")
+torch.manual_seed(0)
+other = Looker()
+train(other, loss_without_looking)
+without = results(other)
+reveal("14.without", "about as often")
+rows["2,000 steps, without reward for looking"] = without
+table(rows, columns, digits=2)
+
+# %% [markdown]
+# Without the reward for looking, the second look hits about as often as before training, and fewer answers are right. The location network still has its first, random weights. So with this seed, the reward teaches it where to look.
+#
+# But how does the model know where the digit is? In the next picture, each dot is one of the 1,000 fields. If a second look has the same x as the digit, its dot lies on the grey line. We show the whole model, the one without the reward, and a copy of the whole model that gets no information from patch 1. In which of the three will the dots lie along the line?
+
+# %%
+blind = deepcopy(model)
+blind.what.weight.data[:, 64:] = 0  # these columns read patch 1
+models = {
+    "whole model": model,
+    "without reward for looking": other,
+    "blind to patch 1": blind,
+}
+figures.show_following(models, fields, corners)
+
+# %% [markdown]
+# Only the second looks of the whole model follow the digit from left to right. For y, the titles show the same: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit near the centre at best. If the digit is at the left or the right edge, patch 0 shows nothing of it, and the second look always has the same x.
+#
+# So this model has learned to look where patch 1 shows a spot.
+#
+# ## Was it luck?
+#
+# One model of each kind may be luck. Also, the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, with models trained on patch 0 alone, and models that have only the first look. All fields have 32×32 pixels now, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Which change costs most right answers, and which most hits?
+
+# %%
+figures.compare_five_seeds()
+
+# %% [markdown]
+# Patch 0 alone costs most right answers, and no reward costs most hits. In both cases the second look misses most digits, with every seed. So the coarse patches and the reward both help to find the digit. But coarse patches can also be read: with only the first look, which hits by chance, 0.47 of the answers are right. That is more than with two looks at patch 0 alone. With two looks and all patches it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. Four looks read more digits than two, with each seed. Their last look hits less often, but an earlier one may have hit.
+#
+# ## What if one look is not enough?
+#
+# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next models have four looks and were trained among clutter. The picture shows patch 0 and patch 1 of each look of one of them. Patch 2 is not drawn: at the first look it shows the whole field, and each of its cells is the mean of 16 pixels.
+#
+# The table counts which look is the first to hit, in 1,000 fields for each of five seeds. In its second row, the looks of one field are laid over another field. When the first two looks miss, how often does a later one still find the digit?
+
+# %%
+figures.show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
+
+# %% [markdown]
+# In 46 of 100 fields, on average, the first two looks miss. In 33 of these 46, the third or the fourth one hits. Laid over another field, the later looks are the first to hit in fewer than 10 of 100, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: four looks read far fewer digits among clutter than a network that sees all pixels.
+#
+# ## So: where should it look next?
+#
+# REINFORCE leads it towards places where a look has earned more than expected, after similar glimpses in training. In our fields, that is at a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there: without either, the models missed most digits. Among clutter, later looks often find what the first ones have missed, because they follow what the model has seen.
+#
+# ## Questions
+
+# %%
+check("14.q1", ...)
+
+# %%
+check("14.q2", ...)
+
+# %%
+check("14.q3", ...)
+
+# %%
+check("14.q4", ...)
+
+# %%
+check("14.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - It should look next where its coarse patches show a spot, as the reward has taught it. Without coarse patches, or without the reward, the second look missed most digits.
+# - A glimpse has a few patches around one location, sharp in the middle and coarse around it.
+# - No gradient flows through the sensor to the location. So a location is drawn from a Gaussian, and REINFORCE moves the mean: towards the drawn place if the reward is higher than expected, and otherwise away from it.
+# - The hybrid loss has three terms: what to say, where to look, what to expect. Only the second one moves the location network.
+# - Whether a model sees only its glimpses can be tested: change all other pixels, and its logits must stay the same.
+#
+# **Exercises**: [open them](../exercises/14_glimpses_exercises.ipynb)
+#
+# **Next**: this model looks in order to give one answer. A sentence about a picture needs a look for each word. [Which part of the picture is this word?](15_captions.ipynb)

@@ -1,0 +1,504 @@
+# %%
+import ipywidgets
+import torch
+from torch import nn
+
+from course_lessons.lesson_15_captions import figures
+from course_utils import check, predict, reveal
+from course_utils.data.scenes import CELL, GRID, RELATIONS, WORDS, scenes
+from course_utils.data.subwords import BOS, EOS, PAD
+from course_utils.figures import diagrams
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models.captions import Encoder, Output, fit, soft_loss, words_kept
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# In this lesson, a network describes a picture in a sentence. Before each word it attends to the picture, so each word has a map of weights. Does this map show which part of the picture the word depends on? To find out, we change the pictures, and see which change makes the word change.
+#
+# ## A picture and its caption
+#
+# We make our own pictures, which we call scenes, because then we know where each thing is. A scene has 5 × 5 cells, and two or three things in different columns. A thing is a handwritten digit or one of four shapes.
+#
+# The sentence that describes a scene is its **caption**. It names the things from left to right. Between two **names** stands a **relation**: the first thing is "above" the second, "below" it, or "beside" it if both are in the same row. Before each name stands "a", even before "eight".
+#
+# Which part of each scene do you look at for the last word of its caption, and which for a relation?
+
+# %%
+draw = torch.Generator().manual_seed(0)
+training = scenes(number=3000, draw=draw, most=3)  # at most 3 things
+unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
+figures.show_scenes(unseen, [1, 2, 3])
+
+# %% [markdown]
+# For the last word you look at one thing, the one furthest to the right. For a relation you have to look at two things.
+#
+# Our example is the scene in the middle, which has the number 2. The network gets the words of `given`, and should predict those of `wanted`. Which words name a thing?
+
+# %% tags=["nbval-check-output"]
+scene = 2
+given = unseen.given[scene]  # T
+wanted = unseen.wanted[scene]  # T
+print("given ", " ".join(WORDS[word] for word in given))
+print("wanted", " ".join(WORDS[word] for word in wanted))
+print("named ", unseen.named[scene].tolist())
+print("true  ", unseen.true[scene].tolist())
+
+# %% [markdown]
+# The words at the positions 1 and 4 name a thing, and there `named` is True. `true` holds the cells of these things, and elsewhere a 0 without meaning. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The three last positions are padding.
+#
+# ## A vector for each cell
+#
+# In lesson 06, a decoder looked back at a vector for each word of a source. What takes the place of the words here? In *Show, Attend and Tell* (Xu et al. 2015) it is the parts of the picture. Each of our cells gets a vector of width E, which is called its **annotation**.
+#
+# A convolutional network makes the annotations. Each of its three layers computes numbers from each small square of what the layer before gave, the first one from pixels. The last layer computes 64 numbers at each place, and of each the largest one in the cell is kept. The network first learns to name single things, and then it stays as it is.
+#
+# An annotation has 74 numbers: 64 for what is seen in the cell, five for its row, and five for its column. The paper has no such positions, but our captions speak of rows. What are the last ten numbers for the cell of the five?
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+encoder = Encoder()
+encoder.fit(steps=500, batch=64)
+annotations = encoder(training.images)  # N L E: L = 25 cells, E = 74
+unseen_annotations = encoder(unseen.images)  # N L E
+of_five = unseen_annotations[scene, 1]  # E
+print("row   ", of_five[64:69])
+print("column", of_five[69:74])
+
+# %% [markdown]
+# The five is in row 0 and column 1.
+#
+# ## A look before each word
+#
+# The decoder is an **LSTM**, a recurrent network like the GRU of lesson 05. Besides its state h, it hands on a second vector, the memory c. Before each word, the decoder attends to the annotations once. We call this the **look** for that word. In the drawing, where do the query, the keys and the values of a look come from?
+
+# %%
+diagrams.captioner(new=["gate"])
+
+# %% [markdown]
+# The query is the state before the word. The keys and the values come from the annotations. A look has the three steps of lesson 06, and its score is the perceptron of lesson 04. For the word t and the cell i, with the state $h_{t-1}$ and the annotation $a_i$:
+#
+# $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
+#
+# Only the **gate** $\beta_t$ is new. It is a number between 0 and 1 that is computed from the state, with a learned vector w and the sigmoid σ. The gate says how much of the picture the next word gets:
+#
+# $$\beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t\, z_t$$
+#
+# For example, two cells have the annotations (4, -8) and (0, 0). With equal scores, the weighted sum is (2, -4). A gate of 3/4 turns it into (1.5, -3), and this is what the decoder gets. Here is the look for a batch of B scenes. The keys $U a_i$ are the same for all words, so they are computed once.
+
+
+# %%
+class Look(nn.Module):
+    def __init__(self, E, H, A):  # widths: annotation, state, perceptron
+        super().__init__()
+        self.key = nn.Linear(E, A)  # U
+        self.query = nn.Linear(H, A, bias=False)  # W
+        self.v = nn.Linear(A, 1, bias=False)
+        self.gate = nn.Linear(H, 1)  # w and b
+
+    def forward(self, a, keys, h):  # B L E, B L A, B H
+        query = self.query(h).unsqueeze(1)  # B 1 A: the same for all cells
+        e = self.v(torch.tanh(keys + query)).squeeze(-1)  # B L
+        alpha = e.softmax(-1)  # B L
+        z = (alpha.unsqueeze(-1) * a).sum(1)  # B E
+        beta = torch.sigmoid(self.gate(h))  # B 1
+        return beta * z, alpha, beta
+
+
+# %% [markdown]
+# ## The captioner
+#
+# The first state is computed from the mean $\bar a$ of all annotations. Then, for each word, the LSTM reads the vector $y_{t-1}$ of the previous word and the result $\hat z_t$ of the look. The logits of the next word come from the previous word, the new state and the look. Brackets join two vectors:
+#
+# $$h_0 = \tanh(W_0\, \bar a) \qquad (h_t, c_t) = \text{LSTM}([y_{t-1}; \hat z_t],\, (h_{t-1}, c_{t-1})) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
+
+
+# %%
+class Parts(nn.Module):
+    def __init__(self, V=21, E=74, D=32, H=64):  # V words of width D, states of width H
+        super().__init__()
+        self.embedding = nn.Embedding(V, D)
+        self.look = Look(E, H, A=64)
+        self.first_state = nn.Linear(E, H)  # W_0
+        self.first_memory = nn.Linear(E, H)  # the same for the memory
+        self.lstm = nn.LSTMCell(D + E, H)
+        self.from_state = nn.Linear(H, D)  # W_h
+        self.from_look = nn.Linear(E, D, bias=False)  # W_z
+        self.readout = nn.Linear(D, V)  # R
+
+
+# %%
+class Captioner(Parts):
+    def forward(self, a, given, looks=None):  # B L E, B T, B T L E
+        keys = self.look.key(a)  # B L A
+        mean = a.mean(1)  # B E
+        h = torch.tanh(self.first_state(mean))  # B H
+        c = torch.tanh(self.first_memory(mean))  # B H
+        words = self.embedding(given)  # B T D
+        logits = []  # these lists will hold a tensor for each word
+        weights = []
+        gates = []
+        for t in range(words.shape[1]):
+            y = words[:, t]  # B D
+            if looks is not None:  # in a later test, each look sees its own picture
+                a = looks[:, t]  # B L E
+                keys = self.look.key(a)
+            gated, alpha, beta = self.look(a, keys, h)
+            h, c = self.lstm(torch.cat([y, gated], -1), (h, c))
+            mixed = torch.tanh(y + self.from_state(h) + self.from_look(gated))  # B D
+            logits.append(self.readout(mixed))  # B V
+            weights.append(alpha)  # B L
+            gates.append(beta)  # B 1
+        logits = torch.stack(logits, 1)  # B T V
+        weights = torch.stack(weights, 1)  # B T L
+        gates = torch.stack(gates, 1)  # B T 1
+        return Output(logits, weights, gates)  # a tuple whose parts have names
+
+
+# %% [markdown]
+# Now we train the captioner for 1,200 steps. As in lesson 05, each word is predicted from the right words before it, and we test it in this way, too. Nothing tells the captioner where the things are.
+
+# %%
+torch.manual_seed(1)
+model = Captioner()
+fit(model, annotations, training, steps=1200, rate=1e-2)
+with torch.no_grad():
+    output = model(unseen_annotations, unseen.given)
+predicted = output.logits.argmax(-1)  # N T
+frequent = figures.most_frequent(unseen)  # N T
+rows = {
+    "our captioner": figures.shares_right(predicted, unseen),
+    "always the most frequent": figures.shares_right(frequent, unseen),
+}
+parts = ["names right", "relations right", "whole captions right"]
+table(rows, parts, digits=2)
+
+# %% [markdown]
+# Nearly all names and relations are right, on scenes with other handwritten digits. Does the map of a name show its thing? The **pointing accuracy** is the share of the names for which the largest weight lies on the thing. A random cell would be right in 1 of 25 cases. But most cells are empty: whoever picks one of the two or three things at random is right in about 40 of 100.
+
+# %% tags=["nbval-check-output"]
+predict("15.pointing", ...)
+
+# %% tags=["reveals"]
+pointing = figures.share_pointed(output, unseen, unseen.named)
+print("On new scenes:")
+reveal("15.pointing", round(100 * pointing))
+
+# %% [markdown]
+# For nearly all names, the largest weight lies on the thing. The captioner has learned from captions where to look. This may have been made easier by the annotations: their network had learned to name things.
+#
+# ## Where does each word look?
+#
+# Now the captioner writes by itself, from BOS to EOS, and we draw the map of each word. Dashes frame the thing that should be named. For which words is nearly all weight in one cell? The slider shows other scenes.
+
+
+# %%
+@torch.no_grad()
+def write(a):  # 1 L E
+    words = [BOS]
+    while words[-1] != EOS and len(words) < 9:
+        output = model(a, torch.tensor([words]))
+        next_word = output.logits[0, -1].argmax()  # the most probable one
+        words.append(next_word.item())
+    return [WORDS[word] for word in words[1:-1]], output.weights[0]  # T L
+
+
+# %%
+def written(scene):
+    words, weights = write(unseen_annotations[[scene]])  # [[ ]]: a batch of one
+    cells = figures.cells_of(unseen, scene)
+    figures.show_written(unseen.images[scene], words, weights, cells)
+    return f"It writes “{' '.join(words)}”, right is “{unseen.caption(scene)}”."
+
+
+slider = ipywidgets.IntSlider(value=scene, min=0, max=29)
+written_explorer = explore(written, scene=slider)
+written_explorer
+
+# %% [markdown]
+# Nearly all weight is in one cell for the two names. For "a" it is spread over many cells. For "above", more than half of it is at the six.
+#
+# ## Does the word change if the cell is emptied?
+#
+# Does a word also depend on the cell that its map shows? To find out, we change the picture and see what happens to the word. Such a change is called an **intervention**. Our first one empties a cell: the cell gets the annotation that it has in an empty scene. We empty one cell after another, each in a copy of our scene. Without which cell does "five" lose the most probability?
+
+# %%
+empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
+
+
+@torch.no_grad()
+def probability(a, t):  # 1 L E: how probable the right word at position t is
+    logits = model(a, unseen.given[[scene]]).logits[0, t]  # V
+    right_word = unseen.wanted[scene, t]
+    return logits.softmax(-1)[right_word]
+
+
+a = unseen_annotations[[scene]]  # 1 L E
+lost = torch.zeros(25)  # L
+for cell in range(25):
+    emptied = a.clone()
+    emptied[0, cell] = empty[cell]
+    lost[cell] = probability(a, t=1) - probability(emptied, t=1)
+lost = lost.clamp(min=0)  # where the word gains, it loses nothing
+figures.show_effect(unseen, scene, 1, output.weights[scene, 1], lost)
+
+# %% [markdown]
+# "five" loses the most without the cell of the five, where the weight lies. Does this hold for all names? For each name, we empty the cell with the largest weight, and for comparison the cell of another thing.
+
+# %%
+scenes_of, words_of = unseen.named.nonzero(as_tuple=True)  # where the names are
+largest = output.weights[scenes_of, words_of].argmax(-1)  # a cell for each name
+another = figures.cells_of_another(
+    unseen
+)  # the next thing, or after the last the first
+
+
+def names_right(model, cells, only=None):
+    # cells: the one to empty for each name
+    # only: 0 in the look for the name, 1 one look earlier; None: everywhere
+    named = unseen.named  # N T: we count the right ones among the names
+    return words_kept(model, unseen_annotations, unseen, named, cells, empty, only)
+
+
+rows = {
+    "nothing": [names_right(model, None)],
+    "the cell with the largest weight": [names_right(model, largest)],
+    "the cell of another thing": [names_right(model, another)],
+}
+table(rows, ["names still right"], corner="what is emptied", digits=2)
+
+# %% [markdown]
+# Without the cell with the largest weight, hardly any name is right: there are 14 names, so a guess would be right in about 7 of 100. Without another thing, as many names stay right as before, given the right words before them. So for names, our maps point to what the word depends on.
+#
+# ## Which things does a relation need?
+#
+# In the map of "above", the six has more weight than the five. But "above" is right only because of both. Does the captioner use both? Emptying a cell cannot tell us: without the six, no relation is right, because the caption should end after "five". We need a change after which we know the right word. So we move a thing to another row of its column. We move the five from the top row to the bottom row. What should the caption be now?
+
+
+# %%
+def move(image, cell, row):  # image: 50 50
+    left = CELL * (cell % GRID)  # in pixels
+    old_top = CELL * (cell // GRID)
+    new_top = CELL * row
+    moved = image.clone()
+    moved[old_top : old_top + CELL, left : left + CELL] = 0
+    thing = image[old_top : old_top + CELL, left : left + CELL]
+    moved[new_top : new_top + CELL, left : left + CELL] = thing
+    return moved
+
+
+moved = move(unseen.images[scene], cell=1, row=4)  # your turn: another row
+new = encoder(moved.unsqueeze(0))  # 1 L E
+words, weights = write(new)
+figures.show_written(moved, words, weights, [None] * len(words))  # no frames
+print("It writes:", " ".join(words))
+
+# %% [markdown]
+# The caption should be "a five below a six", and this is what the captioner writes. So here the relation depends on where the five is, although its map hardly shows it.
+#
+# How can the captioner know this? It looked at the five when it wrote "five", so its state may have kept the place. We test this: one look gets the scene in which the five has moved, and all else gets the old scene. In which look does the move turn "above" into "below"?
+
+
+# %%
+@torch.no_grad()
+def relation(first, looks):  # 1 L E for the first state, 1 T L E: one for each look
+    logits = model(first, unseen.given[[scene]], looks).logits[0, 2]  # V
+    probabilities = logits.softmax(-1)
+    return [probabilities[WORDS.index(word)] for word in RELATIONS]
+
+
+old = unseen_annotations[[scene]]  # 1 L E
+old_looks = old.unsqueeze(1).repeat(1, len(given), 1, 1)  # 1 T L E
+rows = {
+    "nothing": relation(old, old_looks),
+    "the first state": relation(new, old_looks),
+}
+for t in range(3):
+    looks = old_looks.clone()
+    looks[:, t] = new  # this look alone
+    word = WORDS[wanted[t]]
+    rows[f'the look for "{word}"'] = relation(old, looks)
+table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
+
+# %% [markdown]
+# The look for "five" alone turns "above" into "below". The look for the relation itself does not, and neither does the first state. So the captioner saw the place of the five when it named it, and its state has kept it.
+#
+# **Your turn**: move the five to the row in which "beside" is right, and run the last two cells again. Which look decides now?
+#
+# <details><summary>Answer</summary>
+#
+# It is row 3, the row of the six. Again the look for "five" decides.
+#
+# </details>
+#
+# One scene is no proof, so we take 1,000 scenes of up to four things, and five captioners that were trained in advance, for as many steps as ours. We look at the first relation of each caption, and call the things before and after it "the first thing" and "the second thing". In each scene, one of the two moves to a row with another relation. It moves everywhere, or only in the earlier looks and the first state, or only in the look for the relation. Of 100 relations, how many become the new, right one when the first thing moves everywhere?
+
+# %% tags=["nbval-check-output"]
+predict("15.relation", ...)
+
+# %% tags=["reveals"]
+rows = figures.relations_followed("soft")
+print("The mean of five captioners, when the first thing moves:")
+reveal("15.relation", round(100 * rows["the first thing moves"].mean().item()))
+seeds = [f"seed {seed}" for seed in range(5)]
+weights = figures.weights_on_things("soft")
+table(rows, seeds, corner="share of first relations right", digits=2, caption=weights)
+
+# %% [markdown]
+# Where nothing moves, 0.87 of the relations are right on average. The relation follows the first thing about as often as the second thing. So it depends on both things, although the first one has less than a third of the second one's weight.
+#
+# With every seed, the first thing counts more in the *earlier* looks, and the second thing more in the look *for* the relation. The map of the relation cannot show this.
+#
+# ## A map that shows something else
+#
+# If the state can keep what an earlier look has read, can the map of a name miss its thing, too? We look at a captioner that is trained in another way. The paper adds a penalty to the loss, so that no part of the picture is overlooked. The weights of a word add up to 1. The **doubly stochastic** penalty asks the same of the weights of a cell, added up over all words of the caption. λ is a number that we choose, 0.01 here:
+#
+# $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
+#
+# Take a caption of 6 words, with EOS, about two things. Captioner A looks at each thing for three words. Captioner B gives all 25 cells the same weight for each word. Do it on paper: which of the two has the smaller sum?
+
+
+# %% tags=["nbval-check-output"]
+def overlooked(weights):  # B T L, or T L
+    in_all = weights.sum(-2)  # B L, or L: what each cell gets over all words
+    return (1 - in_all).square().sum(-1)  # one number for each caption
+
+
+things_alone = torch.zeros(6, 25)  # T L
+things_alone[:3, 1] = 1.0  # three words look at cell 1
+things_alone[3:, 19] = 1.0  # three words look at cell 19
+alike = torch.full((6, 25), 1 / 25)  # T L
+print("A, the things alone:   ", overlooked(things_alone))
+print("B, all cells alike:    ", overlooked(alike))
+
+# %% [markdown]
+# It is B. In A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. In B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
+#
+# In the paper, captions become better with the penalty (section 4.2.1). We train a second captioner as we trained the first, but with the penalty. What happens to its pointing accuracy?
+
+# %% tags=["nbval-check-output"]
+predict("15.penalty", ...)
+
+
+# %% tags=["reveals"]
+def with_penalty(output, wanted):
+    real = (wanted != PAD).unsqueeze(-1)  # B T 1: padding does not count
+    penalty = overlooked(output.weights * real).mean()
+    loss = soft_loss(output, wanted)  # the cross-entropy of the words, as before
+    return loss + 0.01 * penalty
+
+
+torch.manual_seed(1)
+penalised = Captioner()
+fit(penalised, annotations, training, steps=1200, rate=1e-2, loss=with_penalty)
+with torch.no_grad():
+    penalised_output = penalised(unseen_annotations, unseen.given)
+pointing = figures.share_pointed(penalised_output, unseen, unseen.named)
+print("With the penalty:")
+reveal("15.penalty", round(100 * pointing))
+words = penalised_output.logits.argmax(-1)
+table({"with the penalty": figures.shares_right(words, unseen)}, parts, digits=2)
+
+# %% [markdown]
+# After as many steps, fewer captions are right: 0.60 in place of 0.82. But the pointing accuracy falls far more, to almost nothing, while most names are right. Does a name no longer depend on its thing? Now we empty the cell of the thing itself, at which the largest weight hardly ever is. Of 100 names, how many are still right?
+
+# %% tags=["nbval-check-output"]
+predict("15.emptied", ...)
+
+# %% tags=["reveals"]
+of_thing = unseen.true[scenes_of, words_of]  # the cell of the thing
+print("With the penalty, the cell of the thing emptied:")
+reveal("15.emptied", round(100 * names_right(penalised, of_thing)))
+
+# %% [markdown]
+# Without the cell of the thing, hardly any name is right. So the name depends on the thing, and its map does not show the thing. Where has the captioner read it? The next picture shows the maps of both captioners. Below each map stand the gate and the word that the captioner says. Which word's map shows the five with the penalty?
+
+
+# %%
+outputs = {"no penalty": output, "penalty": penalised_output}
+
+
+def both(scene):
+    return figures.show_both(unseen, scene, outputs)
+
+
+slider = ipywidgets.IntSlider(value=scene, min=0, max=29)
+both_explorer = explore(both, scene=slider)
+both_explorer
+
+# %% [markdown]
+# With the penalty, the map of the "a" before "five" shows the five, and the map of "five" does not. For all names, we empty the cell of the thing in the first state or in one look only. Which look do the names need?
+
+
+# %%
+def both_right(cells, only=None):  # shares of right names
+    return [names_right(model, cells, only), names_right(penalised, cells, only)]
+
+
+rows = {
+    "nowhere": both_right(None),
+    "everywhere": both_right(of_thing),
+    "only in the first state": both_right(of_thing, only="start"),
+    "only one look earlier": both_right(of_thing, only=1),  # for the "a"
+    "only in the look for the name": both_right(of_thing, only=0),
+}
+for name, one in outputs.items():
+    for_name = one.gates[scenes_of, words_of].mean()
+    earlier = one.gates[scenes_of, words_of - 1].mean()  # for the "a"
+    print(f"{name}: mean gate {for_name:.2f} for names, one look earlier {earlier:.2f}")
+columns = ["no penalty", "penalty"]
+table(rows, columns, corner="names right, thing emptied", digits=2)
+
+# %% [markdown]
+# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier, and hardly use the look for the name. The gates fit this: with the penalty, only about a quarter of the look for a name reaches the word on average.
+#
+# One look at a thing is enough for the penalty: with two, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say for which word this look should be. Is it the same word in other trainings? The course has trained five more captioners with the penalty and five without it, as long as ours. What share of the right names is lost without the thing?
+
+# %%
+figures.names_by_seed()
+
+# %% [markdown]
+# Without the penalty, all five captioners point at nearly all things. With it, four of the five point at almost none. These four lose most of their names if the thing is missing one look earlier, and hardly any if it is missing in the look for the name. With seed 4 it is the other way round: this captioner still points at the things. So with the same penalty, the look may be for either word. Why it is mostly for the "a", we have not tested.
+#
+# ## So: which part of the picture is this word?
+#
+# It is the part whose change, with all else the same, changes the word. For a name this is the thing, and for a relation it is both things.
+#
+# The map of a word shows where one look points. The gate says how strongly this look reaches the word, and what was read before is in the state. So the map of a name may show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("15.q1", ...)
+
+# %%
+check("15.q2", ...)
+
+# %%
+check("15.q3", ...)
+
+# %%
+check("15.q4", ...)
+
+# %%
+check("15.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Before each word, a captioner attends to annotations, one vector for each cell. It learns from captions where to look.
+# - For names, map and test agreed without the penalty. With it, the maps missed the things in our run and in four of five others.
+# - A relation depends on both things, but its map showed mainly the second thing: the state had kept the first.
+#
+# <details><summary>And today?</summary>
+#
+# In Flamingo, words attend to the picture in layers of their own (Alayrac et al. 2022). LLaVA reads the parts of a picture as if they were words (Liu et al. 2023). Whether a map explains an answer has to be tested there as well.
+#
+# </details>
+#
+# **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)
+#
+# **Next**: the picture lay open before the decoder. How can a network reason over what it has read and stored? [Lesson 16](16_memory_networks.ipynb) answers this.

@@ -1,0 +1,463 @@
+# %%
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_lessons.lesson_17_neural_turing_machines import figures
+from course_utils import check, predict, reveal
+from course_utils.data.sequences import GIVEN, WANTED, copy
+from course_utils.figures import diagrams
+from course_utils.figures.tables import table
+from course_utils.models import turing
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# Every attention so far has *read*: it took a weighted sum of vectors. Can attention also *write*, and change the vectors that it looks at? And can a network learn *where* to write, so that it finds things again later?
+#
+# ## A task that needs a memory
+#
+# The network gets several vectors of six random bits, one at each step. Then comes a **delimiter**, which marks the end. After it, the network should repeat all vectors in their order.
+#
+# In the picture, there are five vectors, and a dot is a 1. How many bits does the network have to keep when the delimiter comes?
+
+# %%
+example = copy(torch.Generator().manual_seed(0), batch=1, shortest=5, longest=5)
+figures.draw_copy(example)
+
+# %% [markdown]
+# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state, and has to learn how to hold the first vector, the second, and so on. How should it hold a sixth if it has met only five?
+#
+# A **neural Turing machine** (Graves et al. 2014) has a second place for them: a **memory** $M$ of $N$ positions. Each position holds a vector of width $W$, and $M(i)$ is the vector at position $i$.
+#
+# Its name comes from Turing's machine of 1936, whose head stands over one cell of a tape, reads it, writes to it, and moves on by one. It can go on like this for as long as the tape lasts. Here, a **head** is an attention over all positions, so it can be at several of them in part.
+#
+# ## How weights write
+#
+# A head has a weight $w(i)$ for each position. The weights are between 0 and 1, and sum to 1. To read, a head takes the weighted sum of the positions (equation 2 of the paper):
+#
+# $$r = \sum_i w(i)\, M(i)$$
+#
+# To write, a head first erases a part of each position, and then adds something to it. The **erase vector** $e$, with numbers between 0 and 1, says which numbers of a position should go. The **add vector** $a$ says what comes in. The weight says how much of both happens at position $i$ (equations 3 and 4):
+#
+# $$M(i) \leftarrow M(i) \circ (1 - w(i)\, e) + w(i)\, a$$
+#
+# The sign ∘ means that the numbers of two vectors are multiplied one by one.
+#
+# Here is an example with three positions of width 2. Position 0 holds (4, 8), and its weight is 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does it hold afterwards?
+
+# %% tags=["nbval-check-output"]
+M = torch.tensor([[4.0, 8.0], [1.0, 1.0], [6.0, 6.0]])  # N W
+w = torch.tensor([0.5, 0.5, 0.0])  # N
+e = torch.tensor([1.0, 0.0])  # W
+a = torch.tensor([2.0, 2.0])  # W
+for i in range(3):
+    erased = M[i] * (1 - w[i] * e)  # W
+    print(erased + w[i] * a)
+
+# %% [markdown]
+# Position 0 now holds (3, 9). Half of the 4 is erased and nothing of the 8, and then half of 2 is added to both. Position 2 stays as it was, because its weight is 0.
+#
+# Now we write both as products of tensors, for a batch of B memories at once. `unsqueeze` gives a tensor a new axis of size 1. With it, every weight meets every number of $e$ and $a$ in `write`.
+#
+# Does a gradient reach the weights of a write? The first number of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. What is its derivative with respect to the weight $w$?
+
+
+# %% tags=["nbval-check-output"]
+def read(M, w):  # B N W, B N
+    w = w.unsqueeze(1)  # B 1 N
+    return (w @ M).squeeze(1)  # B 1 W, then B W
+
+
+def write(M, w, e, a):  # B N W, B N, B W, B W
+    w = w.unsqueeze(2)  # B N 1
+    e = e.unsqueeze(1)  # B 1 W
+    a = a.unsqueeze(1)  # B 1 W
+    return M * (1 - w * e) + w * a  # B N W
+
+
+w.requires_grad_(True)  # from here on, gradients reach w
+written = write(M.unsqueeze(0), w.unsqueeze(0), e.unsqueeze(0), a.unsqueeze(0))
+print("written:", written[0].detach())  # N W, for B = 1
+written[0, 0, 0].backward()
+print("gradient:", w.grad)  # N
+
+# %% [markdown]
+# The derivative is -4 + 2 = -2: more weight would make this number smaller. The other weights have no influence on it, so their gradients are 0. `write` gives the same result as the loop.
+#
+# So weights can write, and gradients reach them. A head that chose a single position, as in lesson 08, would have no gradient for its choice. The second question is harder: how does a head come to the right position?
+#
+# ## How a head chooses its position
+#
+# In lesson 16, a query found what resembles it. That is not enough for a write: at the beginning all positions are alike. Turing's machine has another way: it writes here, and the next time one cell further on.
+#
+# Our head can do both. It gets its weights in four steps, and the network steers each step. Which of the four steps look at what the memory holds?
+
+# %%
+diagrams.addressing()
+
+# %% [markdown]
+# Only the first step looks at the memory. We now calculate all four. The memory has four positions, and the head was at position 2 before, so its old weights are (0, 0, 1, 0).
+#
+# ### Step 1: content
+#
+# The head compares a **key** $k$ with every position. The score is the cosine of lesson 04, multiplied by a **strength** $\beta$, and a softmax turns the scores into weights (equations 5 and 6):
+#
+# $$w_c(i) = \text{softmax}_i\big(\beta \cos(k, M(i))\big)$$
+#
+# In our example the key is what position 0 holds. Its cosine with position 0 is 1, and with the others 0. The strength is $\beta = \ln 7$, so that $e^\beta$ is 7. How much weight does position 0 get?
+
+
+# %% tags=["nbval-check-output"]
+def by_content(M, k, beta):  # B N W, B W, B 1
+    k = k.unsqueeze(1)  # B 1 W: the same key for all positions
+    cosines = F.cosine_similarity(M, k, dim=-1)  # B N
+    return (beta * cosines).softmax(-1)  # B N
+
+
+M = torch.eye(4).unsqueeze(0)  # B N W: four positions at right angles to each other
+k = M[:, 0]  # B W: what position 0 holds
+beta = torch.tensor([[7.0]]).log()  # B 1
+content = by_content(M, k, beta)  # B N
+content
+
+# %% [markdown]
+# Position 0 gets 7 / (7 + 1 + 1 + 1) = 0.7, and each of the others 0.1.
+#
+# ### Step 2: gate
+#
+# The **gate** $g$ is a number between 0 and 1. It mixes these weights with the old ones, $w_\text{before}$ (equation 7):
+#
+# $$w_g = g\, w_c + (1 - g)\, w_\text{before}$$
+#
+# With a gate of 1, the head goes where the content fits. With a gate of 0, it stays where it was. We take $g$ = 0.5. How much weight does position 2 have now?
+
+
+# %% tags=["nbval-check-output"]
+def gate(content, before, g):  # B N, B N, B 1
+    return g * content + (1 - g) * before  # B N
+
+
+before = torch.tensor([[0.0, 0.0, 1.0, 0.0]])  # B N: the head was at position 2
+gated = gate(content, before, torch.tensor([[0.5]]))  # B N
+gated
+
+# %% [markdown]
+# Position 2 has 0.5 · 0.1 + 0.5 · 1 = 0.55.
+#
+# ### Step 3: shift
+#
+# Now the head can go further. The **kernel** $s$ holds three weights, which sum to 1: $s(-1)$ goes one position back, $s(0)$ stays, and $s(1)$ goes one position on. The positions form a circle, so after the last one comes position 0 again. In equation 8, position $i$ collects what comes from all positions $j$:
+#
+# $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
+#
+# In code, `roll(1, dims=1)` moves each weight one position on. Our kernel is (0, 0.2, 0.8): nothing goes back, 0.2 stays, and 0.8 goes on. How much weight does position 3 get?
+
+
+# %% tags=["nbval-check-output"]
+def shift(gated, s):  # B N, B 3
+    back, stay, on = s.split(1, dim=1)  # B 1 each
+    goes_back = back * gated.roll(-1, dims=1)  # B N
+    goes_on = on * gated.roll(1, dims=1)  # B N
+    return goes_back + stay * gated + goes_on  # B N
+
+
+s = torch.tensor([[0.0, 0.2, 0.8]])  # B 3
+shifted = shift(gated, s)  # B N
+shifted
+
+# %% [markdown]
+# Position 3 gets 0.8 · 0.55 from position 2, and keeps 0.2 · 0.05 of its own. Together this is 0.45.
+#
+# ### Step 4: sharpen
+#
+# The gate and the shift have spread the weights over more positions. So the last step raises each weight to a power $\gamma$ of 1 or more, and divides by the sum (equation 9):
+#
+# $$w(i) = \frac{\tilde w(i)^\gamma}{\sum_j \tilde w(j)^\gamma}$$
+#
+# We take $\gamma$ = 2. With the gate 0.5, will position 3 have more than half of the weight? And where does the head go with the gate 0, and where with the gate 1?
+
+
+# %% tags=["nbval-check-output"]
+def sharpen(shifted, gamma):  # B N, B 1
+    powers = shifted**gamma  # B N
+    return powers / powers.sum(-1, keepdim=True)  # B N
+
+
+def address(M, before, k, beta, g, s, gamma):
+    content = by_content(M, k, beta)  # B N
+    gated = gate(content, before, g)  # B N
+    shifted = shift(gated, s)  # B N
+    return sharpen(shifted, gamma)  # B N
+
+
+gamma = torch.tensor([[2.0]])  # B 1
+for g in (0.0, 0.5, 1.0):
+    weights = address(M, before, k, beta, torch.tensor([[g]]), s, gamma)  # B N
+    print(f"gate {g}:", weights[0])
+
+# %% [markdown]
+# With the gate 0.5, position 3 has 0.63 of the weight now, where it had 0.45. A gate of 0 gives it 0.94, and the key does not matter. We say that the head **walks**: it goes on from its old position. A gate of 1 gives 0.83 to position 1, one after the position that resembles the key.
+#
+# ## The machine
+#
+# All these numbers are chosen by the **controller**. Ours is an LSTM, the recurrent network of lesson 15. At each step it gets the input and what was read at the step before. It steers two heads: first one writes, then the other one reads. In which two ways can a bit get from the input to a later output?
+
+# %%
+diagrams.turing_machine()
+
+# %% [markdown]
+# A bit can go through the memory, or stay in the LSTM's own state.
+#
+# The controller steers by linear layers, and these may give any numbers. So each number is brought into its range. A sigmoid gives numbers between 0 and 1, tanh gives numbers between -1 and 1, and a softmax turns three numbers into a kernel. **Softplus** is ln(1 + eˣ), which is always above 0, and nearly x when x is large.
+#
+# `weights_of_head` gives the new weights of one head. `split` cuts W + 6 numbers into pieces: W for the key, 3 for the kernel, and 1 for each of the others. `address` is an argument, so that we can replace it later.
+
+
+# %%
+H = 64  # width of the controller's state
+W = 16  # width of a position
+
+
+def weights_of_head(address, numbers, M, before):  # B W+6, B N W, B N
+    k, beta, g, s, gamma = numbers.split([W, 1, 1, 3, 1], dim=1)
+    k = k.tanh()  # B W
+    beta = F.softplus(beta)  # B 1
+    g = g.sigmoid()  # B 1
+    s = s.softmax(-1)  # B 3
+    gamma = 1 + F.softplus(gamma)  # B 1
+    return address(M, before, k, beta, g, s, gamma)  # B N
+
+
+# %% [markdown]
+# The machine has a controller and three linear layers. The function `chunk` cuts what comes out of a layer into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks need. The output has six bits, `WANTED`.
+#
+# The function `step` does what the drawing shows. Both heads get their weights while the memory is still as it was. The write comes before the read, so that the read head can read what was written at the same step.
+
+
+# %%
+class OneStep(nn.Module):
+    def __init__(self, address):
+        super().__init__()
+        self.address = address
+        self.controller = nn.LSTMCell(GIVEN + W, H)
+        self.for_heads = nn.Linear(H, 2 * (W + 6))
+        self.for_writing = nn.Linear(H, 2 * W)
+        self.output = nn.Linear(H + W, WANTED)
+
+    def step(self, x, r, state, M, w_read, w_write):
+        # x: B GIVEN, r: B W, M: B N W, w_read and w_write: B N
+        state = self.controller(torch.cat([x, r], 1), state)
+        h = state[0]  # B H: the first of an LSTM's two vectors
+        for_read, for_write = self.for_heads(h).chunk(2, 1)  # B W+6 each
+        w_read = weights_of_head(self.address, for_read, M, w_read)  # B N
+        w_write = weights_of_head(self.address, for_write, M, w_write)  # B N
+        e, a = self.for_writing(h).chunk(2, 1)  # B W each
+        M = write(M, w_write, e.sigmoid(), a.tanh())  # B N W
+        r = read(M, w_read)  # B W
+        logits = self.output(torch.cat([h, r], 1))  # B WANTED: above 0 means 1
+        return logits, r, state, M, w_read, w_write
+
+
+# %% [markdown]
+# In the two lines with `weights_of_head`, the old weights of a head go in, and the new ones come out. So it can walk.
+#
+# Now the loop over all steps. At the beginning both heads are at position 0, and all positions hold the same small number. It is not 0, because the cosine of a zero vector is not defined.
+
+
+# %%
+class Machine(OneStep):
+    N = 32  # positions of the memory
+
+    def forward(self, given):  # B T GIVEN
+        B = len(given)
+        M = torch.full((B, self.N, W), 1e-6)  # B N W: nothing is written yet
+        w_read = torch.zeros(B, self.N)  # B N
+        w_read[:, 0] = 1.0  # both heads begin at position 0
+        w_write = w_read  # B N
+        r = read(M, w_read)  # B W
+        state = None  # then the LSTM begins with zeros
+        outputs = []
+        reads = []
+        writes = []
+        for x in given.unbind(1):  # B GIVEN: one step after the other
+            result = self.step(x, r, state, M, w_read, w_write)
+            logits, r, state, M, w_read, w_write = result
+            outputs.append(logits)
+            reads.append(w_read)
+            writes.append(w_write)
+        logits = torch.stack(outputs, 1)  # B T WANTED
+        reads = torch.stack(reads, 1)  # B T N
+        writes = torch.stack(writes, 1)  # B T N
+        return turing.MachineOutput(logits, reads, writes)
+
+
+# %% [markdown]
+# ## Does it learn where to write?
+#
+# We train the machine to copy sequences of 1 to 5 vectors. The loss is the cross-entropy of the bits that it should repeat. Then we test it with new sequences, also longer ones, and look at the share of wrong bits. Guessing gets half of them wrong. This is seed 1, and other seeds follow.
+
+
+# %%
+def batch(draw):
+    return copy(draw, batch=16, shortest=1, longest=5)
+
+
+def trained(address, seed):
+    torch.manual_seed(seed)
+    machine = Machine(address)
+    # falls_late: the learning rate falls in the last third of the steps
+    turing.fit(machine, batch, seed, steps=450, rate=0.02, falls_late=True)
+    return machine.requires_grad_(False)  # no more training
+
+
+def wrong_share(machine, length):
+    draw = torch.Generator().manual_seed(1)
+    test = copy(draw, batch=50, shortest=length, longest=length)
+    return turing.wrong_bits(machine, test)
+
+
+machine = trained(address, seed=1)
+for n in (3, 5, 10, 15):
+    print(f"{n:2} vectors: {wrong_share(machine, n):.2f} of the bits wrong")
+
+# %% [markdown]
+# The machine copies three times as many vectors as in training almost without mistakes. How? We look at the weights of both heads while it copies 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. What do the heads do?
+
+# %%
+eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
+weights = machine(eight.given).writes[0, :8]  # 8 N: of the write head
+written_to = weights.argmax(-1)  # 8: where w is largest
+print("the vectors are written to", written_to.tolist())
+figures.draw_heads(machine, eight)
+
+# %% [markdown]
+# The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and finds all vectors in their order. The write head also walks on, to positions that nobody reads.
+#
+# Does the machine use the content, and does it use the shift? We take each of them out of the trained machine: the gate is 0, or the kernel is (0, 1, 0).
+
+
+# %%
+def address_without_content(M, before, k, beta, g, s, gamma):
+    return address(M, before, k, beta, 0 * g, s, gamma)
+
+
+def address_without_shift(M, before, k, beta, g, s, gamma):
+    s = torch.tensor([[0.0, 1.0, 0.0]])  # B 3: all of the weight stays
+    return address(M, before, k, beta, g, s, gamma)
+
+
+for way in (address, address_without_content, address_without_shift):
+    machine.address = way
+    print(f"{way.__name__}: {wrong_share(machine, 10):.2f} of the bits wrong")
+machine.address = address  # as it was
+
+# %% [markdown]
+# Without the content, the machine copies as well as before. Without the shift, it is no better than guessing. So the heads of this machine walk.
+#
+# Can a machine learn to copy if it has no shift in training, either? We train one with the same seed and for as many steps, 450. Then a table shows five stored trainings of each kind, with 450 steps unless the row says otherwise.
+
+# %%
+predict("17.no_shift", ...)
+
+# %% tags=["reveals"]
+print("The share of wrong bits without the shift, then more seeds:")
+without_shift = trained(address_without_shift, seed=1)
+reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
+figures.five_seeds()
+
+# %% [markdown]
+# After 450 steps, the whole machine has learned to copy with four of the five seeds. Without the shift, no seed has learned to copy ten vectors. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two. But this is not the only reason: in the third row the positions differ from the beginning, and still about a third of the bits are wrong. After 1,200 steps, too, about a third are wrong.
+#
+# Without the content, no seed has learned it either, although our machine does not use the content afterwards. We do not know why. With 2,250 steps at three rates, one run of each of these kinds still gets 0.25 to 0.38 of the bits wrong. So of these trainings, only those of the whole machine learned to copy ten vectors, with four of five seeds.
+#
+# ## How far does it go?
+#
+# To hold more, our machine only needs more positions: no size of a layer depends on $N$, so we can change it after the training.
+#
+# **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then put in numbers of your own.
+
+# %%
+lengths = (10, 20, 40, 80)
+rows = {}
+for N in (16, 32, 64, 128):
+    machine.N = N  # now it makes a memory of N positions
+    rows[f"{N} positions"] = [wrong_share(machine, length) for length in lengths]
+machine.N = 32  # as it was
+table(rows, [f"{n} vectors" for n in lengths], "share of wrong bits", digits=2)
+
+# %% [markdown]
+# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has more positions than vectors. With fewer positions, it writes over what it still needs. The more vectors it copies, the more mistakes it makes, even with 128 positions. So room is not all that it needs.
+#
+# What else goes wrong? For 40 vectors and 128 positions, we compare where each vector was written with where the read head looks for it. Does the read head always keep up?
+
+# %%
+machine.N = 128
+forty = copy(torch.Generator().manual_seed(1), batch=50, shortest=40, longest=40)
+output = machine(forty.given)
+machine.N = 32
+written_to = output.writes[:, :40].argmax(-1)  # B 40
+read_from = output.reads[:, 41:].argmax(-1)  # B 40: step 40 is the delimiter
+behind = read_from - written_to  # B 40: by how many positions
+said = output.logits[:, 41:] > 0  # B 40 6
+wrong = said != forty.wanted.bool()  # B 40 6
+not_before = said != forty.wanted.bool().roll(1, 1)  # B 40 6: the vector before
+print("first sequence, behind by", behind[0, ::3].tolist())  # every third vector
+print(f"sequences in which it falls behind: {(behind > 0).any(1).sum()} of 50")
+print(f"where it keeps up, {wrong[behind == 0].float().mean():.2f} of the bits wrong")
+print(f"where it is behind, {wrong[behind > 0].float().mean():.2f} of the bits wrong")
+share = not_before[behind == 1].float().mean()
+print(f"one behind, {share:.2f} of the bits of the vector before wrong")
+
+# %% [markdown]
+# No. In about a third of the sequences the read head falls behind. In the first one, it stays at a position for one step too long, and from there on it reads each vector too late. While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. But where it is one behind, nearly all bits of the vector *before* are right. So the writing is good, and the walk of the read head fails.
+#
+# How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
+
+
+# %%
+figures.draw_machine_and_lstm()
+
+# %% [markdown]
+# At 10 vectors, machines and LSTMs make few mistakes or none. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. So the machines go further there, with about a tenth of the parameters. Room is not what the LSTMs lack: 20 vectors have only 120 bits. LSTMs of other sizes may do better.
+#
+# At 40 vectors, it depends on the seed. Two of the five machines make almost no mistakes, and one is worse than the LSTMs.
+#
+# ## So: can attention write?
+#
+# Yes. With a weight for each position, a head erases and adds, and gradients reach the weights.
+#
+# A network can also learn where to write. Four of our five machines did, and all five that were trained with longer sequences. Our machine writes each vector one position further, and its read head later goes the same way. Each move is like the one before, so the machine can go on where its training ended, until a move goes wrong. When that happens depends on the seed.
+#
+# Hardly any model of today has heads that walk. But erasing and adding have come back: the delta rule of lesson 20 erases what its memory holds for a key, and adds a new value.
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("17.q1", ...)
+
+# %%
+check("17.q2", ...)
+
+# %%
+check("17.q3", ...)
+
+# %%
+check("17.q4", ...)
+
+# %%
+check("17.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - Attention can write: a head erases and adds at each position as much as its weight says.
+# - A head can go to what resembles a key, or walk from where it was. Our machine copied by walking, and none of our trainings without the shift copied ten vectors.
+# - A larger memory needs no more parameters.
+# - Some seeds go further than others, so one run shows only what is possible.
+#
+# **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
+#
+# **Next**: so far one network has answered. [What if there are several, and attention chooses among them?](18_mixture_of_experts.ipynb)

@@ -1,0 +1,135 @@
+"""What 17.catch_wrong_write tries a learner's test on: functions that write to a memory. No task is declared here.
+
+Each is write(memory B×N×W, weights B×N, erase B×W, add B×W) → the new memory, B×N×W.
+"""
+
+import torch
+
+from course_lessons.lesson_17_neural_turing_machines.tasks.write import task
+
+# Right ones, written differently
+
+
+def by_products(memory, weights, erase, add):
+    weights = weights[:, :, None]
+    return memory * (1 - weights * erase[:, None]) + weights * add[:, None]
+
+
+def by_einsum(memory, weights, erase, add):
+    outer = lambda vectors: torch.einsum("bn,bw->bnw", weights, vectors)  # noqa: E731
+    return memory - memory * outer(erase) + outer(add)
+
+
+def in_float64(memory, weights, erase, add):
+    return by_products(*(given.double() for given in (memory, weights, erase, add))).float()
+
+
+def as_a_step(memory, weights, erase, add):
+    """Each number goes a part of the way to what is added."""
+    return memory + weights[:, :, None] * (add[:, None] - erase[:, None] * memory)
+
+
+def in_place_on_a_copy(memory, weights, erase, add):
+    new = memory.clone()
+    new.mul_(1 - weights[:, :, None] * erase[:, None])
+    return new.baddbmm_(weights[:, :, None], add[:, None])
+
+
+# Wrong ones
+
+
+def _first(rows):
+    return rows[:1].expand_as(rows)
+
+
+def _last(rows):
+    return rows[-1:].expand_as(rows)
+
+
+def given_memory_altered(memory, weights, erase, add):
+    """Right, but it writes into the memory that was given."""
+    memory.mul_(1 - weights[:, :, None] * erase[:, None])
+    return memory.add_(weights[:, :, None] * add[:, None])
+
+
+def given_memory_erased(memory, weights, erase, add):
+    """Right, but it erases in the memory that was given, and adds to a new one."""
+    memory *= 1 - weights[:, :, None] * erase[:, None]
+    return memory + weights[:, :, None] * add[:, None]
+
+
+def _altering(place):
+    """A right one, but what was given at this place is zeros afterwards."""
+
+    def write(*args):
+        new = by_products(*args)
+        args[place].zero_()
+        return new
+
+    return write
+
+
+def needs_one_row(memory, weights, erase, add):
+    """It takes the batch for a single row: it stops where there are more."""
+    weights, erase, add = (given.reshape(given.shape[-1]) for given in (weights, erase, add))
+    return memory * (1 - torch.outer(weights, erase)) + torch.outer(weights, add)
+
+
+RIGHT = {
+    by_products: "a right one, with products number by number",
+    by_einsum: "a right one, with einsum",
+    in_float64: "a right one, in float64",
+    as_a_step: "a right one, in one sum",
+    in_place_on_a_copy: "a right one, in place on a copy",
+}
+ERASED, ADDED = "the erased share", "what is added"
+way, wrong = task.way, task.wrong
+WRONG = {
+    wrong("keeps_what_it_should_erase"): "a wrong one: it keeps the share that it should erase",
+    wrong("erased_everywhere"): "a wrong one: it erases at all positions alike, whatever their weights",
+    wrong("erase_unused"): "a wrong one: erase has no effect, and everything goes where it writes",
+    wrong("nothing_erased"): "a wrong one: it erases nothing",
+    wrong("one_minus_each"): "a wrong one: it keeps 1 - w times 1 - e, and not 1 - w·e",
+    wrong("erase_turned_round"): "a wrong one: erase is turned round",
+    way({"erase": torch.round}): "a wrong one: it rounds erase to 0 or 1",
+    way({ERASED: lambda weights, erase: weights**2 * erase}): "a wrong one: it squares the weights where it erases",
+    wrong("erase_subtracted"): "a wrong one: it subtracts erase from what is there, and does not multiply",
+    wrong("added_everywhere"): "a wrong one: it adds at all positions alike, whatever their weights",
+    way({ADDED: lambda weights, add: 0 * add}): "a wrong one: it adds nothing",
+    way({ADDED: lambda weights, add: weights**2 * add}): "a wrong one: it squares the weights where it adds",
+    way({"add": lambda add: add.mean(-1, keepdim=True).expand_as(add)}): "a wrong one: it adds the mean of `add`",
+    way({ADDED: lambda weights, add: (weights * add).sum(1, keepdim=True)}): "a wrong one: what is added is summed over the positions",
+    wrong("added_where_erased"): "a wrong one: it adds only as much as it erases",
+    wrong("added_before_erasing"): "a wrong one: it adds before it erases, so a part of what was added goes again",
+    way({"erase": lambda erase, *, add: add, "add": lambda add, *, erase: erase}): "a wrong one: it exchanges erase and add",
+    way({"add": torch.abs}): "a wrong one: it drops the sign of what it adds",
+    way({"add": _first}): "a wrong one: all rows add the first row's vector",
+    way({"add": lambda add: add.roll(1, 0)}): "a wrong one: each row adds the vector of the row before",
+    way({"erase": _first}): "a wrong one: all rows erase with the first row's vector",
+    way({"erase": _last}): "a wrong one: all rows erase with the last row's vector",
+    wrong("first_weights_for_all"): "a wrong one: all rows use the first row's weights",
+    way({"weights": _last}): "a wrong one: all rows use the last row's weights",
+    wrong("likeliest_place_only"): "a wrong one: it writes to the position with the largest weight only, with the weight 1",
+    way({"weights": lambda weights: weights * (weights == weights.amax(1, keepdim=True))}): "a wrong one: it writes to the position with the largest weight only",
+    way({"weights": lambda weights: weights.mean(1, keepdim=True).expand_as(weights)}): "a wrong one: all positions get the mean weight",
+    wrong("weights_unused"): "a wrong one: weights have no effect",
+    wrong("softmax_again"): "a wrong one: weights go through a softmax once more",
+    way({"weights": lambda weights: weights / weights.sum(1, keepdim=True).clamp(min=1e-12)}): "a wrong one: it divides weights by their sum, which may be less than 1",
+    way({"weights": lambda weights: weights.roll(1, 1)}): "a wrong one: each position gets the weight of the one before",
+    wrong("weights_turned_round"): "a wrong one: it writes where weights are small",
+    way({"weights": lambda weights: torch.cat([weights[:, :-1], 0 * weights[:, -1:]], 1)}): "a wrong one: it forgets the last position",
+    way({"result": lambda new, *, memory: torch.cat([new[:-1], memory[-1:]])}): "a wrong one: it forgets the last row of the batch",
+    way({"result": lambda new, *, memory: torch.cat([new[..., :-1], memory[..., -1:]], -1)}): "a wrong one: it leaves the last number of each position as it was",
+    wrong("weights_along_the_width"): "a wrong one: it takes positions for numbers, and fails where N and W differ",
+    needs_one_row: "a wrong one: it fails where the batch has several rows",
+    way({"result": lambda new, *, memory: memory}): "a wrong one: it returns the old memory",
+    way({"memory after erasing": lambda memory, kept: kept}): "a wrong one: what the memory held has no effect",
+    way({"result": lambda new: new.mT}): "a wrong one: it returns B×W×N",
+    way({"result": lambda new: new.reshape(len(new), new.shape[2], -1)}): "a wrong one: it cuts its result into W positions of N numbers",
+    way({"result": lambda new: new[:1]}): "a wrong one: it returns the first row alone",
+    way({"result": lambda new: new.bfloat16().float()}): "a wrong one: its numbers have three digits only",
+    way({"result": lambda new: new * torch.nan}): "a wrong one: it gives NaN",
+    given_memory_altered: "a wrong one: it writes into the memory that it is given",
+    given_memory_erased: "a wrong one: it erases in the memory that it is given",
+}  # fmt: skip
+RARE = {_altering(place): f"a wrong one: it alters the {name} that it is given" for place, name in ((1, "weights"), (2, "erase"), (3, "add"))}  # fmt: skip

@@ -1,0 +1,173 @@
+"""Task 18.balance_by_offsets: experts are chosen with offsets, weighed without them, and the offsets follow who got how much."""
+
+from operator import add, mul, sub
+
+import torch
+
+from course_lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
+from course_lessons.shared.shares import USUAL
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+from course_utils.checks.way import left_out
+
+task = Task(
+    "18.balance_by_offsets",
+    "balance without a loss",
+    arguments=("scores B×N", "offsets N", "k", "step"),
+    result=("gates B×N", "moved N"),
+    difficulty=3,
+    importance=5,
+    minutes=20,
+    gradient_not_asked=("offsets",),
+    hints=(
+        "The offsets have one task, to decide who is chosen. So there are two quantities: the scores with offsets, which are sorted, and the scores without, which become gates. The count of who was chosen then says which way each offset moves.",
+        "Take three experts, the offsets 0, 0 and 0.5, k = 1, a step of 0.1, and two rows of scores, [0.4, 0.8, 0.6] and [0.9, 0.2, 0.1]. With offsets they are [0.4, 0.8, 1.1] and [0.9, 0.2, 0.6], so the experts 2 and 0 are chosen, with gates of 1. The loads are 1, 0 and 1, their mean 2/3. So the offsets of 0 and 2 fall and that of 1 rises: -0.1, 0.1 and 0.4.",
+        "chosen = True at the k largest of scores plus offsets in each row, B×N; kept = scores where chosen, else 0; gates = kept divided by its sum over the experts; load = how many rows chose each expert, N; moved = offsets plus step times the sign of (mean of load minus load); return gates and moved.",
+    ),
+    partial=USUAL,
+)
+
+
+@task.property
+def gates_sum_to_one(case, value):
+    """Over the experts of a row."""
+    return rows_sum_to_one(case, value[0])
+
+
+@task.property
+def no_gate_is_negative(case, value):
+    """Scores are above 0."""
+    return no_weight_is_negative(case, value[0])
+
+
+@task.property
+def so_many_gates_are_above_zero(case, value):
+    """Each row asks k experts."""
+    asked = (value[0] != 0).sum(1)
+    wrong = (asked != case.args[2]).nonzero()
+    return (
+        f"Row {wrong[0].item()} has {asked[wrong[0].item()]} gates that are not 0. There should be {case.args[2]}."
+        if len(wrong)
+        else None
+    )
+
+
+@task.property
+def offsets_follow_the_loads(case, value):
+    """Each one by its expert's load, where the gates tell who is asked."""
+    scores, offsets, k, step = case.args
+    load, mean = (value[0] != 0).sum(0), len(scores) * k / scores.shape[1]
+    if not ((value[0] != 0).sum(1) == k).all():
+        return None
+    right = offsets + step * torch.sign(mean - load)
+    wrong = ((value[1] - right).abs() > 1e-5 * (1 + right.abs())).nonzero()
+    if not len(wrong):
+        return None
+    i = int(wrong[0])
+    compared = "fewer than" if load[i] < mean else "more than" if load[i] > mean else "as many as"
+    return f"{count(int(load[i]), 'row')} asked expert {i}, {compared} the mean of {mean:.4g}: its offset should move from {offsets[i]:.4g} to {right[i]:.4g}."
+
+
+def _inputs(draw, B, N, k, step=0.125, dtype=torch.float32):
+    """Scores between 0 and 1 that lean to the first experts, and offsets that change some choices; no sums are equal."""
+    order = torch.stack([draw.distinct(N, 0, N) for _ in range(B)])
+    scores = (order + 1.3 * torch.arange(N, 0, -1) + draw.whole(1, 3, B, 1)).to(dtype) / (3 * N + 1)
+    ranks = draw.distinct(N, 0, N).to(dtype)
+    offsets = (ranks - ranks.mean()) * (1.25 / (3 * N + 1)) + ranks.square() / 977
+    return scores, offsets, k, step
+
+
+def _with_loads(draw, *loads):
+    """Scores with which so many rows ask each expert, if each asks one and offsets are small."""
+    chosen = torch.arange(len(loads)).repeat_interleave(torch.tensor(loads))[draw.distinct(sum(loads), 0, sum(loads))]
+    ranks = torch.stack([draw.distinct(len(loads), 1, len(loads) + 1) for _ in chosen])
+    return 0.05 * ranks + 0.5 * torch.nn.functional.one_hot(chosen, len(loads))
+
+
+@task.cases
+def _(draw):
+    for B, N, k in ((1, 2, 1), (1, 3, 1), (2, 3, 1), (2, 3, 2), (3, 4, 2)):
+        yield Case(f"{count(B, 'row')} of {N} experts, k = {k}", _inputs(draw, B, N, k))
+    yield Case("7 rows of 5 experts, k = 2", _inputs(draw, 7, 5, 2), True)
+    yield Case("11 rows of 7 experts, k = 3", _inputs(draw, 11, 7, 3, 0.01), True)
+    yield Case("as many rows as experts", _inputs(draw, 5, 5, 2))
+    flat, far = torch.tensor([[0.7, 0.2, 0.4], [0.6, 0.3, 0.1], [0.8, 0.4, 0.6]]), torch.tensor([-2.0, 1.0, 0.5])
+    order = draw.distinct(3, 0, 3)
+    yield Case("offsets larger than any score", (flat[:, order], far[order], 2, 0.25), True)
+    uneven = _with_loads(draw, 5, 2, 0, 0)  # the second has more than the mean, and less than half of the largest
+    yield Case("a load between the mean and the middle", (uneven, torch.tensor([0.01, -0.02, 0.015, 0.0]), 1, 0.25))
+    scores, offsets, *rest = _inputs(draw, 5, 5, 1)
+    yield Case("offsets of 0", (scores, 0 * offsets, *rest))
+    every = torch.tensor([[0.9, 0.1, 0.2], [0.1, 0.8, 0.3], [0.2, 0.3, 0.7]])[draw.distinct(3, 0, 3)]
+    yield Case("all experts get the same", (every, torch.tensor([0.02, -0.01, 0.0]), 1, 0.5), edge=True)
+    yield Case(
+        "one expert gets its fair share",
+        (torch.tensor([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.3, 0.7, 0.4]]), torch.zeros(3), 1, 0.5),
+        edge=True,
+    )
+    yield Case("all experts are asked", _inputs(draw, 3, 5, 5), True, edge=True)
+    yield Case("a single expert", (torch.tensor([[0.5], [0.25]]), torch.tensor([0.5]), 1, 0.125), edge=True)
+    yield Case("a step of 0", _inputs(draw, 5, 3, 1, 0.0), edge=True)
+    yield Case("scores of about a thousandth", (flat / 512, far / 512, 2, 0.001), edge=True)
+    yield Case("200 rows", _inputs(draw, 200, 7, 2, 0.001), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 7, 5, 2, dtype=torch.float64), True, hazard=True)
+
+
+@task.oracle
+def _(scores, offsets, k, step):
+    B, N = scores.shape
+    rows, load = [], [0] * N
+    for row in scores:
+        best = sorted(range(N), key=lambda i, row=row: -(row[i] + offsets[i]).item())[:k]
+        total = sum(row[i] for i in best)
+        rows.append(torch.stack([row[i] / total if i in best else 0 * row[i] for i in range(N)]))
+        for i in best:
+            load[i] += 1
+    moves = [(N * one < k * B) - (N * one > k * B) for one in load]
+    return torch.stack(rows), torch.stack([offset + step * move for offset, move in zip(offsets, moves, strict=True)])
+
+
+@task.steps
+def _(scores, offsets, k, step):
+    lifted = yield "the scores with offsets", add, scores, offsets
+    chosen = yield "the chosen experts", _top, lifted, k
+    kept = yield "the chosen scores", mul, scores, chosen
+    gates = yield "the gates", _over_their_sum, kept
+    load = yield "the load of each expert", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
+    missing = yield "the missing load", lambda load: load.mean() - load, load
+    sign = yield "the direction of each offset", torch.sign, missing
+    moves = yield "the move of each offset", mul, step, sign
+    moved = yield "the moved offsets", add, offsets.detach(), moves
+    return gates, moved
+
+
+def _top(lifted, k):
+    return torch.zeros_like(lifted, dtype=torch.bool).scatter(1, lifted.topk(k, dim=1).indices, True)
+
+
+def _over_their_sum(kept):
+    return kept / kept.sum(1, keepdim=True)
+
+
+task.changed_each(
+    # Who is asked
+    ("offsets_unused", "The offsets have no effect on who is asked. Add them to the scores before you choose the k largest sums.", {"the scores with offsets": left_out}),
+    ("offsets_subtracted", "You subtract the offsets from the scores before you choose. Add them: an expert whose offset rises is asked more often.", {"the scores with offsets": sub}),
+    ("smallest_sums", "You choose the experts with the smallest sums of score and offset. Choose those with the largest.", {"the chosen experts": lambda lifted, k: _top(-lifted, k)}),
+    ("one_expert", "Each row asks one expert, whatever k is. It asks k of them.", {"the chosen experts": lambda lifted, k: _top(lifted, 1)}),
+    # The gates
+    ("equal_gates", "All experts that a row asks get the same gate, 1/k. Their gates are their scores divided by the sum of these.", {"the chosen scores": lambda scores, chosen: chosen.to(scores)}),
+    ("one_sum_for_the_batch", "You divide by the sum of the chosen scores of all rows. Each row has a sum of its own: `.sum(1, keepdim=True)`.", {"the gates": lambda kept: kept / kept.sum()}),
+    ("gates_with_offsets", "Your gates are made of the scores with their offsets. The offsets only decide who is chosen: make the gates of the scores as they are.", {"the chosen scores": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
+    ("softmax", "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum.", {"the gates": lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1)}),
+    ("divided_by_all", "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen ones by the sum of the chosen ones.", {"the gates": lambda kept, *, scores: kept / scores.sum(1, keepdim=True)}),
+    ("not_divided", "Your gates are the scores of the chosen experts as they are. Divide them by their sum, so that the gates of a row sum to 1.", {"the gates": left_out}),
+    # How the offsets move
+    ("gates_for_loads", "You add up gates where rows are to be counted: the load of an expert is how many rows ask it, whatever gate they give it.", {"the load of each expert": lambda chosen, *, done: done["the gates"].detach().sum(0)}),
+    ("median_load", "You compare each load with the median of all. Compare it with the mean.", {"the missing load": lambda load: load.median() - load}),
+    ("offsets_stay", "You return the offsets as they came in. Each moves by `step`, up or down, unless its expert has the mean load.", {"the moved offsets": left_out}),
+    ("mean_without_k", "You compare each load with B/N, which is the mean load only where each row asks one expert. Each asks k of them: the mean load is k·B/N.", {"the missing load": lambda load, *, scores: len(scores) / len(load) - load}),
+    ("wrong_direction", "Your offsets move the wrong way: experts with too much work get still more of it. Those with less than the mean rise, those with more fall.", {"the direction of each offset": lambda missing: -missing.sign()}),
+    ("by_how_much", "You move each offset by how far its load is from the mean. Every step has the same size: only the sign of this difference counts.", {"the direction of each offset": left_out}),
+    ("equal_ones_moved", "An expert with exactly the mean load has its offset moved. It stays: the sign of 0 is 0.", {"the direction of each offset": lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype)}),
+)  # fmt: skip

@@ -1,0 +1,544 @@
+# %%
+import ipywidgets
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course_lessons.lesson_19_snail import figures
+from course_utils import check, predict, reveal
+from course_utils.data import episodes
+from course_utils.data.measured import by_seed
+from course_utils.figures import diagrams
+from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
+from course_utils.models.train_model import train_model
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+
+def drawn(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+# %% [markdown]
+# Until now, each network of this course has learned one task from many examples, by changing its weights. Can a network learn a new task from five examples that it only reads? First we see why training on many tasks can teach this. Then we build a network for it, and test it.
+#
+# ## Five examples in a prompt
+#
+# Nobody has ever trained you for this prompt. What comes next?
+#
+# > tolo c, karu a, bime e, sedi b, ravo d, karu
+#
+# You have read five examples, one of each word, and you say a. Large language models can do this, too, without a change of their weights. This is called **in-context learning** (Brown et al. 2020).
+#
+# Our network is small, so we give it pictures of handwritten digits in place of words. There are five classes of pictures, the digits 0 to 4. Each class has a label, one of the letters a to e, but chance decides which digit gets which letter. The label stands above each picture. What is the label of the last one?
+
+# %%
+# one episode of 12 pictures, which show upright digits and do not come in training
+prompt = episodes.character_episodes(1, "upright", drawn(7919), steps=12, part="test")
+figures.show_episode(prompt, steps=6)
+
+# %% [markdown]
+# The label is b, because the last picture shows a 3, and the 3 before it had the label b.
+#
+# Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are drawn anew. Training on many episodes, so that the network can deal with a new one, is called **meta-learning**.
+#
+# Training only makes a loss smaller. Why should that make a network read the labels, and not remember them?
+#
+# ## What do many tasks teach?
+#
+# We make the task so small that we can compute the answer by hand. An episode now has a single class. It shows a picture, then its label $y$, which is 1 or -1, and then asks for the label of the same picture. There is no other picture, so the network need not look at it.
+#
+# The network has two weights. The weight $w$ can remember a label, and the weight $c$ lets the network read the label that the episode shows. Together they give a score $s$, and a positive score means the label 1:
+#
+# $$s = w + c\, y \qquad \text{loss} = \log(1 + e^{-y s})$$
+#
+# The loss is small if $s$ has the sign of $y$ and is far from 0.
+#
+# Both weights begin at 0. For each weight, what is the gradient if $y$ is 1, what if $y$ is -1, and what is their mean?
+
+
+# %% tags=["nbval-check-output"]
+def gradients(labels, w, c):
+    w_and_c = torch.tensor([w, c], requires_grad=True)
+    y = torch.tensor(labels)  # B: one label for each episode
+    s = w_and_c[0] + w_and_c[1] * y  # B: a score for each episode
+    losses = (1 + (-y * s).exp()).log()  # B
+    losses.mean().backward()
+    return w_and_c.grad.tolist()
+
+
+for labels in ([1.0], [-1.0], [1.0, -1.0]):
+    print(f"labels {labels}: gradients {gradients(labels, w=0.0, c=0.0)}")
+
+# %% [markdown]
+# By hand: at $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$. This is also the gradient of $w$, the first number. It changes its sign with the label, so its mean is 0. The gradient of $c$ is $-y/2 \cdot y = -1/2$ for both labels. In words: reading helps in every episode, but remembering a label only in those that have it.
+#
+# Now we train the two weights for 100 steps, once on the label 1 only, and once on both labels. Which of the two networks says -1 after it has read -1?
+
+
+# %%
+def trained_on(labels):
+    w = 0.0
+    c = 0.0
+    for _ in range(100):
+        gradient_w, gradient_c = gradients(labels, w, c)
+        w = w - gradient_w
+        c = c - gradient_c
+    return [w, c, w + c, w - c]  # the weights, then s for y = 1 and for y = -1
+
+
+tiny_networks = {
+    "1": trained_on([1.0]),
+    "1 and -1": trained_on([1.0, -1.0]),
+}
+results = ["w", "c", "score after reading 1", "score after reading -1"]
+table(tiny_networks, results, corner="labels in training", digits=2)
+
+# %% [markdown]
+# Only the network that was trained on both labels does. Its $w$ is 0, so it remembers nothing and says what it has read. The other network has learned to remember as much as to read. When it reads -1, the two cancel, and it is undecided.
+#
+# What is the same in all tasks can go into the weights. With both labels, this is the rule *say what you have read*. What differs from task to task has to be read.
+#
+# ## What does our network read?
+#
+# In our episodes with five classes, the network reads a picture $x_t$ at each step, and has to predict its label $y_t$. It must not see this label yet. So beside the picture it reads $y_{t-1}$, the label of the picture before. A label is a one-hot vector of width V = 5, with the 1 in the first place for an a, and so on. The function `move_later` moves a sequence later by some steps, and puts zeros at the beginning.
+#
+# The first six labels of our prompt are c, d, b, e, a and b. Which labels does the network read in these six steps?
+
+
+# %% tags=["nbval-check-output"]
+def move_later(x, steps):  # B T D
+    beginning = torch.zeros_like(x[:, :steps])  # B steps D
+    return torch.cat([beginning, x[:, :-steps]], dim=1)  # B T D
+
+
+def read(x, y):  # B T D, B T V
+    return torch.cat([x, move_later(y, 1)], dim=-1)  # B T D+V
+
+
+y = F.one_hot(prompt.labels, 5).float()  # B T V
+prompt_inputs = read(prompt.pictures, y)  # B T D+V: the 64 pixels come first
+print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
+
+# %% [markdown]
+# It reads none in the first step, and then each label one step late:
+#
+# | step | 0 | 1 | 2 | 3 | 4 | 5 |
+# | --- | --- | --- | --- | --- | --- | --- |
+# | picture read | four | two | three | zero | one | three |
+# | label read | none | c | d | b | e | a |
+# | label to predict | c | d | b | e | a | b |
+#
+# ## Which rules should it beat?
+#
+# A network is worth its training only if it beats simple rules that need none. The first rule sees no pictures, and says the label that has been the most frequent so far. The second rule copies the label of the nearest picture so far. Nearest means that the squared differences of the pixels have the smallest sum.
+#
+# We test the rules on 400 new episodes of 26 pictures. One picture in four is kept for such tests, so the network will not see it in training. We count the right labels where the class was shown once before, and where it was shown five times. A guess is right in one case out of five. How good is the second rule?
+
+
+# %%
+test = episodes.character_episodes(400, "upright", drawn(1), part="test")
+columns = ["class shown once", "class shown five times"]
+
+
+def shares(predicted, shown=test):  # B T
+    right = (predicted == shown.labels).float()  # B T
+    return [right[shown.before == times].mean().item() for times in (1, 5)]
+
+
+rows = {
+    "most frequent label": shares(episodes.most_frequent(test)),
+    "nearest picture": shares(episodes.nearest(test)),
+}
+copied = episodes.nearest(prompt)  # B T
+print("nearest picture, our prompt, step 5:", "abcde"[copied[0, 5]])
+table(rows, columns, corner="share of labels right", digits=2)
+
+# %% [markdown]
+# Where a class was shown once, the nearest picture has the right label in about three of four cases. The most frequent label is worse than a guess there, because a class shown only once is seldom the most frequent.
+#
+# In our prompt, the second rule is wrong: it says d. In its pixels, the last picture is nearer to the picture of a 2 than to the earlier picture of a 3.
+#
+# ## Is attention enough?
+#
+# To beat this rule, a network has to find a picture of the same class, and finding is what attention does. So we begin with one causal attention. It puts the context beside its input $x_t$, and a linear layer then gives a score for each label:
+#
+# $$\text{attention}(x)_t = \Big[x_t;\ \sum_{s \le t} \alpha_{ts} v_s\Big] \qquad \alpha_{t} = \underset{s \le t}{\text{softmax}} \frac{q_t \cdot k_s}{\sqrt K}$$
+#
+# The brackets with the semicolon say that two vectors are put side by side. K is the width of queries and keys, and E that of values.
+
+
+# %%
+class AttentionBlock(nn.Module):
+    def __init__(self, D, K=32, E=16):
+        super().__init__()
+        self.query = nn.Linear(D, K)
+        self.key = nn.Linear(D, K)
+        self.value = nn.Linear(D, E)
+
+    def forward(self, x):  # B T D
+        q = self.query(x)  # B T K
+        k = self.key(x)  # B T K
+        v = self.value(x)  # B T E
+        T = x.shape[1]
+        causal_mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T: True may look
+        scores = q @ k.mT / k.shape[-1] ** 0.5  # B T T
+        scores = scores.masked_fill(~causal_mask, -torch.inf)  # B T T
+        self.weights = scores.softmax(-1)  # B T T: kept, so that we can look at them
+        return torch.cat([x, self.weights @ v], dim=-1)  # B T D+E
+
+
+# %% [markdown]
+# We train it for 400 steps, each with 32 new episodes. The loss is the cross-entropy of the labels. It leaves out the first picture of each class, of which no example has been shown yet. With `warmup=20`, the learning rate grows during the first 20 steps.
+
+
+# %%
+def label_scores(model, shown, reader=read):
+    y = F.one_hot(shown.labels, 5).float()  # B T V
+    return model(reader(shown.pictures, y))  # B T V
+
+
+@torch.no_grad()
+def predict_labels(model, shown, reader=read):
+    return label_scores(model, shown, reader).argmax(-1)  # B T
+
+
+def train(model, reader=read):
+    def batch_loss(draw):
+        learned = episodes.character_episodes(32, "upright", draw, part="train")
+        known = learned.before > 0  # B T: its class was shown before
+        scores = label_scores(model, learned, reader)[known]
+        return F.cross_entropy(scores, learned.labels[known])
+
+    train_model(model, batch_loss, seed=0, steps=400, rate=0.004, warmup=20)
+    return shares(predict_labels(model, test, reader))
+
+
+# %%
+predict("19.without", ...)
+
+# %% tags=["reveals"]
+print("Share of labels right, for one attention:")
+torch.manual_seed(0)
+attention_alone = nn.Sequential(AttentionBlock(64 + 5), nn.Linear(64 + 5 + 16, 5))
+rows["one attention"] = train(attention_alone)
+reveal("19.without", round(rows["one attention"][1], 2))
+
+# %% [markdown]
+# One attention is not enough. Even where a class was shown five times, it is about as good as the rule that sees no pictures, and far worse than the nearest picture.
+#
+# The table of steps suggests a reason. At step 5, attention can find the picture of a 3 at step 2. But its label is read one step later, beside the picture of a 0, and nothing in step 3 says that a 3 came before.
+#
+# If this is the reason, the same attention should succeed when it also reads the picture before, beside its label. How many labels will be right now?
+
+
+# %%
+def read_pairs(x, y):  # B T D, B T V
+    return torch.cat([x, move_later(x, 1), move_later(y, 1)], dim=-1)  # B T 2D+V
+
+
+torch.manual_seed(0)
+with_pairs = nn.Sequential(
+    AttentionBlock(2 * 64 + 5),
+    nn.Linear(2 * 64 + 5 + 16, 5),
+)
+rows["one attention, pairs given"] = train(with_pairs, read_pairs)
+table(rows, columns, corner="share of labels right", digits=2)
+
+# %% [markdown]
+# With the pairs, nearly all labels are right, even where a class was shown only once. So above all, attention lacked this: each label beside its own picture.
+#
+# ## A convolution brings picture and label together
+#
+# We have made the pairs by hand, and the network should make them itself. A **causal convolution** joins each step with an earlier one. Its **dilation** says how many steps back it looks:
+#
+# $$z_t = W_0\, x_{t - \text{dilation}} + W_1\, x_t + b$$
+#
+# Before the beginning, $x$ is 0. Take the sequence 1, 2, 3 with a dilation of 1. The matrices are single numbers here, $W_0 = 10$ and $W_1 = 1$, and $b$ is 0. What are the three results?
+
+# %% tags=["nbval-check-output"]
+sequence = [1.0, 2.0, 3.0]
+for t in range(3):
+    earlier = sequence[t - 1] if t >= 1 else 0.0
+    print(10 * earlier + 1 * sequence[t])
+
+# %% [markdown]
+# The results are 1, then 10 · 1 + 2 = 12, and then 10 · 2 + 3 = 23. In 12 we can still read both numbers, the 1 of the step before and the 2. Matrices can do the same with vectors: if they put the two in different places, one vector holds both.
+#
+# In the drawing, A, B and C are classes of pictures. A convolution joins each step with the step before. Where does the last A find its label?
+
+# %%
+diagrams.snail(new=["convolution"])
+
+# %% [markdown]
+# At step 1: after the convolution, this step holds the first A together with its label.
+#
+# ## SNAIL
+#
+# Convolutions and attention together are **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). A **dense block** has two convolutions: $f$ gives new features, and $g$ is a gate, which says how much of each feature goes through. The block puts their product beside $x$:
+#
+# $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \odot \sigma(g_t)]$$
+#
+# In the code, each of the two is a linear layer, which holds $W_0$ and $W_1$ side by side and reads both steps as one long vector.
+
+
+# %%
+class DenseBlock(nn.Module):
+    def __init__(self, D, filters, dilation):
+        super().__init__()
+        self.f = nn.Linear(2 * D, filters)
+        self.g = nn.Linear(2 * D, filters)
+        self.dilation = dilation
+
+    def forward(self, x):  # B T D
+        earlier = move_later(x, self.dilation)  # B T D
+        joined = torch.cat([earlier, x], dim=-1)  # B T 2D
+        new = self.f(joined).tanh() * self.g(joined).sigmoid()  # B T filters
+        return torch.cat([x, new], dim=-1)  # B T D+filters
+
+
+# %% [markdown]
+# One dense block with a dilation of 1 can make the pairs. SNAIL has several, with the dilations 1, 2, 4 and so on. A block reads what the block before has made, so each one lets a step see further back. If the convolutions reach the whole episode, do they still need the attention?
+#
+# **Your turn**: add dilations to the first line. How many are needed until step 15 sees all 16 steps?
+
+# %% tags=["nbval-check-output"]
+dilations = [1, 2]
+seen = {15}  # the steps that step 15 sees
+for dilation in dilations:
+    further = {step - dilation for step in seen}
+    seen = seen | further  # all steps in either set
+print("step 15 sees the steps", sorted(seen))
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Four are needed: 1, 2, 4 and 8, because 2 · 2 · 2 · 2 = 16.
+#
+# </details>
+#
+# Each block doubles the number of steps that are seen. Our episodes have 26 steps, so our SNAIL gets five dense blocks, which reach 32 steps. One attention and a linear layer follow.
+
+
+# %%
+def dense_blocks(D, dilations=(1, 2, 4, 8, 16), filters=32):  # 32 new features each
+    blocks = []
+    for dilation in dilations:
+        blocks.append(DenseBlock(D, filters, dilation))
+        D = D + filters
+    return nn.Sequential(*blocks)
+
+
+class Snail(nn.Module):
+    def __init__(self, dilations=(1, 2, 4, 8, 16), D=64 + 5, V=5):
+        super().__init__()
+        self.convolutions = dense_blocks(D, dilations)
+        width = D + 32 * len(dilations)  # each block has 32 filters
+        self.attention = AttentionBlock(width)
+        self.readout = nn.Linear(width + 16, V)
+
+    def forward(self, x):  # B T D
+        x = self.convolutions(x)  # B T width
+        x = self.attention(x)  # B T width+16
+        return self.readout(x)  # B T V
+
+
+# %% [markdown]
+# SNAIL gets no pairs. We train it, and once more with only one dense block. We also train its convolutions alone. Does one of the halves work by itself?
+
+# %%
+torch.manual_seed(0)
+convolutions_alone = nn.Sequential(dense_blocks(64 + 5), nn.Linear(64 + 5 + 160, 5))
+rows["convolutions alone"] = train(convolutions_alone)
+torch.manual_seed(0)
+model = Snail()
+rows["SNAIL"] = train(model)
+torch.manual_seed(0)
+rows["SNAIL, one dense block"] = train(Snail(dilations=[1]))
+table(rows, columns, corner="share of labels right", digits=2)
+
+# %% [markdown]
+# After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four: the attention looks back by itself.
+#
+# Each network was trained once. Do the halves learn it in 4,000 steps? And most large language models have no convolutions. Can two attentions do it, one after the other, with positions? The course has trained these with three seeds each.
+
+# %%
+rows = {}
+stored = [
+    "two attentions with positions, 400 steps",
+    "attention alone, 4,000 steps",
+    "convolutions alone, 4,000 steps",
+    "SNAIL, 4,000 steps",
+    "two attentions with positions, 4,000 steps",
+]
+for name in stored:  # on classes of the training, a number for each seed
+    once = by_seed("characters", "own", setup=name, examples=1)
+    five_times = by_seed("characters", "own", setup=name, examples=5)
+    rows[name] = [once, five_times]
+table(rows, columns, corner="share of labels right", digits=2)
+
+# %% [markdown]
+# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned sooner.
+#
+# Two attentions with positions can do it, too. After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL of as many steps. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
+#
+# ## Is it too good to be true?
+#
+# When nearly all answers are right, does the network see the labels that it has to predict? A leak test like that of lesson 09 can tell: we change the label at step 10 in each episode. Which answers may change then?
+
+# %%
+changed = test.labels.clone()  # B T
+changed[:, 10] = (changed[:, 10] + 1) % 5  # another label at step 10
+before = predict_labels(model, test, read)  # B T
+after = predict_labels(model, test._replace(labels=changed), read)  # B T
+share = (before != after).float().mean(0)  # T: of the answers at each step
+print(f"changed before step 10: {share[:10].max():.2f} at most")
+print(f"changed at step 10:     {share[10]:.2f}")
+print(f"changed after step 10:  {share[11:].max():.2f} at most")
+
+# %% [markdown]
+# SNAIL does not see the label: its answers change only after step 10, when it has read the changed label. Few of them change, because about one in five of the later pictures shows the same class, and most of these have older examples, too, whose labels are as before.
+#
+# ## Where does it look?
+#
+# If SNAIL works as in the drawing, its attention finds the step that has read the right label. We return to step 5 of our prompt, where the rule was wrong. Below each picture stands its label, with the weight of the step that has read this label. A red frame marks the right label. How much weight does it get? Afterwards, move the slider to other steps.
+
+# %%
+with torch.no_grad():
+    scores = model(prompt_inputs)  # B T V
+weights = model.attention.weights  # B T T
+answers = scores.argmax(-1)  # B T: the label with the highest score
+
+
+def look_from(step):
+    return figures.show_weights(weights, answers, prompt, step)
+
+
+look_explorer = explore(look_from, step=ipywidgets.IntSlider(value=5, min=5, max=11))
+look_explorer
+
+# %% [markdown]
+# Nearly all of the weight lies on the label of the earlier picture of a 3, and SNAIL says b, as you did.
+#
+# From 10,000 new episodes of six pictures, we keep those that begin with one example of each class. How often is the sixth label right?
+
+# %%
+many = episodes.character_episodes(10_000, "upright", drawn(2), 6, part="test")
+# many.before, B T: how often the class of each picture was shown before
+shown_before = many.before[:, :5].sum(1)  # B: 0 if no class came again
+kept = shown_before == 0  # B: True if the first five have different classes
+six = episodes.Episodes(many.pictures[kept], many.labels[kept], many.before[kept])
+print("episodes kept:", len(six.labels))
+sixth_labels = {
+    "SNAIL": predict_labels(model, six, read)[:, 5],
+    "nearest picture": episodes.nearest(six)[:, 5],
+}
+for name, predicted in sixth_labels.items():
+    share = (predicted == six.labels[:, 5]).float().mean()
+    print(f"{name}: {share:.2f} of the sixth labels are right")
+
+# %% [markdown]
+# From five examples, one of each, SNAIL nearly always labels the next picture correctly. The rule is right in about four of five cases.
+#
+# ## And if the digits are new?
+#
+# So far the classes were those of the training. Now we show the same SNAIL the digits 5 to 9, which it has never seen. Does it still beat the rule that copies the label of the nearest picture?
+
+# %%
+predict("19.one_example", ...)
+
+# %% tags=["reveals"]
+new_digits = episodes.character_episodes(400, "held out", drawn(1))
+by_snail = shares(predict_labels(model, new_digits), new_digits)
+by_rule = shares(episodes.nearest(new_digits), new_digits)
+print("Digits that SNAIL has never seen, where a class was shown once:")
+print(f"SNAIL {by_snail[0]:.2f}, the rule {by_rule[0]:.2f}")
+reveal("19.one_example", "SNAIL" if by_snail[0] > by_rule[0] else "the rule")
+
+# %% [markdown]
+# Where a new digit was shown once, the rule wins by far: SNAIL has fewer than half as many labels right. Does its attention not find the right label? We compare how much weight lies on it, where a class was shown once.
+
+# %%
+for name, shown in {"0 to 4": test, "5 to 9": new_digits}.items():
+    predict_labels(model, shown, read)  # the attention keeps its weights
+    weights = model.attention.weights  # B T T
+    share = figures.weight_on_right(weights, shown)
+    print(f"weight on the right label, digits {name}: {share:.2f}")
+equal = torch.ones_like(weights).tril()  # B T T: the same for all steps so far
+share = figures.weight_on_right(equal / equal.sum(-1, keepdim=True), new_digits)
+print(f"weight on it if all steps so far got the same: {share:.2f}")
+
+# %% [markdown]
+# With the new digits, the attention hardly finds the right label any more. So the weights of SNAIL hold more than a way to find pictures that are alike. It compares them in a way that fits the digits 0 to 4.
+#
+# In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. To get forty classes, we turn or mirror each digit 0 to 4 in eight ways, some of which look alike. To get very many, we cut two of these forty along a line, and join one side of each into a new picture. Here is an episode of such classes. What is the last label?
+
+# %%
+joined = episodes.character_episodes(1, "joined", drawn(5), steps=12)
+figures.show_episode(joined, steps=6)
+
+# %% [markdown]
+# The last label is a, as for the fourth picture: both are rings that lie on their side. The course has trained SNAIL on five, forty and many classes, for 1,500 steps, and on many for 6,000 steps, too, with three seeds or more. We test each on episodes of its own kind, with pictures that have not come in training, and on the digits 5 to 9. For many classes, the test joins pairs of the forty that training has never joined, so these classes are new, too. Do more classes help with the digits 5 to 9?
+
+# %%
+kinds = {
+    "five classes": "upright",
+    "forty classes": "turned",
+    "many classes": "joined",
+    "many classes, 6,000 steps": "joined",
+}
+rows = {}
+for classes, kind in kinds.items():  # stored: a number for each seed
+    own = by_seed("characters", "own", setup=classes, examples=1)
+    new = by_seed("characters", "held_out", setup=classes, examples=1)
+    same_kind = episodes.character_episodes(400, kind, drawn(1), part="test")
+    rule = shares(episodes.nearest(same_kind), same_kind)
+    rows[classes] = [own, rule[0], new, by_rule[0]]
+columns = ["own kind: SNAIL", "own kind: rule", "5 to 9: SNAIL", "5 to 9: rule"]
+table(rows, columns, corner="class shown once", digits=2)
+
+# %% [markdown]
+# More classes help: of the new digits, SNAIL has about a quarter right with five classes, hardly more than by a guess, and more than half with forty or many.
+#
+# Of its own kind, SNAIL has more right than the rule with five classes and with forty. These are the classes that it has learned. With many, each class of the test is new, and there the rule has more after 1,500 steps. After 6,000 steps, SNAIL has nearly as many right as the rule, and of the digits 5 to 9, too. So it has learned to compare pictures of classes that it has never seen. But even then it is no better than the rule, which needs no training.
+#
+# ## So: can it learn from five examples?
+#
+# Yes, if the network knows the classes. Our SNAIL reads one example of each of five digits that it knows, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which digit.
+#
+# For classes that it has never seen, it depends on the training. Our SNAIL, which has met five classes, is hardly better than a guess at new ones. A SNAIL that has learned from many classes, and for long, has nearly as many labels right as a simple rule where each class was shown once. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attentions with two rows of dense blocks, and a convolutional network reads each picture. So there may be other reasons than the number of classes.
+#
+# In the prompt at the beginning, you could compare new words, because you have read many others. What a network can compare, it has learned from its tasks.
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("19.q1", ...)
+
+# %%
+check("19.q2", ...)
+
+# %%
+check("19.q3", ...)
+
+# %%
+check("19.q4", ...)
+
+# %%
+check("19.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - A network can learn the labels of five known classes from five examples, if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
+# - A causal convolution joins each step with an earlier one. With the dilations 1, 2, 4 and so on, each further one doubles the number of steps that are seen.
+# - In SNAIL, a convolution brings each picture to the step where its label is read, and attention finds this step. One attention alone cannot do it: each label stands one step after its picture.
+# - With new digits, SNAIL is the better, the more classes it was trained on, and the longer. After 6,000 steps, copying the label of the nearest picture was still a little better, so compare a network with a simple rule.
+# - To find a leak, change one label and see which answers change.
+#
+# **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)
+#
+# **Next**: you have seen many kinds of attention. What will your own attention be? [Lesson 20](20_your_own_attention.ipynb) asks for it.

@@ -1,0 +1,111 @@
+"""Task 19.dilations: how far each layer looks back, so that all together see a whole sequence, whatever the kernel."""
+
+import math
+
+from course_lessons.shared.shares import EDGE
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count
+
+task = Task(
+    "19.dilations",
+    "as few layers as it takes",
+    arguments=("steps", "kernel"),
+    result="dilations",
+    difficulty=3,
+    importance=4,
+    minutes=15,
+    hints=(
+        "Suppose that the layers so far let each step see the last n steps, itself included. A further layer joins `kernel` such stretches, whose ends lie its dilation apart. If the dilation is larger than n, steps between the stretches are missing; if it is smaller, the stretches overlap and less is seen than could be.",
+        "Take 10 steps and a kernel of 3. Without any layer a step sees 1 step, itself. With the dilation 1, three stretches of 1 step make 3. With the dilation 3, three stretches of 3 steps make 9, which is not yet 10. With the dilation 9 it would be 27, so 3 layers are needed: 1, 3, 9. With 9 steps 2 layers are enough.",
+        "Begin with an empty list and seen = 1. As long as seen is less than steps, append seen and multiply it by kernel.",
+    ),
+    partial=EDGE,
+)
+
+
+def _whole(value):
+    return isinstance(value, (list, tuple)) and all(type(dilation) is int for dilation in value)
+
+
+def _seen(dilations, kernel, steps):
+    """Which distances back the last step sees, up to steps - 1."""
+    seen = {0}
+    for dilation in dilations:
+        seen |= {far + i * dilation for far in seen for i in range(1, kernel) if 0 <= far + i * dilation < steps}
+    return seen
+
+
+@task.property
+def no_step_is_left_out(case, value):
+    """The last step sees every step before it."""
+    steps, kernel = case.args
+    if not _whole(value) or steps > 2000 or len(value) > 20:
+        return None
+    missing = set(range(steps)) - _seen(value, kernel, steps)
+    if not missing:
+        return None
+    return f"With a kernel of {kernel} and your dilations, the last of {steps} steps sees {steps - len(missing)} of them. It misses the one that lies {count(min(missing), 'step')} back."
+
+
+@task.property
+def no_layer_too_many(case, value):
+    """As few layers as it takes."""
+    steps, kernel = case.args
+    fewest = len(task.oracle_function(steps, kernel))
+    if not _whole(value) or len(value) <= fewest:
+        return None
+    return f"For {count(steps, 'step')} and a kernel of {kernel} you have {count(len(value), 'layer')}. It can be done with {fewest}."
+
+
+@task.cases
+def _(draw):
+    for low, high, kernel in ((3, 8, 2), (5, 9, 3), (10, 27, 3), (17, 32, 2), (33, 64, 4), (65, 128, 3), (129, 600, 5)):
+        steps = int(draw.whole(low, high))
+        yield Case(f"{steps} steps, kernel {kernel}", (steps, kernel))
+    for kernel, powers in ((2, (3, 9)), (3, (2, 5)), (4, (2, 5)), (int(draw.whole(5, 8)), (2, 3))):
+        steps = kernel ** int(draw.whole(*powers))
+        yield Case(f"{steps} steps, a power of the kernel, {kernel}", (steps, kernel))
+        yield Case(f"{steps + 1} steps, one more than a power of the kernel, {kernel}", (steps + 1, kernel))
+    yield Case("a single step", (1, 3), edge=True)
+    yield Case("two steps", (2, 2), edge=True)
+    yield Case("a kernel that is wider than the sequence", (5, 9), edge=True)
+    yield Case("1,025 steps", (1025, 2), edge=True)
+    for steps, kernel in ((125, 5), (243, 3), (244, 3), (512, 8)):  # where math.log, math.log2, and math.log10 are off
+        yield Case(f"{steps} steps, kernel {kernel}, where logarithms are rounded", (steps, kernel), edge=True)
+
+
+@task.oracle
+def _(steps, kernel):
+    return [kernel**i for i in range(20) if kernel**i < steps]
+
+
+def _layers(steps, kernel):
+    return sum(kernel**i < steps for i in range(20))
+
+
+def _mistake(name, sentence, dilation=lambda i, kernel: kernel**i, layers=_layers):
+    """Register dilations of which a part is wrong: dilation(i, kernel), or the number of layers."""
+    task.mistake(sentence, name)(lambda steps, kernel: [dilation(i, kernel) for i in range(layers(steps, kernel))])
+
+
+@task.mistake(
+    "Your last dilation is smaller than it could be without leaving a gap, as if it had to reach the first step exactly. Each is kernel times the one before, and so is the last one: reaching further does no harm."
+)
+def last_one_cut(steps, kernel):
+    dilations = task.oracle_function(steps, kernel)
+    left = steps - 1 - (kernel - 1) * sum(dilations[:-1])
+    return [*dilations[:-1], math.ceil(left / (kernel - 1))] if dilations else []
+
+
+for _name, _sentence, _changes in (
+    # How far
+    ("doubled", "You double the dilation, as is right for a kernel of 2. A wider kernel joins more stretches, so the dilation can grow faster.", {"dilation": lambda i, kernel: 2**i, "layers": lambda steps, kernel: _layers(steps, 2)}),
+    ("doubled_too_few", "The number of your layers is right, but you double the dilation, so the stretches overlap and the first steps are not seen. With a kernel of k each layer can make the stretch k times as long.", {"dilation": lambda i, kernel: 2**i}),
+    ("begins_at_the_kernel", "Your dilations begin with the kernel, as the paper's listing begins with 2 if it is read literally. Then no step sees the one right before it. Begin with 1.", {"dilation": lambda i, kernel: kernel ** (i + 1)}),
+    ("reach_in_place_of_steps", "You take for a dilation how far is seen back so far, beginning with 1. A stretch of n steps reaches n - 1 back, and the next one can end n steps before, without overlapping: take the number of steps seen.", {"dilation": lambda i, kernel: max(1, kernel**i - 1)}),
+    # How many
+    ("rounded_down", "One layer is missing unless steps is a power of the kernel: you round the logarithm down. Round it up, or go on until all steps are seen.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(1, 20))}),
+    ("one_more_for_a_power", "If steps is a power of the kernel, you have one layer too many: with a kernel of 3, the dilations 1 and 3 are enough for 9 steps. Stop as soon as the steps seen are as many as there are.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(20))}),
+    ("rounded_logarithm", "math.log(125, 5) is 3.0000000000000004, since it divides rounded numbers, so rounding it up gives one layer too many. Count with whole numbers: multiply by the kernel until all steps are seen.", {"layers": lambda steps, kernel: math.ceil(math.log(steps, kernel))}),
+):  # fmt: skip
+    _mistake(_name, _sentence, **_changes)

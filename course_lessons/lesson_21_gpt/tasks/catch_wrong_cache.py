@@ -1,0 +1,172 @@
+"""Task 21.catch_wrong_cache: a test that finds models which give other logits with a cache than without.
+
+Every cache that a test gets says how many ids it holds, so that a candidate can tell what it is given.
+"""
+
+from functools import wraps
+
+import torch
+
+from course_lessons.lesson_21_gpt.tasks._decoders import LONGEST, RARE, RIGHT, WRONG
+from course_lessons.shared.candidates import (
+    close,
+    mistakes_of_comparing,
+    mistakes_of_tests,
+    one_case_each,
+    tests_without,
+)
+from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.task import Task
+
+IDS, MOST = 6, 16  # ids from 0 to 5 are in every vocabulary; sentences of a batch
+KEYS = {"sentences", "ids", "kept"}  # of a cache
+
+
+def _asking(model):
+    """A candidate that says where a test breaks the rules of the prompt, be it right or wrong."""
+
+    @wraps(model)
+    def candidate(ids, cache=None):
+        if problem := _problem(ids, cache):
+            raise NotAsAsked(problem)
+        with torch.no_grad():
+            logits, kept = model(ids.long(), None if cache is None else cache["kept"])
+        before = 0 if cache is None else cache["ids"]
+        return logits, {"sentences": len(ids), "ids": before + ids.shape[1], "kept": kept}
+
+    return candidate
+
+
+def _problem(ids, cache):
+    """What is wrong with what a test gives to a model; None for nothing."""
+    if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
+        return "Your test calls a model with `ids` that are no tensor of ids with two axes, one for sentences and one for positions. A piece of one id has both axes, too: ids[:, t : t + 1]."
+    if not ids.numel() or ids.min() < 0 or ids.max() >= IDS or len(ids) > MOST:
+        return f"Your test calls a model with `ids` that are empty, that are more than {MOST} sentences, or that hold other ids than those from 0 to {IDS - 1}."
+    if cache is not None and (not isinstance(cache, dict) or cache.keys() != KEYS):
+        return "Your test calls a model with a `cache` that no model has returned. It is None at the beginning, and then the second of the two things that the call before has returned, as it is."
+    if cache is not None and cache["sentences"] != len(ids):
+        return f"Your test calls a model with {len(ids)} sentences and with a cache of {cache['sentences']}. A cache goes on with the sentences that it was made from."
+    before = 0 if cache is None else cache["ids"]
+    if before + ids.shape[1] > LONGEST:
+        return f"Your test gives a model a text of {before + ids.shape[1]} ids, the cached ones included. Models take up to {LONGEST}."
+    return None
+
+
+CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG, *RARE)))
+
+task = Task(
+    "21.catch_wrong_cache",
+    "a test that finds what a cache changes",
+    arguments=("model",),
+    result="verdict",
+    candidates=CANDIDATES,
+    difficulty=4,
+    importance=5,
+    minutes=30,
+    hints=(
+        "Without a cache a model is its own judge: what it says of the whole text at once is what it has to say in pieces. So call it once on the whole, then go through the same text again by other ways, and hand on the cache from call to call. Then ask which ways there are: one id after another is one of them, a prompt first another, each sentence by itself a third.",
+        (
+            "Take a model that returns the sum of all ids so far plus the position, and the ids 3, 1, 4. All at once it gives 3, 5, 10: 3 + 0, 4 + 1, 8 + 2. Let its position begin at 0 again with each call. One id after another it gives 3, 4, 8: the second call gives 4 + 0 in place of 4 + 1. "
+            "In pieces of 2 ids and 1 id it gives 3, 5, 8. A test that only asks for the first piece sees nothing wrong."
+        ),
+        "Make a batch of three sentences of ten random ids from 0 to 5. A function goes through a batch in pieces of given sizes: it begins with None, hands on each cache, and joins the logits. In a `try` that returns False on any exception: whole = the logits of the batch at once; compare with it: pieces of 1; pieces of 3, 1, 2 and 4; and each sentence as a batch of one. All differences are below 1e-5, and all numbers are finite.",
+    ),
+)
+
+
+one_case_each(task, RIGHT, WRONG, RARE)
+
+
+SIZES = ((1,) * 10, (3, 1, 2, 4))
+
+
+def _ids(sentences, T=10):
+    return torch.randint(0, IDS, (sentences, T), generator=torch.Generator().manual_seed(6))
+
+
+def _in_pieces(model, ids, sizes, hand_on=True):
+    cache, found = None, []
+    for piece in ids.split(list(sizes), 1):
+        logits, came = model(piece, cache)
+        cache = came if hand_on else None
+        found.append(logits)
+    return torch.cat(found, 1)
+
+
+def _test(model, sentences=3, ids=_ids, sizes=SIZES, alone=True, same=close, at=slice(None), hand_on=True):
+    """A test like the solution's, in which things may be left out."""
+    given = ids(sentences)
+    try:
+        whole = model(given, None)[0]
+        found = [_in_pieces(model, given, each, hand_on) for each in sizes]
+        if alone:
+            found.append(torch.cat([model(row[None], None)[0] for row in given]))
+        return all(same(whole[:, at], each[:, at]) for each in found) and bool(whole.shape[:2] == given.shape)
+    except Exception:
+        return False
+
+
+_mistaken = mistakes_of_tests(
+    task,
+    _test,
+    "model",
+    "It may be that an error of the test's own, such as a comparison of tensors of different shapes or of a model's two results with one tensor, ends in `except`, which returns False.",
+)
+
+_mistaken(
+    "runs_at_all",
+    "Every model that runs without an error passes your test. Compare the logits that come in pieces with those of the whole.",
+    same=lambda a, b: True,
+)
+mistakes_of_comparing(
+    _mistaken,
+    "model",
+    "Right models are refused whose last digits differ where they sum in another order.",
+    "Models whose cache changes the logits a little pass your test, perhaps as you compare the most probable ids alone",
+    0.01,
+)
+_mistaken(
+    "last_position",
+    "Models that go wrong on the way, and not at the last id, pass your test, since you compare the logits of the last position alone. Compare all positions.",
+    at=slice(-1, None),
+)
+_mistaken(
+    "one_sentence",
+    "Models that take the cache of another sentence of the batch pass your test, since all sentences that you give them at once are the same, or there is only one. Try a batch of different ones.",
+    sentences=1,
+)
+_mistaken(
+    "two_ids",
+    "Models that go wrong later than with the second id pass your test. Give them longer texts.",
+    ids=lambda sentences: _ids(sentences, 2),
+    sizes=((1, 1), (2,)),
+)
+_mistaken(
+    "cache_thrown_away",
+    "Your test refuses every right model that needs its cache. Each piece is to get the cache that the call before has returned, and it seems to get None, or that of the first call.",
+    hand_on=False,
+)
+
+LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
+    "single": (
+        "models that go wrong where the first piece is a single id",
+        "Go through the text one id at a time, from the first on.",
+    ),
+    "pieces": (
+        "models that go wrong with pieces of several ids",
+        "Try pieces of several sizes, among them one of several ids that comes first and one that comes later.",
+    ),
+    "alone": (
+        "models in which sentences of a batch change one another",
+        "Give each sentence by itself as well, and compare with what it got in the batch.",
+    ),
+}
+
+
+def _without(parts):
+    sizes = [each for name, each in zip(("single", "pieces"), SIZES, strict=True) if name not in parts]
+    return lambda model: _test(model, sizes=sizes, alone="alone" not in parts)
+
+
+tests_without(task, LEFT_OUT, _without, 2)

@@ -1,0 +1,20 @@
+"""Lesson 22. Its tasks are in `tasks/`, one file each."""
+
+from course_utils.checks.lesson import Lesson
+
+lesson = Lesson(
+    number="22",
+    title="A real language model",
+    question="What is inside the models that we use every day?",
+    goals=(
+        "say how byte-pair encoding cuts a text into tokens, and learn its merges",
+        "write RMSNorm, SwiGLU and grouped queries, and turn the GPT of lesson 21 into a Llama",
+        "load published weights into a class of your own, and unpack four-bit weights",
+        "let the model write with a cache, and say what a chat template and the stages of training add",
+        "switch off one head in a real model, and say what it was needed for",
+        "classify reviews by comparing log probabilities, and say what such a result does and does not show",
+    ),
+    needs="lesson 11: positions; lesson 21: a GPT, its cache and induction heads",
+    reading=60,
+    runs="a minute and a half",
+)

@@ -1,0 +1,674 @@
+# %%
+import math
+import time
+from collections import Counter
+from contextlib import contextmanager
+
+import torch
+from gguf import GGUFReader
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from torch import nn
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention, silu
+
+from course_lessons.lesson_22_real_language_model import figures
+from course_utils import check, predict, reveal
+from course_utils.data.measured import measured
+from course_utils.data.smollm2 import PROSE, file_or_stand_in
+from course_utils.figures import diagrams, plots
+from course_utils.figures.tables import table
+from course_utils.models.gpt import nucleus
+from course_utils.models.plain import turn
+
+torch.manual_seed(0)
+torch.set_printoptions(precision=3, sci_mode=False)
+# %% [markdown]
+# Our models so far have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages and code: **SmolLM2-135M-Instruct** (Allal et al. 2025), one of the smallest models one can chat with. It is a small Llama, built like models with a thousand times as many parameters. Given the first three lines below, it writes the last:
+#
+# ```text
+# <|im_start|>user
+# What is the capital of France?<|im_end|>
+# <|im_start|>assistant
+# The capital of France is Paris.<|im_end|>
+# ```
+#
+# By the end of this lesson, your own code will write that answer. The loop is the one from lesson 21: read everything, append the most probable next token. The tokens, the model and the strange prompt are new.
+#
+# ## Tokens
+#
+# The GPT of lesson 21 read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short, but it can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al. 2016) is the usual compromise: a frequent word becomes one token, and a rare word is split into several.
+#
+# It begins with single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge it into one. A word keeps the space in front of it, so no space is lost. We learn ten merges from one line. Before you run the second cell, guess which pair is merged first.
+
+
+# %%
+def most_frequent_pair(words):  # {tokens of a word: how often it occurs}
+    pairs = Counter()
+    for tokens, count in words.items():
+        for pair in zip(tokens, tokens[1:], strict=False):
+            pairs[pair] += count
+    return max(pairs, key=pairs.get)  # the first of equally frequent ones
+
+
+def merge(tokens, pair):
+    merged = []
+    for token in tokens:
+        if merged and (merged[-1], token) == pair:
+            merged[-1] += token
+        else:
+            merged.append(token)
+    return tuple(merged)
+
+
+# %% tags=["nbval-check-output"]
+text = "not great not good not bad nothing a greater note a great noise"
+words = Counter(tuple(" " + word) for word in text.split())
+merges = []
+for _ in range(10):
+    pair = most_frequent_pair(words)
+    merges.append(pair)
+    words = Counter({merge(tokens, pair): count for tokens, count in words.items()})
+print("merges:", ["".join(pair) for pair in merges])
+print("tokens:", [list(tokens) for tokens in words])
+
+# %% [markdown]
+# The first merge joins a space and "n": six words begin with "n", and of equally frequent pairs the first wins. After ten merges, " not" and " great" are tokens, and "noise", which occurs once, is still in pieces.
+#
+# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from the 256 possible bytes instead of characters, so that it can encode any script: a letter such as ä is two bytes.
+#
+# The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be had, `file_or_stand_in` makes a small one with random weights. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
+
+# %% tags=["nbval-check-output"]
+file = GGUFReader(file_or_stand_in())
+facts = {name: field.contents() for name, field in file.fields.items()}
+vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])}
+pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
+tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
+digits = pre_tokenizers.Digits(individual_digits=True)
+as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False)
+tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, as_bytes])
+tokenizer.decoder = decoders.ByteLevel()
+kinds = zip(vocabulary, facts["tokenizer.ggml.token_type"], strict=True)
+tokenizer.add_special_tokens([token for token, kind in kinds if kind == 3])
+print(f"{len(vocabulary):,} tokens, {len(pairs):,} merges")
+english = "A man is standing on a ladder."
+german = "Ein Mann steht auf einer Leiter."
+for example in (" not", " nothing", " Zorblat", english, german):
+    pieces = [tokenizer.decode([i]) for i in tokenizer.encode(example).ids]
+    print(len(pieces), pieces)
+
+# %% [markdown]
+# The frequent word is one token and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English. In [`22.encode`](../exercises/22_real_language_model_exercises.ipynb), you apply the merges yourself.
+#
+# ## The four changes since 2017
+#
+# The class `GPT` from lesson 21 is the 2017 decoder with the norms in front. Llama (Touvron et al. 2023) changed three of its parts, and the largest Llama 2 models changed a fourth. Llama also drops all biases and the embedding's factor √D.
+#
+# **RMSNorm** (Zhang and Sennrich 2019) replaces layer norm. It subtracts no mean and has no bias, so it has less to compute:
+#
+# $$\text{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
+#
+# With g = 1, what does RMSNorm make of [1, 2, 2]?
+
+
+# %% tags=["nbval-check-output"]
+class RMSNorm(nn.Module):
+    def __init__(self, D, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(D))  # g
+        self.eps = eps
+
+    def forward(self, x):  # … D
+        mean_square = x.square().mean(-1, keepdim=True)  # … 1
+        return self.weight * x * (mean_square + self.eps).rsqrt()  # … D
+
+
+x = torch.tensor([1.0, 2.0, 2.0])  # D
+print("RMSNorm  ", RMSNorm(3)(x).detach())
+print("LayerNorm", nn.LayerNorm(3)(x).detach())
+
+# %% [markdown]
+# The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs do not change, because no mean is subtracted.
+#
+# **SwiGLU** (Shazeer 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z) and becomes a gate. The gate multiplies the output of the second, entry by entry, and a third matrix projects the product back to width D:
+#
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
+#
+# Suppose that $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
+
+
+# %%
+class SwiGLU(nn.Module):
+    def __init__(self, D, F):  # width, hidden units
+        super().__init__()
+        self.gate = nn.Linear(D, F, bias=False)
+        self.up = nn.Linear(D, F, bias=False)
+        self.down = nn.Linear(F, D, bias=False)
+
+    def forward(self, x):  # B T D
+        return self.down(silu(self.gate(x)) * self.up(x))  # B T D
+
+
+# %% [markdown]
+# **Rotary positions** (Su et al. 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. We use lesson 11's function `turn`, which rotates neighbouring entries as a pair.
+#
+# **Grouped queries** (Ainslie et al. 2023) make the cache smaller. A model that writes keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share their keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+#
+# In code, the queries of a group's heads are stacked, and one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, the queries of one text become 3 × 15 × 64. The scores are 3 × 15 × 5, which is viewed as 9 × 5 × 5. The causal mask is lower triangular; where earlier tokens are cached, its diagonal is moved to the right.
+
+
+# %%
+def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
+    B, H, T, d = q.shape
+    G, S = k.shape[1:3]
+    q = q.reshape(B, G, -1, d)  # B G H/G·T d
+    scores = (q @ k.mT).view(B, H, T, S) / d**0.5  # B H T S
+    causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: the last T of S
+    weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
+    context = weights.view(B, G, -1, S) @ v  # B G H/G·T d
+    return context.view(B, H, T, d), weights
+
+
+# %% [markdown]
+# Does PyTorch's attention give the same result? It expects keys and values for each head, so we repeat those of each group H / G times. We also compute how large SmolLM2's cache is for 2,048 positions in float32, and how large it would be without groups.
+
+# %% tags=["nbval-check-output"]
+q = torch.randn(2, 9, 5, 64)  # B H T d
+k = torch.randn(2, 3, 5, 64)  # B G S d
+v = torch.randn(2, 3, 5, 64)  # B G S d
+ours, _ = grouped_attention(q, k, v)
+for_each_head = [part.repeat_interleave(3, dim=1) for part in (k, v)]  # B H S d
+library = scaled_dot_product_attention(q, *for_each_head, is_causal=True)
+print("same as PyTorch's:", torch.allclose(ours, library, atol=1e-5))
+for groups in (9, 3):
+    numbers = 2 * 30 * groups * 64 * 2048  # key and value, layers, groups, d, positions
+    print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
+
+# %% [markdown]
+# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). With [`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb), not even a whole row of weights has to be kept. The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer's cache is a list, empty at first, and a layer has two sub-layers, each with a norm in front and a residual connection.
+
+
+# %%
+class Attention(nn.Module):
+    def __init__(self, D, H, G):
+        super().__init__()
+        self.H = H
+        self.G = G
+        d = D // H  # width of a head
+        self.W_Q = nn.Linear(D, H * d, bias=False)
+        self.W_K = nn.Linear(D, G * d, bias=False)
+        self.W_V = nn.Linear(D, G * d, bias=False)
+        self.W_O = nn.Linear(H * d, D, bias=False)
+
+    def forward(self, x, angles, cache=None):  # B T D, two T d/2
+        q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+        k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
+        v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
+        q = turn(q, *angles)
+        k = turn(k, *angles)
+        if cache:
+            k = torch.cat([cache[0], k], dim=2)  # B G S d
+            v = torch.cat([cache[1], v], dim=2)  # B G S d
+        if cache is not None:
+            cache[:] = k, v
+        context, self.weights = grouped_attention(q, k, v)
+        return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
+
+
+# %%
+class SubLayer(nn.Module):
+    def __init__(self, D, f):
+        super().__init__()
+        self.norm = RMSNorm(D)
+        self.f = f
+
+    def forward(self, x, *others):  # B T D
+        return x + self.f(self.norm(x), *others)  # B T D
+
+
+class Layer(nn.Module):
+    def __init__(self, D, H, G, F):
+        super().__init__()
+        self.attention = SubLayer(D, Attention(D, H, G))
+        self.feed_forward = SubLayer(D, SwiGLU(D, F))
+
+    def forward(self, x, angles, cache=None):  # B T D
+        return self.feed_forward(self.attention(x, angles, cache))  # B T D
+
+
+# %% [markdown]
+# Positions continue from the length of the cache. The base θ of the angles is 100,000 instead of lesson 11's 10,000. The readout uses the embedding matrix.
+
+
+# %%
+class Llama(nn.Module):
+    def __init__(self, V, D, H, G, F, N, theta=1e5):
+        super().__init__()
+        self.theta = theta
+        self.d = D // H
+        self.embedding = nn.Embedding(V, D)
+        self.layers = nn.ModuleList(Layer(D, H, G, F) for _ in range(N))
+        self.norm = RMSNorm(D)
+
+    def angles(self, start, T):
+        position = torch.arange(start, start + T)  # T
+        speed = self.theta ** (-torch.arange(0, self.d, 2) / self.d)  # d/2
+        angle = position[:, None] * speed  # T d/2
+        return angle.sin(), angle.cos()
+
+    def forward(self, ids, cache=None):  # B T
+        start = cache[0][0].shape[2] if cache and cache[0] else 0
+        angles = self.angles(start, ids.shape[1])  # T d/2 each
+        x = self.embedding(ids)  # B T D
+        for i, layer in enumerate(self.layers):
+            x = layer(x, angles, cache[i] if cache else None)  # B T D
+        return self.norm(x) @ self.embedding.weight.T  # B T V
+
+
+# %% [markdown]
+# ## Loading the weights
+#
+# The file is in a format called GGUF. It contains the parameters under names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
+#
+# The file is smaller than one would expect: 134.5 million numbers take 538 MB in float32, yet the file has only 98 MB. The layers' matrices use **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number w is stored as a whole number q from 0 to 15:
+#
+# $$w = \text{scale} \cdot q + \text{minimum}$$
+#
+# A block therefore takes 2 + 2 bytes and 32 half bytes, 20 in all, or 5 bits per number. The first 16 numbers are in the low halves of the 16 bytes, the others in the high halves. Suppose the scale is 0.5, the minimum is -4, and the first byte is 47 = 2 · 16 + 15. Which two weights does this byte hold?
+
+
+# %% tags=["nbval-check-output"]
+def unpack(blocks):  # R 20, each row a block of 20 bytes
+    scale = blocks[:, :2].contiguous().view(torch.float16).float()  # R 1
+    minimum = blocks[:, 2:4].contiguous().view(torch.float16).float()  # R 1
+    low = blocks[:, 4:] & 15  # R 16
+    high = blocks[:, 4:] >> 4  # R 16
+    return torch.cat([low, high], dim=1) * scale + minimum  # R 32
+
+
+pair = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
+block = torch.cat([pair, torch.tensor([47] + 15 * [0], dtype=torch.uint8)])  # 20
+numbers = unpack(block[None])[0]
+print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
+
+# %% [markdown]
+# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3 ([`22.unpack`](../exercises/22_real_language_model_exercises.ipynb)). The embedding uses eight bits for each number, with a scale for every 32 numbers and no minimum, and the norms are in float32.
+
+
+# %%
+NAMES = {
+    "token_embd": "embedding", "output_norm": "norm", "blk": "layers",
+    "attn_norm": "attention.norm", "ffn_norm": "feed_forward.norm",
+    "attn_q": "attention.f.W_Q", "attn_k": "attention.f.W_K",
+    "attn_v": "attention.f.W_V", "attn_output": "attention.f.W_O",
+    "ffn_gate": "feed_forward.f.gate", "ffn_up": "feed_forward.f.up",
+    "ffn_down": "feed_forward.f.down",
+}  # fmt: skip
+
+
+def load(file):
+    weights = {}
+    for tensor in file.tensors:
+        parts = tensor.name.split(".")  # such as blk.16.attn_q.weight
+        name = ".".join(NAMES.get(part, part) for part in parts)
+        data = torch.tensor(tensor.data)  # rows of bytes, or of numbers
+        kind = tensor.tensor_type.name
+        if kind == "Q4_1":
+            data = unpack(data.view(-1, 20)).view(len(data), -1)
+        elif kind == "Q8_0":
+            blocks = data.view(-1, 34)
+            scale = blocks[:, :2].contiguous().view(torch.float16)
+            numbers = blocks[:, 2:].contiguous().view(torch.int8)
+            data = (numbers * scale.float()).view(len(data), -1)
+        weights[name] = data
+    return weights
+
+
+# %% [markdown]
+# The sizes for our class are in the file, too. On the device `meta`, tensors have shapes but no values yet; `load_state_dict` requires every name and shape to match, and with `assign=True` it uses the tensors as they are.
+#
+# Does our class compute what it should? We have stored the 20 largest logits that the library `transformers` finds with the same weights after "The capital of France is".
+
+# %%
+SIZES = {
+    "D": "embedding_length", "H": "attention.head_count",
+    "G": "attention.head_count_kv", "F": "feed_forward_length", "N": "block_count",
+}  # fmt: skip
+sizes = {letter: facts[f"llama.{name}"] for letter, name in SIZES.items()}
+with torch.device("meta"):
+    mine = Llama(len(vocabulary), **sizes)
+mine.load_state_dict(load(file), assign=True)
+mine.requires_grad_(False)
+parameters = sum(weights.numel() for weights in mine.parameters())
+print(f"{sizes}, {parameters:,} parameters")
+
+# %%
+ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
+largest, [reference] = measured("llama_logits", "logit", "token", text=0)
+ours = mine(ids)[0, -1, torch.tensor(largest).long()]  # 20
+difference = (ours - torch.tensor(reference)).abs().max()
+print(f"largest logit {max(reference):.1f}, largest difference {difference:.5f}")
+
+# %% [markdown]
+# The logits agree up to rounding. One thing cannot be seen from names and shapes, though. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files pair entries 0 and 32, 1 and 33, and so on. What would the model write if we paired the entries wrongly? To find out, we replace the function `turn` temporarily.
+
+# %%
+predict("22.paired", ...)
+
+
+# %% tags=["reveals"]
+def turn_halves(x, sin, cos):  # pairs entry 0 with entry d/2
+    a, b = x.chunk(2, dim=-1)  # B H T d/2 each
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+prompt = "<|im_start|>user\nWhy is the sky blue?<|im_end|>\n<|im_start|>assistant\n"
+ids = tokenizer.encode(prompt).ids
+turn_neighbours = turn
+turn = turn_halves  # from here on, Attention uses this one
+for _ in range(24):
+    ids.append(mine(torch.tensor([ids]))[0, -1].argmax().item())
+turn = turn_neighbours
+print(tokenizer.decode(ids))
+reveal("22.paired", "b")
+
+# %% [markdown]
+# There is no error message and there are no random tokens: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the order that our class expects. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for the second copy of 40 random tokens (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model writes instead. Which mistakes would you notice?
+
+# %%
+figures.table_of_mistakes()
+
+# %% [markdown]
+# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes, which is why you compare them with a reference before you trust a loaded model, also in pieces and for several texts in turn. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+#
+# ## It writes
+#
+# Now our class writes. With the cache, each step reads only the newest token. How much faster will this be?
+
+
+# %%
+def most_probable(logits):  # V
+    return logits.argmax().item()
+
+
+@torch.no_grad()
+def write(prompt, choose=most_probable, steps=60, cached=True):
+    ids = tokenizer.encode(prompt).ids
+    cache = [[] for _ in mine.layers] if cached else None
+    new = ids  # what has not been read yet
+    for _ in range(steps):
+        logits = mine(torch.tensor([new]), cache)[0, -1]  # V
+        next_id = choose(logits)
+        if next_id == tokenizer.token_to_id("<|im_end|>"):
+            break
+        ids = [*ids, next_id]
+        new = [next_id] if cached else ids
+    length = len(tokenizer.encode(prompt).ids)
+    return tokenizer.decode(ids[length:])  # without the prompt
+
+
+# %%
+texts = set()
+for cached in (True, False):
+    began = time.perf_counter()
+    texts.add(write("Once upon a time, there was a", steps=20, cached=cached))
+    speed = 20 / (time.perf_counter() - began)
+    print(f"cache: {cached}  {speed:.1f} tokens a second")
+print(texts)  # a set: equal texts are kept once
+
+# %% [markdown]
+# The text is the same, and with the cache it is written two to three times as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
+#
+# Why does the model answer questions instead of continuing them? It was trained in three stages:
+#
+# 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
+# 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
+# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which needs no reward model.
+#
+# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with a system message, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
+
+
+# %%
+def chat(question, choose=most_probable, steps=40):
+    turns = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+    return write(turns, choose, steps)
+
+
+def from_nucleus(logits):  # V
+    p = nucleus((logits / 0.7).softmax(-1), 0.9)  # temperature 0.7
+    return torch.multinomial(p, 1).item()
+
+
+print("-", chat("What is the capital of France?"))
+torch.manual_seed(1)
+for choose in (most_probable, from_nucleus, from_nucleus):
+    print("-", chat("Why is the sky blue?", choose).strip())
+print("-", chat("Who was Goethe?").strip())
+
+# %% [markdown]
+# The first answer is the one at the top of this lesson, written by your own code. The others are fluent, but Goethe was not American, and he was born in 1749.
+#
+# ## How does it copy?
+#
+# Lesson 21 took a small model apart. One head looks at the previous token, and a later head, an **induction head**, uses this to find what followed the same token before. Does a real model copy this way?
+#
+# We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half everything but the first token can be copied, so the second mean below leaves that token out.
+
+# %%
+random = torch.Generator().manual_seed(0)
+once = torch.randint(1000, 20_000, (4, 40), generator=random)  # B 40
+start = torch.full((4, 1), tokenizer.token_to_id("<|im_start|>"))  # B 1
+rows = torch.cat([start, once, once], dim=1)  # B 81
+
+
+@torch.no_grad()
+def nats_of_each(ids):  # B T+1
+    logits = mine(ids[:, :-1])  # B T V
+    return cross_entropy(logits.mT, ids[:, 1:], reduction="none")  # B T
+
+
+nats = nats_of_each(rows)  # B 80
+print(f"first time:  {nats[:, :40].mean():.2f} nats a token")
+print(f"second time: {nats[:, 41:].mean():.2f}")
+print(f"equally probable tokens: {math.log(49_152):.2f}")
+
+# %% [markdown]
+# The model copies: the second time, it needs less than a fifth as many nats. The first time it needs even more than if all 49,152 tokens were equally probable, because it expects sentences and gives such tokens a very low probability.
+#
+# Which heads look back at the right token? In the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half for all 270 heads. The weights on keys a fixed distance back are a diagonal of the T × S matrix, and its last 39 entries belong to the second half ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+
+
+# %%
+def mean_weight(back):  # on the position this many places back
+    found = []
+    for layer in mine.layers:
+        weights = layer.attention.f.weights  # B H T S
+        there = weights.diagonal(-back, dim1=-2, dim2=-1)  # B H T-back
+        found.append(there[..., -39:].mean(dim=(0, 2)))  # H
+    return torch.stack(found)  # N H
+
+
+nats_of_each(rows)
+for name, back in {"previous token": 1, "induction": 39}.items():
+    weight = mean_weight(back)  # N H
+    best = weight.flatten().topk(4).indices
+    heads = [f"{i // 9}.{i % 9}: {weight.flatten()[i]:.2f}" for i in best.tolist()]
+    print(f"{name:15}", "  ".join(heads))
+
+# %% [markdown]
+# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, right below them, looks at the previous token.
+#
+# If lesson 21's account holds here, the induction heads need head 16.0. We switch it off by setting its 64 columns of $W_O$ to 0; nothing else changes. What happens to the second copy and to ordinary prose?
+
+# %%
+predict("22.one_head", ...)
+
+
+# %% tags=["reveals"]
+@contextmanager
+def without(layer, head):
+    W_O = mine.layers[layer].attention.f.W_O.weight  # D D
+    d = W_O.shape[1] // 9
+    columns = slice(d * head, d * head + d)
+    kept = W_O[:, columns].clone()
+    W_O[:, columns] = 0
+    yield
+    W_O[:, columns] = kept
+
+
+prose = torch.tensor([tokenizer.encode(PROSE).ids])  # 1 T+1
+
+
+def measure():
+    second = nats_of_each(rows)[:, 41:].mean()
+    looks = mean_weight(39)[18, 6]  # in the call above
+    return [second, looks, nats_of_each(prose).mean()]
+
+
+results = {"none": measure()}
+for layer, head in [(16, 0), (16, 1), (16, 4), (18, 6)]:
+    with without(layer, head):
+        results[f"{layer}.{head}"] = measure()
+columns = ["second copy, nats", "weight of 18.6", "prose, nats"]
+print("With heads switched off, one at a time:")
+print(table(results, columns, corner="switched off", digits=2))
+print(figures.most_needed_for_copying())  # nats that are lost
+reveal("22.one_head", "a")
+
+# %% [markdown]
+# Without head 16.0, half of the nats that copying had saved are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it gives the token to copy much less weight. Switching off either of two other heads in layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
+#
+# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 matter as well; we have not looked at what they do.
+#
+# ## What does a head do when it has nothing to find?
+#
+# Most heads are not induction heads, and even an induction head has nothing to copy in ordinary prose. Yet each row of weights sums to 1, even if a head has found nothing it looks for. Where does the weight go then? For a paragraph of prose, we average the weight on the very first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
+
+# %%
+ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
+x = mine.embedding(ids)  # 1 T D
+angles = mine.angles(0, ids.shape[1])
+on_first = []
+lengths = []
+for layer in mine.layers:
+    x = layer(x, angles)  # 1 T D
+    on_first.append(layer.attention.f.weights[0, :, 1:, 0].mean())  # over heads, T
+    norms = x[0].norm(dim=-1)  # T
+    lengths.append([norms[0], norms[1:].median()])
+lengths = torch.tensor(lengths).log10()  # N 2
+left, right = plots.axes(2)
+runs = {"all heads": torch.stack(on_first)[None]}
+plots.curves(range(30), runs, "layer", "weight on the first token", ax=left)
+runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None, :, 1]}
+plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
+
+# %% [markdown]
+# In layer 11, the first token's vector suddenly becomes nearly 200 times as long as the others. From layer 12 on, this token gets a third of the weight or more, in many layers more than half. Xiao et al. (2023) call it an **attention sink** and explain it as a place for weight that is not needed elsewhere. Keep this in mind when you look at a picture of attention weights.
+#
+# ## Back to "not"
+#
+# Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. Lessons 02 and 03 trained attention for this task. What does a model do that nobody trained for it on purpose?
+#
+# We show it four labelled reviews and let it predict the fifth label. The score is the log probability of " positive" minus that of " negative".
+
+# %%
+EXAMPLES = """Review: a moving story, full of warmth
+Sentiment: positive
+
+Review: dull from the first minute to the last
+Sentiment: negative
+
+Review: never boring
+Sentiment: positive
+
+Review: not worth your time
+Sentiment: negative"""
+POSITIVE = tokenizer.encode(" positive").ids[0]
+NEGATIVE = tokenizer.encode(" negative").ids[0]
+
+
+@torch.no_grad()
+def score(review):
+    ids = tokenizer.encode(f"{EXAMPLES}\n\nReview: {review}\nSentiment:").ids
+    log_p = mine(torch.tensor([ids]))[0, -1].log_softmax(-1)  # V
+    return (log_p[POSITIVE] - log_p[NEGATIVE]).item()
+
+
+# %%
+predict("22.four_cases", ...)
+
+# %% tags=["reveals"]
+print("The difference of the log probabilities:")
+right = 0
+cases = {"great": True, "awful": False, "not great": False, "not awful": True}
+for words, positive in cases.items():
+    difference = score(f"the film was {words}")
+    right += (difference > 0) == positive
+    print(f"{words:10} {difference:+.2f}")
+reveal("22.four_cases", right)
+
+# %% [markdown]
+# All four signs are right: in these cases, "not" flips the sign.
+#
+# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored them with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
+
+# %%
+figures.shares_of_reviews()
+
+# %% [markdown]
+# With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, and its lead is largest for the reviews with a negation.
+#
+# How much of this is due to attention, and how much to scale? The comparison cannot tell. SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
+#
+# ## So: what is inside the models that we use every day?
+#
+# You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, without biases and with four parts replaced: RMSNorm for layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
+#
+# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al. 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; the highlighted parts differ from lesson 21's GPT. Some models have experts (lesson 18) or linear attention in most layers (lesson 20).
+
+# %%
+changed = ["causal", "feed-forward", "norm", "embedding", "readout"]
+diagrams.decoder_only(new=changed, llama=True)
+
+# %% [markdown]
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- | --- |
+# | `RMSNorm` | RMSNorm | `nn.RMSNorm`, ε by default the machine epsilon | `LlamaRMSNorm` |
+# | `SwiGLU` | SwiGLU | none | `LlamaMLP`: `gate_proj`, `up_proj`, `down_proj` |
+# | `grouped_attention` | GQA | `scaled_dot_product_attention(…, enable_gqa=True)` | `LlamaAttention`, `num_key_value_heads` |
+# | `turn`, neighbours | RoPE | none | `apply_rotary_pos_emb`, halves |
+# | a list for each layer | KV cache | none | `DynamicCache`, `past_key_values` |
+# | the prompt as text | chat template | none | `tokenizer.apply_chat_template` |
+#
+# ## Questions
+#
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+
+# %%
+check("22.q1", ...)
+
+# %%
+check("22.q2", ...)
+
+# %%
+check("22.q3", ...)
+
+# %%
+check("22.q4", ...)
+
+# %%
+check("22.q5", ...)
+
+# %% [markdown]
+# ## Recap
+#
+# - What is inside the models that we use every day? In this one, a decoder with four parts replaced, 134.5 million weights in four or eight bits, a tokenizer and a chat template.
+# - Byte-pair encoding merges frequent pairs, so a frequent word is one token and a rare word is several.
+# - A loaded model whose names and shapes fit may still be wrong. Compare its logits with a reference.
+# - Copying takes two steps in this model as well: without one previous-token head, the induction heads lose their token.
+# - Four examples in the prompt make a classifier. Our comparison cannot tell how much is due to attention, to size or to what the model has read.
+#
+# **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
+#
+# **Next**: this was the last lesson. What will you build with attention?

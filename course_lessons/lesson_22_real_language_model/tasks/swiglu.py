@@ -1,0 +1,134 @@
+"""Task 22.swiglu: a gated feed-forward network (Shazeer 2020, equation 6), with weights as nn.Linear keeps them."""
+
+from operator import add, matmul, mul
+
+import torch
+import torch.nn.functional as F
+
+from course_lessons.shared.shares import USUAL
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.way import left_out
+
+task = Task(
+    "22.swiglu",
+    "a gated feed-forward network",
+    arguments=("x …×D", "weight_gate F×D", "weight_up F×D", "weight_down D×F"),
+    result="y …×D",
+    difficulty=2,
+    importance=3,
+    minutes=10,
+    hints=(
+        "Two layers read x side by side. What one of them gives goes through SiLU and becomes the gate: number by number, it says how much of what the other one gives goes on. A third layer brings the product back to the width D. None of the three has a bias.",
+        (
+            "Take one vector [1, 2], a weight_gate with the rows [1, 0] and [0, -1], a weight_up with the rows [1, 1] and [2, 0], and a weight_down with the rows [1, 0] and [0, 10]. The gates read 1 and -2, and SiLU makes 1·0.7311 = 0.7311 and -2·0.1192 = -0.2384 of them. The other layer gives 3 and 2. "
+            "The products are 2.1932 and -0.4768, and the last layer makes 2.1932 and -4.7681 of them."
+        ),
+        "gate = x times weight_gate transposed; gate = gate times its sigmoid; up = x times weight_up transposed; return gate times up, number by number, times weight_down transposed.",
+    ),
+    partial=USUAL,
+)
+
+
+def _inputs(draw, *shape, F, dtype=torch.float32):
+    D = shape[-1]
+    x, gate, up, down = (draw.numbers(*each, dtype=dtype) for each in (shape, (F, D), (F, D), (D, F)))
+    return x + 0.25 * (x == 0), *(weight + 0.25 * (weight == 0) for weight in (gate, up)), down + 0.25 * (down == 0)
+
+
+@task.cases
+def _(draw):
+    for size in sizes(B=2, T=3, D=5, F=7):
+        name = f"{count(size.B, 'sentence')} of {count(size.T, 'position')}, width {size.D}, {size.F} gates"
+        yield Case(name, _inputs(draw, size.B, size.T, size.D, F=size.F), size.full)
+    yield Case("as many gates as the width", _inputs(draw, 2, 3, 4, F=4))
+    yield Case("fewer gates than the width", _inputs(draw, 2, 3, 5, F=2))
+    yield Case("a single vector, without an axis of positions", _inputs(draw, 5, F=7), True, edge=True)
+    yield Case("heads of positions, of shape (2, 3, 2, 5)", _inputs(draw, 2, 3, 2, 5, F=3), edge=True)
+    yield Case("a single gate", _inputs(draw, 2, 3, 5, F=1), True, edge=True)
+    yield Case("float64 numbers", _inputs(draw, 2, 3, 5, F=7, dtype=torch.float64), True, hazard=True)
+    x, *rest = _inputs(draw, 2, 3, 5, F=7)
+    yield Case("numbers near 1,000", (1000 * x, *rest), hazard=True)
+
+
+GATE, GATED = "the gate", "the gated product"
+
+
+@task.steps
+def _(x, weight_gate, weight_up, weight_down):
+    turned = yield "weight_gate transposed", lambda weight: weight.mT, weight_gate
+    before = yield "the product with weight_gate", matmul, x, turned
+    share = yield "the sigmoid", torch.sigmoid, before
+    gate = yield GATE, mul, before, share
+    turned = yield "weight_up transposed", lambda weight: weight.mT, weight_up
+    up = yield "the product with weight_up", matmul, x, turned
+    gated = yield GATED, mul, gate, up
+    turned = yield "weight_down transposed", lambda weight: weight.mT, weight_down
+    y = yield "the product with weight_down", matmul, gated, turned
+    return y
+
+
+task.changed(
+    "sigmoid",
+    "The gate is a sigmoid: that is GLU. SiLU is a number times its sigmoid, z·σ(z), which is F.silu.",
+    {GATE: lambda z, share: share},
+)
+task.changed(
+    "exchanged",
+    "weight_gate and weight_up are exchanged: SiLU is applied to what weight_gate gives, and weight_up's product stays as it is.",
+    {"weight_gate": lambda weight, *, weight_up: weight_up, "weight_up": lambda weight, *, weight_gate: weight_gate},
+)
+task.changed(
+    "relu", "The gate goes through a ReLU: that is ReGLU. SiLU is asked for, z·σ(z).", {GATE: lambda z, share: z.relu()}
+)
+task.changed(
+    "gelu",
+    "The gate goes through a GELU: that is GEGLU. SiLU is asked for, z·σ(z).",
+    {GATE: lambda z, share: F.gelu(z)},
+)
+for name, noun, function in (
+    ("tanh", "tanh", torch.tanh),
+    ("gelu_by_tanh", "a GELU, in the form that tanh approximates,", lambda z: F.gelu(z, approximate="tanh")),
+    ("gelu_by_a_sigmoid", "z·σ(1.702·z), which approximates a GELU,", lambda z: z * (1.702 * z).sigmoid()),
+    ("squared_relu", "a squared ReLU", lambda z: z.relu() ** 2),
+    ("softplus", "a softplus", F.softplus),
+    ("mish", "Mish", F.mish),
+    ("softmax", "a softmax", lambda z: z.softmax(-1)),
+    ("sigmoid_of_minus_z", "z·σ(-z), or z / (1 + exp(z)),", lambda z: z * (-z).sigmoid()),
+):
+    sentence = f"The gate goes through {noun}. SiLU is asked for, z·σ(z) = z / (1 + exp(-z)).".replace(",.", ".")
+    task.changed(name, sentence, {GATE: lambda z, share, function=function: function(z)})
+task.changed_each(
+    ("added", "You add the gate and what weight_up gives. Multiply them, number by number.", {GATED: add}),
+    ("sigmoid_of_up", "The sigmoid is that of what weight_up gives. The gate is z·σ(z) with z from weight_gate in both places.", {GATE: left_out, GATED: lambda gate, up: gate * up.sigmoid()}),
+    ("gate_unused", "weight_gate has no effect: SiLU is applied to what weight_up gives, and that is all. The gate is made with weight_gate, and multiplied by what weight_up gives.", {GATED: lambda gate, up: F.silu(up)}),
+    ("down_before_the_product", "You bring both products down to the width D before you multiply them. Multiply them first, F numbers by F numbers, and bring the product down.", {GATED: lambda gate, up, *, weight_down: (gate @ weight_down.mT) * (up @ weight_down.mT), "the product with weight_down": left_out}),
+    ("activation_at_the_end", "SiLU is applied to the result as well. Nothing comes after weight_down.", {"the product with weight_down": lambda gated, turned: F.silu(gated @ turned)}),
+    ("no_down", "The product with weight_down is missing: it brings the F numbers back to the width D.", {"the product with weight_down": left_out}),
+    ("residual", "You add x to the result. The residual connection is not part of this network.", {"result": lambda y, *, x: x + y}),
+)  # fmt: skip
+task.changed(
+    "no_silu",
+    "Nothing is applied to the gate: the two products are multiplied as they are. The gate goes through SiLU first.",
+    {GATE: left_out},
+)
+task.changed(
+    "silu_of_both",
+    "SiLU is applied to both products. It belongs to the one with weight_gate alone.",
+    {GATED: lambda gate, up: gate * F.silu(up)},
+)
+task.changed(
+    "silu_afterwards",
+    "SiLU is applied to what comes of gate times up. It belongs to the gate, before that.",
+    {GATE: left_out, GATED: lambda gate, up: F.silu(gate * up)},
+)
+task.changed(
+    "no_up",
+    "weight_up has no effect: that is a feed-forward network as before, with SiLU for a ReLU. Multiply the gate by what weight_up gives.",
+    {GATED: left_out},
+)
+task.changed(
+    "not_transposed",
+    "The weights are not transposed: that fits only where there are as many gates as the width, and gives other numbers there. All three are outputs × inputs, as nn.Linear keeps them, so x is multiplied by a weight transposed.",
+    {f"{weight} transposed": left_out for weight in ("weight_gate", "weight_up", "weight_down")},
+)

@@ -1,0 +1,118 @@
+"""Finds lessons, tasks and questions in the package of the lessons; judges nothing. The rest of the course asks here: nothing imports a lesson.
+
+`lesson_NN_title/__init__.py` declares the `lesson`, `questions.py` its `questions` and `predictions`, and each module of `tasks/` one `task`;
+modules whose names begin with an underscore hold what several tasks share. Tasks come in the order of their answers in `answers.json`, which
+the build writes in the order of the exercises; one that has not been built yet comes last.
+"""
+
+import json
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import iter_modules
+
+from course_utils.base.errors import CourseError
+from course_utils.base.places import LESSONS, number_of
+from course_utils.base.texts import did_you_mean
+from course_utils.checks.lesson import Lesson
+from course_utils.checks.question import NumberQuestion, Prediction, Question
+from course_utils.checks.task import Task
+
+__all__ = [
+    "Lesson",
+    "NumberQuestion",
+    "Prediction",
+    "Question",
+    "Task",
+    "answers",
+    "asked",
+    "by_lesson",
+    "lessons",
+    "load",
+]
+
+
+@cache
+def lessons() -> dict[str, Lesson]:
+    """Return {"02": its Lesson, …}, in reading order."""
+    found = [name for name in _modules(import_module(LESSONS)) if name.startswith("lesson_")]
+    return {number_of(name.removeprefix("lesson_")): import_module(f"{LESSONS}.{name}").lesson for name in found}
+
+
+@cache
+def by_lesson() -> dict[str, list[Task]]:
+    """Return {"02": [its Tasks], …} for the lessons that have tasks, in reading order."""
+    return {number: found for number in lessons() if (found := tasks_of(number))}
+
+
+@cache
+def tasks_of(number: str) -> list[Task]:
+    """Return the tasks of one lesson, in the order of its exercises. An error in a task's file is raised as it is."""
+    tasks = f"{_package(number).__name__}.tasks"
+    names = _modules(import_module(tasks)) if find_spec(tasks) else []
+    order = {task_id: place for place, task_id in enumerate(answers())}
+    found = [import_module(f"{tasks}.{name}").task for name in names if not name.startswith("_")]
+    return sorted(found, key=lambda task: order.get(task.id, len(order)))
+
+
+@cache
+def questions_of(number: str) -> tuple[Question | NumberQuestion, ...]:
+    """Return the questions of one lesson, in order; none where it has no file of questions."""
+    return _asked_in(number, "questions")
+
+
+@cache
+def predictions_of(number: str) -> tuple[Prediction, ...]:
+    """Return what is to be predicted in one lesson."""
+    return _asked_in(number, "predictions")
+
+
+def _asked_in(number, name):
+    package = _package(number)
+    if "questions" not in _modules(package):
+        return ()
+    return getattr(import_module(f"{package.__name__}.questions"), name, ())
+
+
+def _package(number):
+    (name,) = (name for name in _modules(import_module(LESSONS)) if name.startswith(f"lesson_{number}_"))
+    return import_module(f"{LESSONS}.{name}")
+
+
+def _modules(package):
+    return sorted(module.name for module in iter_modules(package.__path__))
+
+
+def asked(number: str, questions: bool) -> list:
+    """Return what a class is graded on in one lesson: its tasks, and its questions if they are wanted."""
+    found = by_lesson().get(number, ())
+    return [*found, *(questions_of(number) if questions and found else ())]
+
+
+@cache
+def answers() -> dict[str, str]:
+    """Return the source of an answer to each task, by its id, as the build wrote them from the exercises."""
+    return json.loads(Path(import_module(LESSONS).__file__).with_name("answers.json").read_text(encoding="utf-8"))
+
+
+def load(task_id: str) -> Task | Question | NumberQuestion:
+    """Return the task, or the question, of that id. Raises `CourseError`, which names the known ones."""
+    number = number_of(str(task_id).partition(".")[0])
+    if number not in by_lesson():
+        meant = did_you_mean(str(task_id), answers())
+        raise CourseError(f'There is no task "{task_id}"{meant}. Lessons with tasks: {", ".join(by_lesson())}.')
+    known = {each.id: each for each in asked(number, questions=True)}
+    if task_id not in known:
+        meant = did_you_mean(task_id, known)
+        raise CourseError(f'There is no task "{task_id}"{meant}. Lesson {number} has {", ".join(known)}.')
+    return known[task_id]
+
+
+def load_prediction(prediction_id: str) -> Prediction:
+    """Return the prediction of that id. Raises `CourseError`, which names the known ones."""
+    known = {each.id: each for number in lessons() for each in predictions_of(number)}
+    if prediction_id not in known:
+        meant = did_you_mean(prediction_id, known)
+        raise CourseError(f'There is no prediction "{prediction_id}"{meant}. There are {", ".join(known)}.')
+    return known[prediction_id]
