@@ -1,6 +1,6 @@
 """Has the wheel hold what a learner opens and a teacher hands out, as well as the code. All else is in pyproject.toml.
 
-These files stay at the top of the repository. In the wheel they are in course_utils/published/, where `base/places.py` finds them.
+These files stay at the top of the repository. In the wheel they are in course_utils/published/, where `base/paths.py` finds them.
 """
 
 from pathlib import Path

@@ -33,7 +33,7 @@ from training import load_pairs
 from course_utils.data.subwords import BOS, EOS, PAD, Subwords
 from course_utils.models.conversion import to_torch
 from course_utils.models.files import load_model, load_pretrained
-from course_utils.models.transformer import Transformer, causal_mask
+from course_utils.models.transformer import Transformer, cached_causal_mask
 from course_utils.training.batches import pad
 from course_utils.training.device import choose_precision, keep_freed_memory
 from course_utils.translation.search import greedy, translate_all
@@ -83,7 +83,7 @@ def torch_loop(model: Transformer):
         memory = theirs.encoder(embed(source), src_key_padding_mask=padding)
         words = source.new_full((len(source), 1), BOS)
         for _ in range(longest):
-            future = ~causal_mask(words.shape[1], 0, source.device)
+            future = ~cached_causal_mask(words.shape[1], 0, source.device)
             features = theirs.decoder(embed(words), memory, tgt_mask=future, memory_key_padding_mask=padding)
             logits = readout(features[:, -1])
             logits[:, : EOS + 1] = -torch.inf

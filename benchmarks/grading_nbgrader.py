@@ -36,7 +36,7 @@ from filelock import FileLock
 
 from course_utils.checks.catalogue import answers
 from course_utils.grading.handing_out import nbgrader, release
-from course_utils.grading.reading.settings import Settings
+from course_utils.grading.ingest.class_settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 NBGRADER = "nbgrader==0.9.6"

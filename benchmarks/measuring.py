@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import torch
 
-from course_utils.base.places import source_of
+from course_utils.base.paths import source_of
 from course_utils.data import measured
 
 

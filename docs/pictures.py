@@ -17,7 +17,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from course_utils.base.environment import find_chromium
-from course_utils.base.places import file_of
+from course_utils.base.paths import file_of
 from course_utils.site.build import build_site
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,9 +7,9 @@ import signal
 import sys
 from pathlib import Path
 
-import extent
-import patience
 import pytest
+import sampling
+import timeouts
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -35,14 +35,14 @@ def pytest_collection_finish():
 
 def pytest_deselected(items):
     """Count what is left to the thorough run; each of several processes sees all tests."""
-    extent.LEFT["tests"] = len(items)
+    sampling.LEFT["tests"] = len(items)
 
 
 def pytest_sessionfinish():
     """Write down what was left to the thorough run, where `course test` asks for it."""
     if folder := os.environ.get("COURSE_LEFT_OUT"):
         process = os.environ.get("PYTEST_XDIST_WORKER", "main")
-        (Path(folder) / f"{process}.json").write_text(json.dumps(extent.LEFT))
+        (Path(folder) / f"{process}.json").write_text(json.dumps(sampling.LEFT))
 
 
 @pytest.fixture(autouse=True)
@@ -99,24 +99,24 @@ def chromium():
 
 
 @pytest.fixture(scope="session")
-def box():
+def sandbox():
     """The process behind locks in which tests run learners' code. It takes seconds to start, so there is one for all that set no locks of their own."""
-    from course_utils.grading.cage import locks
-    from course_utils.grading.judging.box import Box, Limits
+    from course_utils.grading.judging.sandbox_client import Limits, SandboxClient
+    from course_utils.grading.sandbox import policy
 
-    with Box(locks.chosen(), Limits(whole=patience.SECONDS)) as started:
+    with SandboxClient(policy.chosen(), Limits(whole=timeouts.SECONDS)) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
-def make_grader(box):
+def make_grader(sandbox):
     """Make a grader that has answers run there."""
-    from course_utils.grading.judging.box import Limits
     from course_utils.grading.judging.grader import Grader
+    from course_utils.grading.judging.sandbox_client import Limits
 
     def make(seed, limits=Limits(), questions=None):  # noqa: B008
-        made = Grader(seed, box.layers, limits, questions=questions)
-        made.box, box.limits = box, limits
+        made = Grader(seed, sandbox.layers, limits, questions=questions)
+        made.sandbox, sandbox.limits = sandbox, limits
         return made
 
     return make

@@ -4,7 +4,7 @@ An attack is a notebook for lesson 03 whose answers are all wrong. `ATTACKS` hur
 claims; `ALSO` holds what the naive grader cannot be shown to suffer from, such as forged frames of our own pipe.
 
     python grading_attacks.py naive                      what each attack does to a grader in one process
-    python grading_attacks.py caged "Landlock, seccomp"  what it does to ours, in one variant of the cage
+    python grading_attacks.py sandboxed "Landlock, seccomp"  what it does to ours, in one variant of the sandbox
 
 Both print JSON: {attack: {"does": [what was seen], …}}. What is seen: points; written (files changed), told (a secret
 came out), reached (a socket of another process was spoken to), touched (another process was signalled or changed),
@@ -30,11 +30,11 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from four_tasks import FOUR, states
+from lesson_03_tasks import FOUR, states
 
 LIMITS = {"seconds": 0.4, "whole": 2.0}  # of most attacks
 PATIENT = {"seconds": 3.0, "whole": 12.0}  # of those with `patient`
-# What these attack is the same in every variant of the cage and for every user: they are tried in one.
+# What these attack is the same in every variant of the sandbox and for every user: they are tried in one.
 ANYWHERE = ("forged replies", "candidates", "odd values", "hostile source", "patience")
 LOG_AT_MOST = 2**16  # bytes
 COST_AT_MOST = 1_500_000_000  # bytes
@@ -130,7 +130,7 @@ patched(
     "the runner",
     "import course_utils.checks.running.run as r\nimport course_utils.checks.catalogue as t\n"
     "old = r._call\n"
-    "r._call = lambda answer, case, *a: old(answer if answer.__name__ in ('_', 'way') else t.load('03.' + answer.__name__).oracle_function, case, *a)",
+    "r._call = lambda answer, case, *a: old(answer if answer.__name__ in ('_', 'variant') else t.load('03.' + answer.__name__).oracle_function, case, *a)",
 )
 patched("json.dumps", "import json\nold = json.dumps\njson.dumps = lambda v, *a, **k: old(v, *a, **k).replace('\"failed\"', '\"passed\"')")
 
@@ -490,9 +490,9 @@ forges("noise", "send(os.urandom(2**20))")
 forges("noise in the right frame", "send(frame_of(os.urandom(2**20)))")
 forges("the pipe closed", "os.close(4)")
 forges("requests read away", "import fcntl\nfcntl.fcntl(3, fcntl.F_SETFL, os.O_NONBLOCK)\nos.read(3, 10**6)", in_cell=True)
-forges("a patched wire", "import course_utils.grading.cage.wire as w\nold = w.write\nw.write = lambda p, n, b, d=None: old(p, n, packed({'outcomes': [], 'failed': ''}))", in_cell=True)
+forges("a patched wire", "import course_utils.grading.sandbox.protocol as w\nold = w.write\nw.write = lambda p, n, b, d=None: old(p, n, packed({'outcomes': [], 'failed': ''}))", in_cell=True)
 forges("a patched run", "import course_utils.checks.running.run as r\nfrom course_utils.checks.running.contract import Outcome\nr.run = lambda answer, cases, *a: [Outcome('value', True)] * len(cases)\nr.look = lambda a: ('callable', None)", in_cell=True)
-forges("a patched contract", "import course_utils.checks.running.contract as c\nimport course_utils.grading.cage.wire as w\nw.pack = lambda v: b'\\x00' * 7 + b'\\x02{}'", in_cell=True)
+forges("a patched contract", "import course_utils.checks.running.contract as c\nimport course_utils.grading.sandbox.protocol as w\nw.pack = lambda v: b'\\x00' * 7 + b'\\x02{}'", in_cell=True)
 forges("a patched limit", "import course_utils.checks.running.limit as l, course_utils.checks.running.run as r, contextlib\nr.time_limit = l.time_limit = lambda s: contextlib.nullcontext()\ndef causal_mask(size):\n    while True: pass", in_cell=True)
 forges("patched plain values", "import course_utils.checks.running.run as r\nr.plain = lambda v: True\nr._same = lambda a, b: True\nr._repeats = lambda *a: True", in_cell=True)
 forges("memory shared with the server", "me = server()\nme._replies = 1", in_cell=True)
@@ -905,7 +905,7 @@ def _naive_process(path, log, results, typed, descriptor):
     import atexit
     import resource
 
-    from course_utils.grading.cage.locks import memory_limits
+    from course_utils.grading.sandbox.policy import memory_limits
 
     try:
         os.setsid()
@@ -1001,7 +1001,7 @@ VARIANTS = {
     "Landlock, seccomp, bubblewrap": {},
     "seccomp, bubblewrap": {"landlock": 0},
 }
-# Cages with locks left out, and what then succeeds, so that it is known to be seen.
+# Sandboxes with locks left out, and what then succeeds, so that it is known to be seen.
 OPEN = {
     "none": {
         "writes: chmod": "written", "writes: unlink": "written", "writes: hard link": "written", "reads: a file": "told",
@@ -1016,12 +1016,12 @@ OPEN = {
 
 def layers_of(variant):
     """The locks of a variant, None where this machine does not give them to this user."""
-    from course_utils.grading.cage import locks
+    from course_utils.grading.sandbox import policy
 
     if variant in OPEN:
-        given = locks.available()
-        return locks.Layers(given.landlock * (variant == "Landlock"), variant == "seccomp")
-    layers = replace(locks.available(), **VARIANTS[variant])
+        given = policy.available()
+        return policy.Layers(given.landlock * (variant == "Landlock"), variant == "seccomp")
+    layers = replace(policy.available(), **VARIANTS[variant])
     wanted = (bool(layers.landlock), layers.seccomp, bool(layers.bubblewrap))
     return layers if wanted == tuple(part in variant for part in ("Landlock", "seccomp", "bubblewrap")) else None
 
@@ -1061,20 +1061,20 @@ def _beneath(pid="self"):
     return found
 
 
-def caged(variant, extent="all"):
+def sandboxed(variant, extent="all"):
     """{attack: what it does to our grader}.
 
     Args:
-        variant: of the cage, one of VARIANTS or OPEN.
+        variant: of the sandbox, one of VARIANTS or OPEN.
         extent: "all" attacks, or a JSON list of names.
     """
     import torch
 
-    from course_utils.grading.judging.box import Limits
+    from course_utils.grading.ingest.class_settings import read_settings
+    from course_utils.grading.ingest.submissions import Found
     from course_utils.grading.judging.grader import Grader
-    from course_utils.grading.reading.settings import read_settings
-    from course_utils.grading.reading.submissions import Found
-    from course_utils.grading.writing.points import score
+    from course_utils.grading.judging.sandbox_client import Limits
+    from course_utils.grading.reports.points import score
 
     layers = layers_of(variant)
     if layers is None:
@@ -1091,14 +1091,14 @@ def caged(variant, extent="all"):
         path = area.outside / "x.ipynb"
         for name, attack in lessons:
             path.write_bytes(submission(attack, area))
-            grader.box.limits = default if attack.patient else small
+            grader.sandbox.limits = default if attack.patient else small
             idle, logged, began = cost.now(), os.fstat(1).st_size + os.fstat(2).st_size, time.monotonic()
-            cost.peak, grader.box.peak = 0, 0
+            cost.peak, grader.sandbox.peak = 0, 0
             try:
                 result = grader.grade(Found(attack.name, path, "x.ipynb"), "00" * 32)
             except Exception as error:
                 seen[name] = {"does": [f"broke the grader: {type(error).__name__}: {error}"], "seconds": 0}
-                grader.box.restart()
+                grader.sandbox.restart()
                 known = _beneath()
                 continue
             seconds = time.monotonic() - began
@@ -1110,7 +1110,7 @@ def caged(variant, extent="all"):
             does |= {"went through"} if "the system call went through" in words else set()
             does |= {"spawned"} if _beneath() - known - {area.victim} else set()
             seen[name] = {
-                "does": sorted(does), "seconds": round(seconds, 2), "peak": grader.box.peak, "cost": max(0, cost.peak - idle),
+                "does": sorted(does), "seconds": round(seconds, 2), "peak": grader.sandbox.peak, "cost": max(0, cost.peak - idle),
                 "log": os.fstat(1).st_size + os.fstat(2).st_size - logged, "words": len(words),
                 "states": states(result), "problem": result.problem, "remarks": list(result.remarks)[:3],
             }  # fmt: skip
@@ -1155,7 +1155,7 @@ def main():
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
         try:
-            seen = naive(json.loads(rest[0]) if rest else list(ATTACKS)) if kind == "naive" else caged(*rest)
+            seen = naive(json.loads(rest[0]) if rest else list(ATTACKS)) if kind == "naive" else sandboxed(*rest)
         except BaseException:
             import traceback
 

@@ -7,7 +7,7 @@ to the standard library's, are in OWN as well. Where there is no such thing, NON
 import runpy
 from pathlib import Path
 
-from course_utils.base.places import number_of
+from course_utils.base.paths import number_of
 
 LESSONS = Path(__file__).parents[1] / "course_lessons"
 FILES = {

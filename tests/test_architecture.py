@@ -1,6 +1,6 @@
-"""The house of the package: which room may import which, and that what a learner's code can read holds no answer.
+"""The layers of the package: which one may import which, and that nothing a learner's code can read contains an answer.
 
-The floors are told here once, from the ground up. A new folder finds its place in FLOORS, or a test says that it has none.
+The layers are listed here once, from the lowest up. A test fails for a new folder that LAYERS does not list.
 """
 
 import ast
@@ -10,16 +10,16 @@ from functools import cache
 import pytest
 
 from course_utils.base.imports import PACKAGES, imported, runs_something
-from course_utils.base.places import LESSONS
-from course_utils.grading.cage import locks
+from course_utils.base.paths import LESSONS
+from course_utils.grading.sandbox import policy
 
-PACKAGE = locks.PACKAGE
-# Each room may import itself and what is before it. A longer path takes a file out of a shorter one.
-FLOORS = (
+PACKAGE = policy.PACKAGE
+# Each layer may import itself and those before it. A longer path takes precedence over a shorter one.
+LAYERS = (
     *("base", "figures", "data", "models", "translation", "training"),
     *("checks/running", "checks", LESSONS, "learner", "authoring", "site"),
-    *(f"grading/{room}" for room in ("cage", "keeping", "reading", "judging", "writing", "handing_out")),
-    *("grading", "desk", "commands"),
+    *(f"grading/{package}" for package in ("sandbox", "storage", "ingest", "judging", "reports", "handing_out")),
+    *("grading", "workspace", "commands"),
 )
 FACE = ("__init__.py", "__main__.py")  # of the package: what people call; nothing imports it for its content
 NOTEBOOKS = ("lesson.py", "exercises.py")  # what notebooks are built from
@@ -37,16 +37,16 @@ FILES = sorted(
 )
 
 
-def floor(path):
-    """The number of the room that a file is in."""
-    rooms = [place for place, room in enumerate(FLOORS) if name(path).startswith(f"{room}/")]
-    assert rooms, f"{name(path)} is in no room: give its folder a place in FLOORS"
-    return max(rooms, key=lambda place: len(FLOORS[place]))
+def layer(path):
+    """The number of the layer that a file is in."""
+    packages = [place for place, package in enumerate(LAYERS) if name(path).startswith(f"{package}/")]
+    assert packages, f"{name(path)} is in no layer: add its folder to LAYERS"
+    return max(packages, key=lambda place: len(LAYERS[place]))
 
 
 @cache
 def arrows():
-    """Each file with the files that it imports, wherever the import stands."""
+    """Each file with the files that it imports, also inside functions."""
     found = {}
     for path in FILES:
         package = path.parent.relative_to(PACKAGE.parent).parts
@@ -57,8 +57,8 @@ def arrows():
 
 @pytest.mark.parametrize("path", FILES, ids=name)
 def test_nothing_imports_upward(path):
-    above = [name(other) for other in arrows()[path] if floor(other) > floor(path)]
-    assert not above, f"{name(path)} in {FLOORS[floor(path)]} imports {', '.join(above)}, which is above it"
+    above = [name(other) for other in arrows()[path] if layer(other) > layer(path)]
+    assert not above, f"{name(path)} in {LAYERS[layer(path)]} imports {', '.join(above)}, which is above it"
 
 
 def of_lessons(paths):
@@ -90,23 +90,23 @@ def test_no_imports_go_in_a_circle():
     assert not left, f"these import one another: {', '.join(map(name, left))}"
 
 
-def test_what_the_cage_can_read_imports_nothing_else_of_the_course():
-    seen = {path for part in locks.PUBLIC for path in (PACKAGE / part).rglob("*.py")}
+def test_what_the_sandbox_can_read_imports_nothing_else_of_the_course():
+    seen = {path for part in policy.PUBLIC for path in (PACKAGE / part).rglob("*.py")}
     for path, others in arrows().items():
         if path in seen:
             beyond = others - seen
-            assert not beyond, f"{name(path)} can be read in the cage and imports {', '.join(map(name, beyond))}"
+            assert not beyond, f"{name(path)} can be read in the sandbox and imports {', '.join(map(name, beyond))}"
 
 
 def test_the_folders_above_public_ones_hold_words_only():
-    """Their `__init__.py` can be read in the cage too; so it imports and defines nothing."""
-    for part in locks.PUBLIC:
+    """Their `__init__.py` can be read in the sandbox too; so it imports and defines nothing."""
+    for part in policy.PUBLIC:
         for folder in (PACKAGE / part).parents:
             if folder != PACKAGE and folder.is_relative_to(PACKAGE):
                 assert not runs_something((folder / "__init__.py").read_text(encoding="utf-8"))
 
 
 def test_a_test_of_these_can_fail():
-    assert floor(PACKAGE / "checks/running/run.py") < floor(PACKAGE / "checks/judge.py")
-    with pytest.raises(AssertionError, match="is in no room"):
-        floor(PACKAGE / "attic/old.py")
+    assert layer(PACKAGE / "checks/running/run.py") < layer(PACKAGE / "checks/judge.py")
+    with pytest.raises(AssertionError, match="is in no layer"):
+        layer(PACKAGE / "attic/old.py")

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from programs import program
+from script_loader import program
 from test_tasks import solution_of
 
 from course_utils.base.errors import CourseError

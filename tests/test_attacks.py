@@ -7,9 +7,9 @@ import functools
 import itertools
 import sys
 
-import extent
 import numpy as np
 import pytest
+import sampling
 import torch
 import torch.nn.functional as F
 from test_tasks import TASKS, judge_briefly, solution_of
@@ -321,7 +321,7 @@ WRONG_ONES = [(task_id, answer) for task_id, wrong in WRONG.items() for answer i
 @pytest.mark.parametrize(("task_id", "answer"), WRONG_ONES)
 def test_a_wrong_answer_that_nobody_named_is_refused(task_id, answer):
     task = TASKS[task_id]
-    report = judge_answer(task, answer) if extent.NIGHT else judge_briefly(task, answer, expected_on(task, 0))
+    report = judge_answer(task, answer) if sampling.NIGHT else judge_briefly(task, answer, expected_on(task, 0))
     assert report.state in ("failed", "error"), str(report)
     assert len(report.message) > 20 and report._repr_html_() and str(report)
 
@@ -480,7 +480,7 @@ NAMED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", extent.usually([0, 1, 2], 1))
+@pytest.mark.parametrize("seed", sampling.usually([0, 1, 2], 1))
 @pytest.mark.parametrize(
     ("task_id", "answer", "named"), NAMED, ids=[f"{i}-{n}-{j}" for j, (i, _, n) in enumerate(NAMED)]
 )
@@ -665,7 +665,7 @@ def test_a_damaged_file_is_set_aside(content, course_folder, capsys):
     assert aside.read_bytes() == content and aside.name in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("task_id", extent.usually(list(TASKS), 15))
+@pytest.mark.parametrize("task_id", sampling.usually(list(TASKS), 15))
 def test_a_reply_that_breaks_off_at_an_unusual_input_earns_nothing(task_id):
     """A forged one, which holds an error in place of what nobody has computed: the inputs after it count as wrong."""
     task, expected = TASKS[task_id], expected_on(TASKS[task_id], 0)

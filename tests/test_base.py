@@ -1,4 +1,4 @@
-"""Tests of the ground floor, `course_utils.base`: trees, files, places, imports."""
+"""Tests of the lowest layer, `course_utils.base`: trees, files, places, imports."""
 
 import os
 import stat
@@ -11,11 +11,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils.base import steps, trees
+from course_utils.base import progress_bar, trees
 from course_utils.base.errors import CourseError
 from course_utils.base.files import opened, replacing, write
 from course_utils.base.imports import closure, imported
-from course_utils.base.places import chosen, number_of
+from course_utils.base.paths import chosen, number_of
 from course_utils.models.train_model import train_model
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
@@ -100,8 +100,8 @@ def test_what_is_imported_is_followed_and_what_lies_beside_it_is_not(tmp_path):
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
     clock = iter([0.0, 29.0, 31.0, 60.0, 62.0])
-    monkeypatch.setattr(steps.time, "monotonic", lambda: next(clock))
-    with steps.shown_steps("Graded", "files", 1_234) as step:
+    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: next(clock))
+    with progress_bar.shown_steps("Graded", "files", 1_234) as step:
         for _ in range(4):
             step()
     said = "Graded 2 of 1,234 files in 31 seconds.\nGraded 4 of 1,234 files in 62 seconds.\n"
@@ -110,7 +110,7 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
 
 def test_a_terminal_gets_a_bar(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    with steps.shown_steps("Graded", "files", 2) as step:
+    with progress_bar.shown_steps("Graded", "files", 2) as step:
         step()
         step()
     assert "Graded: 100%" in capsys.readouterr().err
@@ -122,7 +122,7 @@ def test_a_terminal_gets_a_bar(monkeypatch, capsys):
 def trained(shell, monkeypatch, capsys, seconds):
     """What a training of three steps, each of so many seconds, writes in a notebook with this shell, and its losses."""
     monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
-    monkeypatch.setattr(steps, "PATIENCE", 0.05)
+    monkeypatch.setattr(progress_bar, "PATIENCE", 0.05)
     torch.manual_seed(0)
     model = torch.nn.Linear(2, 1)
 

@@ -11,13 +11,13 @@ import shutil
 import subprocess
 
 import nbformat
-import patience
 import pytest
+import timeouts
 from matplotlib.image import imread
 from test_cli import ROOT, Lab, free_port
 from test_docs import LINK
 
-from course_utils.base.places import file_of
+from course_utils.base.paths import file_of
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e .[test]")
 
@@ -32,7 +32,7 @@ FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-PATIENCE = 1000 * patience.SECONDS  # milliseconds
+PATIENCE = 1000 * timeouts.SECONDS  # milliseconds
 playwright.expect.set_options(timeout=PATIENCE)
 
 

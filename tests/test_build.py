@@ -9,14 +9,14 @@ import sys
 import time
 from pathlib import Path
 
-import patience
 import pytest
+import timeouts
 
 from course_utils.authoring import build as builder
 from course_utils.authoring.build import ANSWERS, build
+from course_utils.authoring.execution import WIDGET_VIEW, tidy
 from course_utils.authoring.headers import of_lesson
-from course_utils.authoring.running import WIDGET_VIEW, tidy
-from course_utils.base.places import LESSONS, file_of
+from course_utils.base.paths import LESSONS, file_of
 
 LESSON = """\
 # %%
@@ -515,7 +515,7 @@ def test_an_interrupt_stops_the_kernel(course):
         while not begun.exists() and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(signal.SIGINT)
-        assert run.communicate(timeout=patience.SECONDS) == ("stopped\n", "")
+        assert run.communicate(timeout=timeouts.SECONDS) == ("stopped\n", "")
     finally:
         run.kill()
 

@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import extent
 import pytest
+import sampling
 import torch
-from handed_in import caged, wanted
+from submissions import needs_sandbox, wanted
 
 from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.catalogue import tasks_of
@@ -161,8 +161,8 @@ EVERY = [
 ]
 
 
-@caged
-@pytest.mark.parametrize(("task_id", "kept"), extent.usually(EVERY, len(TASKS)))
+@needs_sandbox
+@pytest.mark.parametrize(("task_id", "kept"), sampling.usually(EVERY, len(TASKS)))
 def test_a_test_remembers_nothing_of_the_candidates_before(box, task_id, kept):
     task = TASKS[task_id]
     truth = [outcome.value for outcome in expected_on(task, 0).truth for _ in ("first", "repeated")]
@@ -170,9 +170,9 @@ def test_a_test_remembers_nothing_of_the_candidates_before(box, task_id, kept):
     assert report.state == "failed", str(report)
 
 
-@caged
-@pytest.mark.parametrize("task", extent.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
-@pytest.mark.parametrize("rank", extent.usually([0, -1], 1))
+@needs_sandbox
+@pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
+@pytest.mark.parametrize("rank", sampling.usually([0, -1], 1))
 def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(box, task, rank):
     asked = expected_on(task, 0)
     keys = [leaf.key for case in asked.cases for leaf in case.args if isinstance(leaf, Candidate)]
@@ -183,8 +183,8 @@ def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(box, ta
     assert report.state == "failed", str(report)
 
 
-@caged
-@pytest.mark.parametrize("task", extent.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
+@needs_sandbox
+@pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
 def test_a_good_test_earns_its_point_though_it_meets_some_candidates_in_processes_of_their_own(box, task):
     assert earns(box, task, cells_of("solutions", task)).state == "passed"
 
@@ -211,7 +211,7 @@ def test_of_pairs_that_are_judged_again_each_kind_occurs_and_none_is_of_two_righ
         assert pairs == {(True, False), (False, True), (False, False)}
 
 
-@caged
+@needs_sandbox
 def test_a_test_that_needs_what_a_slow_cell_computes_is_judged_with_it(box):
     task = TASKS["17.catch_wrong_write"]
     *cells, last = cells_of("solutions", task)

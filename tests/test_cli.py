@@ -18,14 +18,14 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
-import patience
 import pytest
+import timeouts
 
 from course_utils import commands
 from course_utils.authoring import testing
 from course_utils.base import environment
 from course_utils.base.errors import CourseError
-from course_utils.base.places import FOLDERS, source_of
+from course_utils.base.paths import FOLDERS, source_of
 from course_utils.commands import doctor, lab, main
 from course_utils.learner import state
 
@@ -42,7 +42,7 @@ def course(folder, *arguments, python=("-m", "course_utils"), **environment):
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=patience.SECONDS,
+        timeout=timeouts.SECONDS,
     )
 
 
@@ -224,7 +224,7 @@ def test_an_interruption_is_quiet(monkeypatch, capsys):
 class Lab:
     """A running `course lab`: `port`, `path` and `token` are read from what it prints."""
 
-    def __init__(self, folder, *arguments, wait=patience.SECONDS, python=sys.executable, **environment):
+    def __init__(self, folder, *arguments, wait=timeouts.SECONDS, python=sys.executable, **environment):
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -251,14 +251,14 @@ class Lab:
     def get(self, path, token=None):
         """Fetch a path of the server as text."""
         address = f"http://127.0.0.1:{self.port}/{path}?token={token or self.token}"
-        with urllib.request.urlopen(address, timeout=patience.SECONDS) as answer:
+        with urllib.request.urlopen(address, timeout=timeouts.SECONDS) as answer:
             assert answer.status == 200
             return answer.read().decode("utf-8")
 
     def stop(self, how=signal.SIGTERM):
         """End it; return its exit code."""
         self.process.send_signal(how)
-        code = self.process.wait(timeout=patience.SECONDS)
+        code = self.process.wait(timeout=timeouts.SECONDS)
         self.reader.join()
         self.process.stdout.close()
         return code

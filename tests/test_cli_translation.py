@@ -18,8 +18,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import patience
 import pytest
+import timeouts
 import torch
 
 from course_utils import commands
@@ -37,7 +37,7 @@ from course_utils.training import corpus, processes
 from course_utils.training import device as devices
 from course_utils.training.corpus import load_pairs
 from course_utils.training.settings import KINDS, Settings, load_preset, make_settings, preset_names, setting_defaults
-from course_utils.translation import scores, translate, unread
+from course_utils.translation import out_of_vocabulary, scores, translate
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = "--epochs 0.2 --set model.width=16 --set model.hidden=16 --set world.pairs=200 --set batch_tokens=512 --device cpu".split()
@@ -197,11 +197,11 @@ def train_elsewhere(*arguments, ctrl_c=False):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process, deadline = subprocess.Popen(command, env=environment, start_new_session=True, **pipes), time.monotonic()
     while ctrl_c and not Path("a run/curves.csv").exists():
-        assert process.poll() is None and time.monotonic() - deadline < patience.SECONDS
+        assert process.poll() is None and time.monotonic() - deadline < timeouts.SECONDS
         time.sleep(0.05)
     if ctrl_c:
         os.killpg(process.pid, signal.SIGINT)
-    return process.wait(timeout=patience.SECONDS), *process.communicate()
+    return process.wait(timeout=timeouts.SECONDS), *process.communicate()
 
 
 LONG = [*TINY[2:], "--epochs", 60, "--set", "validate=10", "--run", "a run"]
@@ -348,7 +348,7 @@ def test_without_a_name_the_courses_model_translates(course, complaint, here, mo
 
 
 def test_what_the_courses_model_has_hardly_ever_read_is_named_and_further_lines_are_counted(course, monkeypatch):
-    monkeypatch.setattr(files, "PRETRAINED", unread.PRETRAINED)
+    monkeypatch.setattr(files, "PRETRAINED", out_of_vocabulary.PRETRAINED)
     course(
         "translate",
         "--width",
@@ -374,19 +374,23 @@ def test_the_words_of_captions_are_those_that_translators_have_learned_from():
     by_form = Counter()
     for word, times in read.items():
         by_form[word if word.isupper() and len(word) > 1 else word.lower()] += times
-    assert unread.caption_words() == {word for word, times in by_form.items() if times >= unread.LEAST}
+    assert out_of_vocabulary.caption_words() == {
+        word for word, times in by_form.items() if times >= out_of_vocabulary.LEAST
+    }
     for language in ("de", "fr"):
         words = {
             word.lower()
             for text in load_multi30k("train", f"en-{language}").targets
-            for word in unread.LETTERS.findall(text)
+            for word in out_of_vocabulary.LETTERS.findall(text)
         }
-        assert unread.target_words(language) == words
+        assert out_of_vocabulary.target_words(language) == words
     words = [len(re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+", caption)) for caption in captions]
-    assert sum(count < unread.FEW for count in words) == 3 and len(captions) == 29_000
-    counts = {kind: sum(bool(found.search(caption)) for caption in captions) for kind, found in unread.TALK.items()}
+    assert sum(count < out_of_vocabulary.FEW for count in words) == 3 and len(captions) == 29_000
+    counts = {
+        kind: sum(bool(found.search(caption)) for caption in captions) for kind, found in out_of_vocabulary.TALK.items()
+    }
     assert counts == {"negation": 44, "person": 70, "question": 7}
-    assert all(f"only {count} " in unread.SENTENCES[kind] for kind, count in counts.items())
+    assert all(f"only {count} " in out_of_vocabulary.SENTENCES[kind] for kind, count in counts.items())
 
 
 @pytest.mark.parametrize(
@@ -409,7 +413,7 @@ def test_the_words_of_captions_are_those_that_translators_have_learned_from():
     ],
 )
 def test_what_may_be_translated_badly_is_warned_of(text, translation, parts):
-    warnings = unread.warnings_of(text, translation, "de")
+    warnings = out_of_vocabulary.warnings_of(text, translation, "de")
     assert len(warnings) == len(parts) and all(part in warning for part, warning in zip(parts, warnings, strict=True))
 
 

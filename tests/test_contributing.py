@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.base.places import FOLDERS, file_of
+from course_utils.base.paths import FOLDERS, file_of
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w+)(?: (\w+)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -108,7 +108,7 @@ def test_adding_a_lesson(course):
     assert "torch.Size([2])" in "".join(cells[-2]["outputs"][0]["data"]["text/plain"])
 
 
-def test_the_rooms_are_those_of_the_package():
-    told = re.findall(r"^\| `(\w+)/` \|", section("The rooms"), re.MULTILINE)
+def test_the_packages_are_all_described():
+    told = re.findall(r"^\| `(\w+)/` \|", section("The packages"), re.MULTILINE)
     there = sorted(folder.parent.name for folder in (ROOT / "course_utils").glob("*/__init__.py"))
     assert sorted(told) == there

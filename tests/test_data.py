@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import patience
 import pytest
+import timeouts
 import torch
 
 from course_utils.base.errors import CourseError
@@ -273,7 +273,7 @@ def test_two_at_once_on_a_cold_cache(server, monkeypatch, tmp_path):
 def test_a_download_that_is_killed_leaves_no_file_to_load(server, monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/stalls")
     process = subprocess.Popen([sys.executable, "-c", FETCH_IN_A_PROCESS], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + patience.SECONDS
+    deadline = time.monotonic() + timeouts.SECONDS
     while not files_below(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.kill()

@@ -3,8 +3,8 @@
 import itertools
 import math
 
-import extent
 import pytest
+import sampling
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,7 +123,7 @@ def test_width_one_is_greedy_and_what_is_said_of_both_holds(seed, number, longes
         torch.testing.assert_close(one.weights, weights)
 
 
-@settings(max_examples=extent.tried(4, 30), deadline=None)
+@settings(max_examples=sampling.tried(4, 30), deadline=None)
 @given(seed=st.integers(0, 10**6), width=st.sampled_from([1, 2, 3, 7]), alpha=st.sampled_from([0.0, 0.6, 2.0]))
 def test_a_sentence_is_translated_alike_in_every_batch(seed, width, alpha):
     model, source = Toy(seed, vocabulary=11, scale=1.0), sources(seed, 13, longest=7, vocabulary=11)

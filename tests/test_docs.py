@@ -79,9 +79,9 @@ def test_the_scripts_that_measure_are_there_with_their_options():
     for script in named:
         assert (ROOT / script).is_file(), script
     assert '"--cores"' in page("benchmarks/grading_nbgrader.py")
-    assert "COURSE_THOROUGH" in page("tests/extent.py") and "extent.seeds(1, 2 if TASKS[i].candidates else 20)" in page(
-        "tests/test_grading_fair.py"
-    )
+    assert "COURSE_THOROUGH" in page(
+        "tests/sampling.py"
+    ) and "sampling.seeds(1, 2 if TASKS[i].candidates else 20)" in page("tests/test_grading_fair.py")
 
 
 def test_the_commands_of_make_are_there():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.learner.in_class import unlike
+from course_utils.learner.sandbox_warnings import sandbox_warnings
 
 EXERCISES = sorted((Path(__file__).parents[1] / "exercises").glob("*.ipynb"))
 
@@ -19,7 +19,7 @@ def test_an_exercise_runs_before_anything_is_filled_in(path, course_folder, shel
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     assert len(sources) > 3
-    assert list(unlike(sources)) == []
+    assert list(sandbox_warnings(sources)) == []
     for source in sources:
         result = shell.run_cell(source)
         assert result.success, f"{source}\n{capsys.readouterr().out}"

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-import extent
 import pytest
+import sampling
 import torch
 from test_tasks import TASKS, solution_of
 
@@ -14,7 +14,7 @@ from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.checks.relations.factors import formulas, sizes_of
-from course_utils.checks.relations.results import axis_names
+from course_utils.checks.relations.result_changes import axis_names
 from course_utils.checks.running.contract import Case, is_float
 from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
@@ -40,18 +40,18 @@ def changed(task_id, change):
 
 def test_each_task_that_computes_numbers_has_its_steps():
     """Dicts, lists, words and whole numbers are counted or searched for, candidates are looked into, and a reading has many right values."""
-    others = [t for t in TASKS.values() if not (t.steps_function or t.candidates or t.reading_function)]
+    others = [t for t in TASKS.values() if not (t.steps_function or t.candidates or t.canonical_function)]
     given = {task.id: Expected(task, task.make_cases(0)[:1]).truth[0].value for task in others}
     assert not [task_id for task_id, value in given.items() if isinstance(value, (torch.Tensor, float, tuple))]
     assert len(WITH_STEPS) > 75
 
 
-@pytest.mark.parametrize("task", extent.usually(WITH_STEPS, 32), ids=lambda task: task.id)
+@pytest.mark.parametrize("task", sampling.usually(WITH_STEPS, 32), ids=lambda task: task.id)
 def test_the_steps_lead_to_the_right_answer(task):
-    for seed in extent.seeds(1, 5):
+    for seed in sampling.seeds(1, 5):
         expected = Expected(task, task.make_cases(seed))
-        known = explain.known_of(expected)
-        way = explain.Base("changed", known._way({}))
+        known = explain.evaluator_of(expected)
+        way = explain.Baseline("changed", known._variant({}))
         for place, case in enumerate(known.cases):
             if case.edge:
                 continue
@@ -63,7 +63,7 @@ def test_the_steps_lead_to_the_right_answer(task):
 
 @pytest.mark.parametrize("task", INTO_FUNCTIONS, ids=lambda task: task.id)
 def test_the_steps_that_look_into_a_function_lead_to_the_right_answer(task):
-    report = judge_answer(task, task.way({}))
+    report = judge_answer(task, task.variant({}))
     assert report.state == "passed", str(report)
 
 
@@ -139,7 +139,7 @@ def test_an_altered_input_is_told_with_a_named_mistake():
     )
 
 
-@pytest.mark.parametrize("task", extent.usually(WITH_STEPS, 3), ids=lambda task: task.id)
+@pytest.mark.parametrize("task", sampling.usually(WITH_STEPS, 3), ids=lambda task: task.id)
 def test_numbers_that_stand_in_no_relation_get_no_relation(task):
     def noisy(value):
         noise = torch.rand(1000, generator=torch.Generator().manual_seed(3))
@@ -197,7 +197,7 @@ def test_two_relations_that_fit_and_differ_elsewhere_are_not_told():
 
 
 def test_two_mistakes_at_once_are_refused_and_most_explained():
-    explained, tried = 0, extent.some("answers with two mistakes", TWO, 8, 1000)
+    explained, tried = 0, sampling.some("answers with two mistakes", TWO, 8, 1000)
     for answer in tried:
         space = {}
         exec(answer["source"], space)

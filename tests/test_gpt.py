@@ -7,7 +7,7 @@ from random import Random
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from programs import program
+from script_loader import program
 from torch import nn
 
 from course_utils.base.errors import CourseError

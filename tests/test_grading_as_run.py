@@ -7,19 +7,19 @@ import warnings
 from inspect import signature
 from pathlib import Path
 
-import extent
 import pytest
+import sampling
 import torch
-from handed_in import caged, notebook
+from submissions import needs_sandbox, notebook
 
 from course_utils import check
 from course_utils.checks import catalogue
-from course_utils.checks.running.own_state import own_state
-from course_utils.grading.judging.box import Limits
-from course_utils.grading.reading.submissions import Found
+from course_utils.checks.running.isolated_state import isolated_state
+from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.judging.sandbox_client import Limits
 from course_utils.learner import state
 
-pytestmark = caged
+pytestmark = needs_sandbox
 SOLVED = {path.stem[:2]: path for path in sorted((Path(__file__).parents[1] / "solutions").glob("*.ipynb"))}
 
 
@@ -46,7 +46,7 @@ def run_all(shell, course_folder, capsys, monkeypatch):
     compiled = lambda f=None, **options: f or (lambda f: f)  # noqa: E731
 
     def run(cells):
-        with monkeypatch.context() as patched, own_state(), warnings.catch_warnings():
+        with monkeypatch.context() as patched, isolated_state(), warnings.catch_warnings():
             warnings.simplefilter("default")
             patched.setattr(torch, "compile", compiled)  # for the same results it takes a minute, and a compiler
             for name in ("softmax", "where"):
@@ -283,7 +283,7 @@ def test_an_answer_may_compute_as_long_in_a_class_as_in_a_notebook():
     assert Limits().seconds == signature(check).parameters["seconds"].default
 
 
-@pytest.mark.parametrize("number", extent.usually(range(60), 2))
+@pytest.mark.parametrize("number", sampling.usually(range(60), 2))
 def test_changed_notebooks_earn_what_their_checks_said(number, run_all, graded):
     draw = random.Random(number)
     lesson, way = sorted(SOLVED)[1:][number * 5 % 21], WAYS[number % len(WAYS)]

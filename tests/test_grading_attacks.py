@@ -1,8 +1,8 @@
-"""Nothing that a notebook does earns a point, reaches out of the cage or holds up the grading: `grading_attacks.py` tries.
+"""Nothing that a notebook does earns a point, reaches out of the sandbox or holds up the grading: `grading_attacks.py` tries.
 
-Each variant of the cage that this machine gives is tried, as this user and, where this user is root, as an ordinary
+Each variant of the sandbox that this machine gives is tried, as this user and, where this user is root, as an ordinary
 one too. The naive grader, in the same run, suffers from each attack: so each could have done harm. A usual run tries some
-attacks of each group, in the cage with the most locks.
+attacks of each group, in the sandbox with the most locks.
 """
 
 import json
@@ -13,8 +13,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import extent
 import pytest
+import sampling
 from filelock import FileLock
 from grading_attacks import (
     ALSO,
@@ -28,8 +28,8 @@ from grading_attacks import (
     layers_of,
 )
 
-from course_utils.grading.cage import locks
 from course_utils.grading.judging.pool import cores
+from course_utils.grading.sandbox import policy
 
 RUNNER = Path(__file__).with_name("grading_attacks.py")
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -42,7 +42,7 @@ BUSY = 4  # times as long, on a busy one
 WORDS_AT_MOST = 2**16  # bytes of its line in the journal
 
 pytestmark = pytest.mark.skipif(
-    not locks.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {locks.available()})"
+    not policy.available().safe, reason=f"this machine cannot lock a learner's code in (it gives: {policy.available()})"
 )
 
 
@@ -67,7 +67,7 @@ def usually(attacks):
     groups = {}
     for name, each in attacks.items():
         groups.setdefault(each.group, []).append(name)
-    return [name for names in groups.values() for name in extent.usually(names, min(OF_EACH_GROUP, len(names)))]
+    return [name for names in groups.values() for name in sampling.usually(names, min(OF_EACH_GROUP, len(names)))]
 
 
 @pytest.fixture(scope="session")
@@ -90,17 +90,17 @@ def seen(tmp_path_factory, request):
                 began = {"naive": pool.submit(run, ["naive", json.dumps([name for name in names if name in ATTACKS])])}
                 for i, (user, variant) in enumerate(runs):
                     tried = json.dumps(here if i else names)
-                    began[f"{user}, {variant}"] = pool.submit(run, ["caged", variant, tried], user)
+                    began[f"{user}, {variant}"] = pool.submit(run, ["sandboxed", variant, tried], user)
                 kept.write_text(json.dumps({name: each.result() for name, each in began.items()}))
     return json.loads(kept.read_text())
 
 
-def caged(seen):
-    """The runs in a cage that took place."""
+def sandboxed(seen):
+    """The runs in a sandbox that took place."""
     return {name: run for name, run in seen.items() if name != "naive" and "skipped" not in run}
 
 
-@pytest.mark.parametrize("user, variant", extent.usually(RUNS, 1), ids=lambda part: part)
+@pytest.mark.parametrize("user, variant", sampling.usually(RUNS, 1), ids=lambda part: part)
 def test_variant_is_tried(seen, user, variant):
     run = seen[f"{user}, {variant}"]
     assert "failed" not in run, run.get("failed")
@@ -111,7 +111,7 @@ def test_variant_is_tried(seen, user, variant):
 
 
 def test_at_least_one_variant_is_tried(seen):
-    assert caged(seen)
+    assert sandboxed(seen)
 
 
 def test_naive_grader_grades(seen):
@@ -127,7 +127,7 @@ def test_naive_grader_suffers(seen, name):
 
 @pytest.mark.parametrize("name", usually(ATTACKS | ALSO))
 def test_nothing_comes_of_it(seen, name):
-    tried = {run: each[name] for run, each in caged(seen).items() if name in each}
+    tried = {run: each[name] for run, each in sandboxed(seen).items() if name in each}
     assert tried
     for run, result in tried.items():
         assert result["does"] == [], f"{run}: {result}"
@@ -142,7 +142,7 @@ def test_nothing_comes_of_it(seen, name):
 def test_attacks_succeed_where_a_lock_is_missing():
     """So it is the locks that keep them in: without any, and with seccomp alone."""
     for variant, names in OPEN.items():
-        came = run(["caged", variant, json.dumps(list(names))])
+        came = run(["sandboxed", variant, json.dumps(list(names))])
         assert "failed" not in came, came
         missed = {name: came[name] for name, does in names.items() if does not in came[name]["does"]}
         assert not missed, f"{variant}: {missed}"

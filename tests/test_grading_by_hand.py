@@ -7,20 +7,20 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from handed_in import ATTENTION, CAUSAL, PADDING, caged, grades, notebook
 from hypothesis import example, given
 from hypothesis import strategies as st
+from submissions import ATTENTION, CAUSAL, PADDING, grades, needs_sandbox, notebook
 
 from course_utils.base.errors import CourseError
 from course_utils.commands import main
 from course_utils.grading.grade import grade_class
 from course_utils.grading.handing_out.release import release
-from course_utils.grading.keeping.record import TO_BE_READ, Graded, Person, Result, Verdict
-from course_utils.grading.keeping.texts import fit
-from course_utils.grading.reading.overrides import read_overrides
-from course_utils.grading.reading.settings import Settings, read_settings
-from course_utils.grading.reading.written import PLACE, Written, in_words
-from course_utils.grading.writing.pages import write_in_words
+from course_utils.grading.ingest.class_settings import Settings, read_settings
+from course_utils.grading.ingest.overrides import read_overrides
+from course_utils.grading.ingest.written_answers import PLACE, Written, in_words
+from course_utils.grading.reports.pages import write_in_words
+from course_utils.grading.storage.normalise import displayable
+from course_utils.grading.storage.record import TO_BE_READ, Graded, Person, Result, Verdict
 
 COURSE = Path(__file__).parents[1]
 HEADER = "student,task,points,extension,comment\n"
@@ -90,7 +90,7 @@ def test_what_is_wrong_with_overrides_is_one_sentence(tmp_path, text):
     assert WRONG[text] in str(refused.value) and "overrides.csv" in str(refused.value)
 
 
-@caged
+@needs_sandbox
 @pytest.mark.parametrize(
     "row, said",
     [
@@ -131,7 +131,7 @@ def grade(folder, **more):
     return grade_class(folder / "in", folder / "out", settings=settings, roster=roster, **more)
 
 
-@caged
+@needs_sandbox
 def test_what_is_set_by_hand_is_told_apart_shown_and_kept(a_class):
     grade(a_class)
     before = grades(a_class / "out")
@@ -166,7 +166,7 @@ def test_what_is_set_by_hand_is_told_apart_shown_and_kept(a_class):
     assert grade(a_class).new == 0 and grades(a_class / "out") == before
 
 
-@caged
+@needs_sandbox
 def test_a_name_that_only_begins_like_a_students_is_for_the_instructor_to_look_at(a_class, capsys):
     everything_wrong = [code.replace("return", "return 1 and") for code in (PADDING, CAUSAL, ATTENTION)]
     (a_class / "in" / "ada_zzz.ipynb").write_text(notebook("import torch", *everything_wrong))
@@ -236,7 +236,7 @@ def with_text(path, *texts):
     path.write_text(json.dumps(plain), encoding="utf-8")
 
 
-@caged
+@needs_sandbox
 def test_answers_in_words_are_collected_read_and_kept(a_class):
     settings = a_class / "class.toml"
     settings.write_text(settings.read_text() + IN_WORDS)
@@ -274,7 +274,7 @@ def test_answers_in_words_are_collected_read_and_kept(a_class):
 @example(["a;=1", "a; =1", "@x", "\uff1d1", '"=1', "-5", " =1", "a,b\nc"])
 def test_a_row_to_read_leads_back_to_its_student_whatever_the_name(tmp_path_factory, texts):
     """As a person does it: points written into the rows, and the rows copied below those of overrides.csv."""
-    folder, students = tmp_path_factory.mktemp("read"), {name for text in texts if (name := fit(text).strip())}
+    folder, students = tmp_path_factory.mktemp("read"), {name for text in texts if (name := displayable(text).strip())}
     question = Written("03.why_three", "Why three?", 2)
     result = Result("00" * 32, "", "x.ipynb", "03", verdicts=(Verdict(question.id, TO_BE_READ, code="Since."),))
     write_in_words(folder, lambda: [Graded(Person(name), (result,), ()) for name in students], [question], {})
@@ -287,7 +287,7 @@ def test_a_row_to_read_leads_back_to_its_student_whatever_the_name(tmp_path_fact
     }
 
 
-@caged
+@needs_sandbox
 def test_a_request_to_look_again_is_listed_until_it_is_answered(a_class):
     ask = "**Look again at 03.attention:** My <i>mask</i> is right."
     with_text(a_class / "in" / "ada.ipynb", ask)
@@ -334,7 +334,7 @@ def test_a_question_in_words_is_handed_out_and_its_place_is_no_answer(tmp_path):
     assert "| 03.why_three | an answer in words | 1 |" in (path.parent / "README.md").read_text(encoding="utf-8")
 
 
-@caged
+@needs_sandbox
 def test_words_take_nothing_from_what_is_judged(a_class):
     with_text(a_class / "in" / "ada.ipynb", "**Answer to 03.padding_mask:** x", "**Answer to 04.dot:** y")
     grade(a_class)

@@ -9,23 +9,23 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import patience
 import psutil
 import pytest
-from four_tasks import states
-from handed_in import caged, notebook
+import timeouts
+from lesson_03_tasks import states
+from submissions import needs_sandbox, notebook
 
 from course_utils.commands import main
-from course_utils.grading.cage import locks
+from course_utils.grading.ingest.submissions import find
 from course_utils.grading.judging import cluster
-from course_utils.grading.judging.box import Limits
 from course_utils.grading.judging.pool import Plan
-from course_utils.grading.keeping.journal import Journal
-from course_utils.grading.keeping.record import Result
-from course_utils.grading.reading.submissions import find
+from course_utils.grading.judging.sandbox_client import Limits
+from course_utils.grading.sandbox import policy
+from course_utils.grading.storage.journal import Journal
+from course_utils.grading.storage.record import Result
 
 distributed = pytest.importorskip("distributed", reason='dask is missing: pip install "attention-course[cluster]"')
-pytestmark = caged
+pytestmark = needs_sandbox
 
 ANSWERS = """import torch
 def padding_mask(lengths, size):
@@ -92,7 +92,7 @@ def test_one_worker_killed_and_the_gradebook_is_the_local_ones(
     assert code == 1, said.err  # files that are no notebooks
     assert "Graded now: 15. Taken from the journal: 0." in said.out
     assert killed and killed[0] not in workers(local_cluster).values()
-    assert left and not psutil.wait_procs(left, timeout=patience.SECONDS)[1]  # its fork server and learner's process
+    assert left and not psutil.wait_procs(left, timeout=timeouts.SECONDS)[1]  # its fork server and learner's process
     monkeypatch.undo()
     assert main(["grade", str(submissions), "--out", str(tmp_path / "ours"), "--seed", SEED, "--workers", "1"]) == 1
     assert gradebook(tmp_path / "theirs") == gradebook(tmp_path / "ours")
@@ -102,7 +102,7 @@ def test_one_worker_killed_and_the_gradebook_is_the_local_ones(
 
 def grade(submissions, address, seed=6):
     """Results by student, without seconds, of the first eight files."""
-    plan = Plan(seed, locks.available(), Limits(), ())
+    plan = Plan(seed, policy.available(), Limits(), ())
     return {result.student: plain(result) for result in cluster.grade_all(files(submissions)[:8], plan, address)}
 
 
@@ -136,7 +136,7 @@ def test_a_file_that_ends_every_worker_costs_its_own_row_only(submissions, local
 
 
 def test_a_worker_with_another_version_is_refused(submissions, local_cluster, monkeypatch):
-    monkeypatch.setattr(cluster, "about", lambda: {"torch": "0.1"})
+    monkeypatch.setattr(cluster, "environment_versions", lambda: {"torch": "0.1"})
     said = r"another version of torch \([\d.]+.*, here 0.1\): install the same"
     with pytest.raises(cluster.ClusterError, match=said):
         grade(submissions, local_cluster.scheduler_address)
@@ -145,20 +145,20 @@ def test_a_worker_with_another_version_is_refused(submissions, local_cluster, mo
 @pytest.mark.thorough
 def test_a_worker_without_locks_refuses(submissions, local_cluster):
     def without_locks():
-        from course_utils.grading.cage import locks
+        from course_utils.grading.sandbox import policy
 
-        locks.with_locks, locks.available = locks.available, locks.Layers
+        policy.with_locks, policy.available = policy.available, policy.Layers
 
     def with_locks():
-        from course_utils.grading.cage import locks
+        from course_utils.grading.sandbox import policy
 
-        locks.available = locks.with_locks
+        policy.available = policy.with_locks
 
     with distributed.Client(local_cluster) as client:
         client.run(without_locks)
         try:
             said = "a worker on .* does not grade. This machine cannot lock .* --unsafe"
-            with pytest.raises(locks.CageError, match=said):
+            with pytest.raises(policy.SandboxError, match=said):
                 grade(submissions, local_cluster.scheduler_address, seed=7)
         finally:
             client.run(with_locks)
@@ -212,7 +212,7 @@ def test_a_scheduler_that_goes_is_a_sentence_and_the_results_so_far_stay(submiss
                 with pytest.raises(
                     cluster.ClusterError, match="The scheduler at .* has gone: start it, and run the same"
                 ):
-                    plan = Plan(8, locks.available(), Limits(), ())
+                    plan = Plan(8, policy.available(), Limits(), ())
                     for result in cluster.grade_all(files(submissions), plan, f"tcp://127.0.0.1:{port}"):
                         came.append(result)
                         if result.verdicts:

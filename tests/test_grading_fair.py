@@ -1,20 +1,20 @@
-"""Right answers in many styles, each run in the cage with fresh inputs, the solutions on a busy machine: none may fail."""
+"""Right answers in many styles, each run in the sandbox with fresh inputs, the solutions on a busy machine: none may fail."""
 
 import functools
 import subprocess
 import sys
 from itertools import zip_longest
 
-import extent
 import pytest
-from handed_in import wanted
+import sampling
 from right_answers import FILES, RIGHT, exercises_of
+from submissions import wanted
 from test_tasks import TASKS
 
 from course_utils.checks.catalogue import answers
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
-from course_utils.grading.judging.box import Limits
+from course_utils.grading.judging.sandbox_client import Limits
 
 BUSY = 2  # other processes that each would like a core, beside the tests' own
 
@@ -59,9 +59,9 @@ def busy():
 
 
 @pytest.fixture(scope="module")
-def box(box):
-    box.limits = Limits(seconds=150, whole=3000)  # time is not what is tried here
-    return box
+def sandbox(sandbox):
+    sandbox.limits = Limits(seconds=150, whole=3000)  # time is not what is tried here
+    return sandbox
 
 
 @functools.cache
@@ -76,21 +76,21 @@ def test_there_are_enough_styles():
     assert {task_id for _, ids in STYLES.values() for task_id in ids} == set(TASKS)
 
 
-@pytest.mark.parametrize("name", extent.usually([name for name in STYLES if name not in SOLUTIONS], 5))
-def test_no_right_answer_fails(name, box):
-    assert_right(name, box)
+@pytest.mark.parametrize("name", sampling.usually([name for name in STYLES if name not in SOLUTIONS], 5))
+def test_no_right_answer_fails(name, sandbox):
+    assert_right(name, sandbox)
 
 
-@pytest.mark.parametrize("name", extent.usually(SOLUTIONS, 1))
-def test_no_solution_fails_on_a_busy_machine(name, busy, box):
-    assert_right(name, box)
+@pytest.mark.parametrize("name", sampling.usually(SOLUTIONS, 1))
+def test_no_solution_fails_on_a_busy_machine(name, busy, sandbox):
+    assert_right(name, sandbox)
 
 
-def assert_right(name, box):
+def assert_right(name, sandbox):
     cells, ids = STYLES[name]
     # Of a test over candidates a seed changes the order alone, and it asks them thousands of times across a pipe.
-    runs = [(TASKS[i], seed) for i in ids for seed in extent.seeds(1, 2 if TASKS[i].candidates else 20)]
-    came = list(box.answers(cells, [wanted(task, known(task, seed)[0], offers=(BORROWED,)) for task, seed in runs]))
+    runs = [(TASKS[i], seed) for i in ids for seed in sampling.seeds(1, 2 if TASKS[i].candidates else 20)]
+    came = list(sandbox.answers(cells, [wanted(task, known(task, seed)[0], offers=(BORROWED,)) for task, seed in runs]))
     failed, came = came[: -len(runs)], came[-len(runs) :]
     assert not failed
     for (task, seed), answer in zip(runs, came, strict=True):
@@ -99,8 +99,8 @@ def assert_right(name, box):
         assert report.state == "passed", f"seed {seed}: {report}"
 
 
-def test_a_wrong_answer_does_fail_here(box):
+def test_a_wrong_answer_does_fail_here(sandbox):
     task = TASKS["04.dot"]
     cases, truth = known(task, 0)
-    (answer,) = box.answers(["def dot(state, hidden):\n    return hidden @ state.mT"], [wanted(task, cases)])
+    (answer,) = sandbox.answers(["def dot(state, hidden):\n    return hidden @ state.mT"], [wanted(task, cases)])
     assert judge(task, cases, answer.outcomes, truth).state == "failed"

@@ -1,6 +1,6 @@
 """What one notebook can do to other students, to the grading, or to its own points without an exercise: nothing.
 
-Each was done to an earlier version. Not here: breaking out of the cage (`test_grading_attacks.py`), broken files
+Each was done to an earlier version. Not here: breaking out of the sandbox (`test_grading_attacks.py`), broken files
 (`test_grading_inputs.py`).
 """
 
@@ -13,19 +13,19 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import extent
-import patience
 import pytest
+import sampling
+import timeouts
 import torch
-from four_tasks import FOUR, states
-from handed_in import ATTENTION, CAUSAL, PADDING, caged, grades, notebook
+from lesson_03_tasks import FOUR, states
 from right_answers import exercises_of
+from submissions import ATTENTION, CAUSAL, PADDING, grades, needs_sandbox, notebook
 from test_tasks import solution_of
 
 from course_utils.base import files
 from course_utils.base.errors import CourseError
 from course_utils.base.imports import PACKAGES
-from course_utils.base.places import file_of, names_in
+from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue, explain, judge
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.running.contract import Case, Outcome, pack, question, unpack
@@ -33,24 +33,24 @@ from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
 from course_utils.commands import main
-from course_utils.grading.cage import locks
 from course_utils.grading.grade import grade_class, what_to_grade, which_lessons
 from course_utils.grading.handing_out.nbgrader import export
 from course_utils.grading.handing_out.release import release
-from course_utils.grading.judging import box as boxes
+from course_utils.grading.ingest import lessons
+from course_utils.grading.ingest.class_settings import Settings
+from course_utils.grading.ingest.notebook_file import Notebook, read_notebook
+from course_utils.grading.ingest.submissions import Found, canvas_id, find
+from course_utils.grading.ingest.tampering import find_tampering
 from course_utils.grading.judging import grader as graders
+from course_utils.grading.judging import sandbox_client
 from course_utils.grading.judging.grader import Grader, result_key
-from course_utils.grading.keeping.journal import GAVE_UP, Journal, JournalError
-from course_utils.grading.keeping.record import BYTES_AT_MOST, Graded, Person, Result, Verdict
-from course_utils.grading.reading import lessons
-from course_utils.grading.reading.altered import altered
-from course_utils.grading.reading.notebook_file import Notebook, read_notebook
-from course_utils.grading.reading.settings import Settings
-from course_utils.grading.reading.submissions import Found, canvas_id, find
-from course_utils.grading.writing.class_page import class_page
-from course_utils.grading.writing.pages import feedback
-from course_utils.grading.writing.points import score
-from course_utils.grading.writing.sentences import why
+from course_utils.grading.reports.class_page import class_page
+from course_utils.grading.reports.pages import feedback
+from course_utils.grading.reports.points import score
+from course_utils.grading.reports.sentences import why
+from course_utils.grading.sandbox import policy
+from course_utils.grading.storage.journal import GAVE_UP, Journal, JournalError
+from course_utils.grading.storage.record import BYTES_AT_MOST, Graded, Person, Result, Verdict
 from course_utils.models import attention
 
 COURSE = Path(__file__).parents[1]
@@ -129,11 +129,11 @@ def test_a_class_that_hands_in_large_pictures_has_a_lesson(tmp_path):
 def test_a_large_class_is_asked_in_part_and_each_student_in_part(tmp_path, monkeypatch):
     monkeypatch.setattr(lessons, "STUDENTS", 4)
     monkeypatch.setattr(lessons, "NOTEBOOKS", 2)
-    count = lessons.votes(find(a_class(tmp_path / "in", 10, s0=3)))
+    count = lessons.count_lessons(find(a_class(tmp_path / "in", 10, s0=3)))
     assert count == {"03": 3, "04": 1}  # of every third student; s0's last two are strays
 
 
-@caged
+@needs_sandbox
 def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_point(tmp_path, graded_here):
     folder, begun = a_class(tmp_path / "in", 3, s1=2), []
     done = grade_class(folder, tmp_path / "out", begin=begun.append)
@@ -169,14 +169,14 @@ def test_no_result_is_a_long_line_whatever_a_notebook_says_of_itself(tmp_path):
         assert len(journal) == 30 and journal[f"{7:064x}"].student == "eve"
 
 
-@caged
+@needs_sandbox
 def test_an_exceptions_text_is_no_reason_for_suspicion(grade):
     result = grade("raise ValueError('it ended the process through a pipe')", PADDING)
     assert result.suspicions == () and "ended the process" in result.remarks[0]
 
 
 @pytest.mark.thorough
-@caged
+@needs_sandbox
 def test_results_hold_no_measured_times_process_numbers_addresses_or_chance(grader, grade):
     cells = (
         "import os, random, numpy, torch\nraise ValueError(f'{os.getpid()} {object()} {random.random()} {numpy.random.rand()} {torch.rand(1)}')",
@@ -184,7 +184,7 @@ def test_results_hold_no_measured_times_process_numbers_addresses_or_chance(grad
         "def causal_mask(size):\n    raise ValueError(os.getpid(), object())",
     )
     first = grade(*cells)
-    grader.box.restart()
+    grader.sandbox.restart()
     again = grade(*cells)
     assert first.remarks == again.remarks and " at …>" in first.remarks[0]
     assert [v.message for v in first.verdicts] == [v.message for v in again.verdicts]
@@ -231,7 +231,7 @@ def test_properties_are_looked_at_in_values_of_the_right_size_only():
     assert seen == [(2,), (4,)]
 
 
-@caged
+@needs_sandbox
 def test_a_judge_that_takes_too_long_or_too_much_costs_that_answer_alone(grade, monkeypatch):
     judged = judge.judge
 
@@ -250,7 +250,7 @@ def test_a_judge_that_takes_too_long_or_too_much_costs_that_answer_alone(grade, 
 
 
 SAYS = """import sys, torch
-server = sys.modules["course_utils.grading.cage.fork_server"]
+server = sys.modules["course_utils.grading.sandbox.fork_server"]
 server.plain = lambda value: value
 value = {}
 sys.modules["course_utils.learner.notebook"].answers["00.q1"] = (value, 7)
@@ -259,7 +259,7 @@ sys.modules["course_utils.learner.notebook"].answers["00.q2"] = ("b", value)
 NESTED = "torch.ones(2)\nfor _ in range(420):\n    value = server.Foreign(value)"
 
 
-@caged
+@needs_sandbox
 @pytest.mark.parametrize(
     "value",
     ["[torch.rand(900) for _ in range(1000)]", NESTED, "'x' * 10**6", "2**4000", "(1, 2)", "server.Foreign('x')"],
@@ -267,11 +267,11 @@ NESTED = "torch.ones(2)\nfor _ in range(420):\n    value = server.Foreign(value)
 def test_of_an_answer_to_a_question_only_scalars_are_looked_at(grade, value):
     began = time.monotonic()
     result = grade(SAYS.format(value), name="00.ipynb")
-    assert time.monotonic() - began < patience.SECONDS / 10  # a thousand tensors took 80 s
+    assert time.monotonic() - began < timeouts.SECONDS / 10  # a thousand tensors took 80 s
     assert (result.problem, state(result, "00.q1"), state(result, "00.q2")) == ("", "missing", "missing")
 
 
-@caged
+@needs_sandbox
 @pytest.mark.parametrize("error", [RecursionError("too deep"), TimeIsUp()])
 def test_what_the_grader_stumbles_over_is_a_sentence_on_its_page_that_is_kept(grader, grade, monkeypatch, error):
     def stumble(*_):
@@ -287,21 +287,21 @@ def test_what_the_grader_stumbles_over_is_a_sentence_on_its_page_that_is_kept(gr
     assert state(grade("import torch", CAUSAL), "03.causal_mask") == "passed"
 
 
-@caged
-@pytest.mark.parametrize("error", [OSError(), MemoryError(), boxes.ServerGone()])
+@needs_sandbox
+@pytest.mark.parametrize("error", [OSError(), MemoryError(), sandbox_client.ServerGone()])
 def test_what_this_machine_lacks_for_a_moment_is_tried_again(grader, grade, monkeypatch, error):
     def lack(*_):
         raise error
 
     restarted = []
     monkeypatch.setattr(grader, "_verdict", lack)
-    monkeypatch.setattr(grader.box, "restart", lambda: restarted.append(1))
+    monkeypatch.setattr(grader.sandbox, "restart", lambda: restarted.append(1))
     with pytest.raises(type(error)):
         grade("import torch", CAUSAL)
-    assert len(restarted) == 2 * isinstance(error, boxes.ServerGone)
+    assert len(restarted) == 2 * isinstance(error, sandbox_client.ServerGone)
 
 
-@caged
+@needs_sandbox
 def test_judging_an_answer_to_a_question_is_limited(grade, monkeypatch):
     def forever(*_):
         while True:
@@ -311,7 +311,7 @@ def test_judging_an_answer_to_a_question_is_limited(grade, monkeypatch):
     assert "(TimeIsUp)" in grade('from course_utils import check\ncheck("00.q1", 1)', name="00.ipynb").problem
 
 
-@caged
+@needs_sandbox
 def test_letters_for_another_order_of_the_options_earn_nothing(grade):
     """Else letters that are passed on for one published seed are right in any class."""
     asked = [question for question in catalogue.questions_of("03") if question.options(0)]
@@ -332,7 +332,7 @@ def test_the_seed_of_questions_decides_on_what_is_graded_again(tmp_path):
     path = tmp_path / "03.ipynb"
     path.write_text(notebook(CAUSAL))
     found = Found("ada", path, "03.ipynb")
-    keys = {result_key(found, SEED, boxes.Limits(), questions=questions) for questions in (None, 7, 8)}
+    keys = {result_key(found, SEED, sandbox_client.Limits(), questions=questions) for questions in (None, 7, 8)}
     assert len(keys) == 3
 
 
@@ -351,7 +351,7 @@ own.__module__ = causal_mask.__module__ = "__main__"
 """
 
 
-@caged
+@needs_sandbox
 def test_the_courses_own_code_is_not_there_to_be_called(grade):
     result = grade(BORROWED)
     assert states(result) == ["error", "error", "error", "missing"]
@@ -359,7 +359,7 @@ def test_the_courses_own_code_is_not_there_to_be_called(grade):
     assert {p.points for p in score(result, Settings())} == {0}
 
 
-@caged
+@needs_sandbox
 def test_a_copy_of_the_courses_own_code_is_seen_and_earns_nothing_unless_the_instructor_says_so(grade):
     copied = "\n".join(inspect.getsource(function) for function in (attention.padding_mask, attention.causal_mask))
     result = grade("import torch\nfrom torch import Tensor", copied)
@@ -384,7 +384,7 @@ HIDDEN = {
 }
 
 
-@caged
+@needs_sandbox
 @pytest.mark.parametrize("how", HIDDEN)
 def test_who_hides_the_courses_own_code_is_worth_a_look(grade, how):
     result = grade("import torch\nfrom course_utils.models import attention as course", HIDDEN[how])
@@ -394,7 +394,7 @@ def test_who_hides_the_courses_own_code_is_worth_a_look(grade, how):
     assert told
 
 
-@caged
+@needs_sandbox
 def test_only_imports_that_no_exercise_offers_are_noticed(grade):
     offered, more = "import attention as reference", "import attention, causal_mask"
     said = [grade(f"from course_utils.models.attention {names}", CAUSAL) for names in (offered, more)]
@@ -431,14 +431,14 @@ def test_what_honest_notebooks_hold_is_no_suspicion(code, said, suspicious):
     assert found == ([wanted, []] if suspicious else [[], wanted])
 
 
-@caged
+@needs_sandbox
 def test_an_answer_that_is_too_slow_to_be_interrupted_is_not_said_to_have_ended_its_process(grader, grade, monkeypatch):
-    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=1, whole=4))
+    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=1, whole=4))
     result = grade("import torch", "def causal_mask(size):\n    return sum(range(10**12))")
     assert state(result, "03.causal_mask") == "error" and result.suspicions == ()
 
 
-@caged
+@needs_sandbox
 def test_what_was_altered_is_noticed_and_no_student_reads_it(tmp_path, grader):
     (released,) = release(COURSE, ["03"], tmp_path, Settings())
     plain = json.loads(released.read_text(encoding="utf-8"))
@@ -474,10 +474,10 @@ def test_what_is_handed_out_is_not_taken_for_altered(lesson, tmp_path):
     for path in (*paths, *export(COURSE, [lesson], tmp_path / "nbgrader", Settings())):
         notebook = read_notebook(path, lessons.names_by_lesson())
         assert notebook.lesson == lesson[:2]
-        assert altered(notebook.titled, notebook.cells, notebook.lesson) == [], path
+        assert find_tampering(notebook.titled, notebook.cells, notebook.lesson) == [], path
 
 
-@caged
+@needs_sandbox
 def test_an_answer_may_use_a_profiler(grade):
     code = "import cProfile, torch\ndef causal_mask(size):\n    with cProfile.Profile():\n        return torch.ones(size, size).tril().bool()"
     result = grade(code)
@@ -485,7 +485,7 @@ def test_an_answer_may_use_a_profiler(grade):
 
 
 @pytest.mark.parametrize(
-    "task_id", extent.usually([task.id for of in catalogue.by_lesson().values() for task in of], 12)
+    "task_id", sampling.usually([task.id for of in catalogue.by_lesson().values() for task in of], 12)
 )
 def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_more(task_id):
     task = catalogue.load(task_id)
@@ -537,14 +537,14 @@ def in_secret(tmp_path_factory):
     secret = tmp_path_factory.mktemp("hidden") / "secret-name"
     secret.mkdir()
     path = secret / "03.ipynb"
-    limits = boxes.Limits(seconds=patience.SECONDS, whole=4 * patience.SECONDS)
+    limits = sandbox_client.Limits(seconds=timeouts.SECONDS, whole=4 * timeouts.SECONDS)
     mirror = tmp_path_factory.mktemp("mirror")
     (mirror / "sst2").mkdir()
     for name in ("sst2/dev.tsv", "solutions.txt"):
         (mirror / name).write_text("what is in it")
     patched = pytest.MonkeyPatch()
     patched.setenv("COURSE_DATA_MIRROR", str(mirror))
-    with Grader(2**100, locks.chosen(), limits, [secret]) as grader:
+    with Grader(2**100, policy.chosen(), limits, [secret]) as grader:
         patched.undo()
 
         def remark(cell):
@@ -554,7 +554,7 @@ def in_secret(tmp_path_factory):
         yield remark
 
 
-@caged
+@needs_sandbox
 def test_arguments_and_environment_tell_nothing(in_secret):
     said = in_secret("import os, sys\nraise ValueError(repr((sys.argv, sys.orig_argv, sorted(os.environ))))")
     assert "ValueError: (['']," in said and "secret-name" not in said and "hidden" not in said
@@ -562,7 +562,7 @@ def test_arguments_and_environment_tell_nothing(in_secret):
     assert names <= {"COURSE_DATA_MIRROR", "COURSE_PROGRESS", "HOME", "LANG", "MPLBACKEND", "PATH"}
 
 
-@caged
+@needs_sandbox
 def test_of_a_mirror_of_data_sets_these_can_be_read_and_nothing_beside_them(in_secret):
     """Whoever names a folder too far above the data would else open solutions."""
     read = "import os\nmirror = os.environ['COURSE_DATA_MIRROR']\nraise ValueError(open(mirror + {!r}).read())"
@@ -591,7 +591,7 @@ raise ValueError(f"{len(known) > 10_000} {sorted(found)}")
 """
 
 
-@caged
+@needs_sandbox
 def test_no_frame_global_or_closure_holds_a_hidden_path(in_secret):
     """The frame of the process's own `main` held the settings, with the paths of submissions, results and roster."""
     assert in_secret(LOOKS) == "Cell 1 failed: ValueError: True []"
@@ -601,13 +601,13 @@ def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
     packages = tmp_path / "lib" / "python3.99" / "site-packages"
     for name in ("course_utils/checks", "course_lessons/shared", "torch_like"):
         (packages / name).mkdir(parents=True)
-    libraries = locks._libraries()
-    monkeypatch.setattr(locks, "_libraries", lambda: [*libraries, str(tmp_path / "lib")])
-    locks._of_the_course.cache_clear()
+    libraries = policy._libraries()
+    monkeypatch.setattr(policy, "_libraries", lambda: [*libraries, str(tmp_path / "lib")])
+    policy._of_the_course.cache_clear()
     try:
-        shown = locks.readable()
+        shown = policy.readable()
     finally:
-        locks._of_the_course.cache_clear()
+        policy._of_the_course.cache_clear()
     assert str(packages / "torch_like") in shown
     assert not [path for path in shown for name in PACKAGES if (packages / name).is_relative_to(path)]
 
@@ -658,7 +658,7 @@ def test_a_files_name_that_a_student_chose_does_not_hide_who_canvas_says_it_is(t
 
 
 @pytest.mark.thorough
-@caged
+@needs_sandbox
 def test_slow_cells_leave_time_for_answers(grade):
     slow = "end = time.process_time() + 12\nwhile time.process_time() < end: pass"
     result = grade("import time, torch", *[slow] * 4, PADDING, CAUSAL, ATTENTION)
@@ -666,16 +666,16 @@ def test_slow_cells_leave_time_for_answers(grade):
     assert len(result.remarks) == 4
 
 
-@caged
+@needs_sandbox
 def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(grader, grade, monkeypatch):
-    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=2, whole=8))
+    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=2, whole=8))
     ends = "import os\ndef padding_mask(lengths, size):\n    os._exit(0)"
     result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(4)", ends,
                    "def causal_mask(size):\n    return helper(size).tril().bool()", ATTENTION)  # fmt: skip
     assert states(result)[1:3] == ["passed", "passed"]
 
 
-@caged
+@needs_sandbox
 @pytest.mark.parametrize(
     "text", ["chr(0xD800)", "chr(0xD800) * 10**5", "'\\0' * 10**5", "'\u00e9' * 10**5", "[chr(0xDFFF)] * 10**5"]
 )
@@ -689,12 +689,12 @@ STUBS = [f"def {name}(*args):\n    raise NotImplementedError" for name in ("padd
 CHECKS = [f'check("03.{name}", {name})' for name in ("padding_mask", "causal_mask", "attention")]
 
 
-@caged
+@needs_sandbox
 @pytest.mark.parametrize("answers", [STUBS, [PADDING, "import os; os._exit(0)", CAUSAL, ATTENTION]])
 def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader, grade, monkeypatch, answers):
     """Forty cells of a tenth of a second, around stubs that are called, or an end of the process."""
-    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=1, whole=6))
-    monkeypatch.setattr(boxes, "busy", lambda: 1.0)
+    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=1, whole=6))
+    monkeypatch.setattr(sandbox_client, "load_factor", lambda: 1.0)
     waits = ["import time, torch\nfrom course_utils import check\ntime.sleep(0.1)"] * 20
     again = ["import os, time\nif time.process_time() > 0: os._exit(0)"] if answers is not STUBS else []
     began = time.monotonic()
@@ -703,18 +703,18 @@ def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader
     assert "The 6 seconds that a notebook has for all its cells and answers were used up" in result.remarks[0]
 
 
-@caged
+@needs_sandbox
 def test_an_answer_that_is_stopped_early_is_not_said_to_have_computed_for_all_its_time(grader, grade, monkeypatch):
-    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=3, whole=4))
-    monkeypatch.setattr(boxes, "busy", lambda: 1.0)
+    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=3, whole=4))
+    monkeypatch.setattr(sandbox_client, "load_factor", lambda: 1.0)
     cells = [f"import time\ndef {name}(*args):\n    time.sleep(2.5)" for name in ("padding_mask", "causal_mask")]
     result = grade(*cells)
     assert states(result)[1] == "not run" and "not to its end" in result.verdicts[1].message
 
 
-@caged
+@needs_sandbox
 def test_slow_cells_that_run_again_leave_time_for_the_answers_below(grader, grade, monkeypatch):
-    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=2, whole=6))
+    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=2, whole=6))
     slow = "import time, torch\nfrom course_utils import check\ntime.sleep(1.2)"
     cells = [STUBS[0], 'check("03.padding_mask", padding_mask)', CAUSAL, PADDING, ATTENTION]
     assert states(grade(slow, *cells))[:3] == ["passed"] * 3
@@ -746,10 +746,10 @@ def test_of_many_notebooks_of_a_student_those_with_most_answers_are_run(tmp_path
     assert "39 more notebooks of the same lesson were handed in" in " ".join(one.note for one in ran)
 
 
-@caged
+@needs_sandbox
 @pytest.mark.parametrize(
     "finished, copy",
-    extent.usually([("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")], 1),
+    sampling.usually([("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")], 1),
 )
 def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, graded_here, finished, copy):
     for name, code in ((finished, CAUSAL), (copy, "def causal_mask(size):\n    raise NotImplementedError")):
@@ -761,7 +761,7 @@ def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path,
     assert row["total"] == "1" and "of several the one with most answers" in row["remarks"]
 
 
-@caged
+@needs_sandbox
 @pytest.mark.parametrize(
     "cell",
     [
@@ -772,11 +772,11 @@ def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path,
     ],
 )
 def test_what_stops_a_cell_does_not_cost_the_definitions_in_it(grader, grade, monkeypatch, cell):
-    monkeypatch.setattr(grader.box, "limits", boxes.Limits(seconds=2, whole=8))
+    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=2, whole=8))
     assert state(grade(cell.format(CAUSAL)), "03.causal_mask") == "passed"
 
 
-@caged
+@needs_sandbox
 def test_future_imports_hold_for_the_cells_below(grade):
     result = grade(
         "from __future__ import annotations\nimport torch",
@@ -785,7 +785,7 @@ def test_future_imports_hold_for_the_cells_below(grade):
     assert result.remarks == () and state(result, "03.causal_mask") == "passed"
 
 
-@caged
+@needs_sandbox
 def test_a_number_of_any_kind_answers_a_question(tmp_path, grader):
     path = tmp_path / "02.ipynb"
     for answer in ("0.75", "torch.tensor(0.75)", "numpy.float32(0.75)", "fractions.Fraction(3, 4)"):
@@ -797,7 +797,7 @@ def test_a_number_of_any_kind_answers_a_question(tmp_path, grader):
         assert state(grader.grade(Found("ada", path, "02.ipynb"), "00" * 32), "02.q2") == "passed", answer
 
 
-@caged
+@needs_sandbox
 def test_of_a_question_it_is_said_which_kind_of_answer_is_wanted(grade):
     said = {"q1": "0.5", "q2": '"b"', "q3": '""', "q4": "[1]", "q5": "..."}
     checks = "\n".join(f'check("02.{name}", {answer}, seed=7)' for name, answer in said.items())
@@ -816,23 +816,23 @@ def test_of_a_question_it_is_said_which_kind_of_answer_is_wanted(grade):
 
 
 @pytest.mark.thorough
-@caged
+@needs_sandbox
 def test_a_server_that_dies_while_it_starts_is_begun_once_more(monkeypatch, tmp_path):
-    python, tried = locks.python(), []
+    python, tried = policy.python(), []
 
     def dies_once():
         tried.append(1)
         return "/bin/false" if len(tried) == 1 else python
 
-    monkeypatch.setattr(boxes.locks, "python", dies_once)
+    monkeypatch.setattr(sandbox_client.locks, "python", dies_once)
     path = tmp_path / "03.ipynb"
     path.write_text(notebook("import torch", CAUSAL))
-    with Grader(2**100, locks.chosen()) as grader:
+    with Grader(2**100, policy.chosen()) as grader:
         assert state(grader.grade(Found("ada", path, "03.ipynb"), "00" * 32), "03.causal_mask") == "passed"
     assert len(tried) == 2
-    monkeypatch.setattr(boxes.locks, "python", lambda: "/bin/false")
-    with pytest.raises(locks.CageError, match="could not be started"):
-        boxes.Box(locks.chosen()).__enter__()
+    monkeypatch.setattr(sandbox_client.locks, "python", lambda: "/bin/false")
+    with pytest.raises(policy.SandboxError, match="could not be started"):
+        sandbox_client.SandboxClient(policy.chosen()).__enter__()
 
 
 @pytest.mark.parametrize(
@@ -860,7 +860,7 @@ def test_folders_that_killed_processes_leave_are_removed_at_the_next_start(tmp_p
         f"import os, tempfile\ntempfile.tempdir = {str(tmp_path)!r}\nfrom course_utils.base.files import scratch\n"
         "with scratch('course-grade') as folder:\n    (folder / 'x').touch()\n    os._exit(9)"
     )
-    subprocess.run([sys.executable, "-c", code], timeout=patience.SECONDS)
+    subprocess.run([sys.executable, "-c", code], timeout=timeouts.SECONDS)
     left = list(tmp_path.iterdir())
     assert len(left) == 1
     (tmp_path / "course-grade-of-somebody-else").mkdir()
@@ -882,7 +882,7 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on a file's size")
 @pytest.mark.parametrize(
     "line",
-    extent.usually(
+    sampling.usually(
         [
             "release 03 --out {out}",
             "export nbgrader {out} 03",
@@ -901,8 +901,8 @@ def test_a_full_disk_is_a_sentence_with_the_files_name(tmp_path, line):
     rows = "".join(f'"s{i}","",1,1,1\n' for i in range(500))
     (tmp_path / "results" / "grades.csv").write_text('"student","name","total","possible","03.x points"\n' + rows)
     command = [sys.executable, "-c", FULL, *line.format(**places).split()]
-    root = locks.PACKAGE.parent
-    done = subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=patience.SECONDS)
+    root = policy.PACKAGE.parent
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=timeouts.SECONDS)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
     assert re.fullmatch(rf"course: cannot use {re.escape(str(tmp_path / 'out'))}/\S+: File too large\n", done.stderr)
     assert not list((tmp_path / "out").rglob("*.tmp"))

@@ -12,24 +12,24 @@ from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
-import extent
 import pytest
+import sampling
 import torch
-from four_tasks import FOUR
-from handed_in import notebook
 from hypothesis import given
 from hypothesis import strategies as st
+from lesson_03_tasks import FOUR
+from submissions import notebook
 from test_tasks import as_answer
 
-from course_utils.base.places import file_of, names_in
+from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.catalogue import answers
 from course_utils.checks.compare import KINDS
-from course_utils.grading.keeping.record import Person, Result, Verdict
-from course_utils.grading.reading import notebook_file, submissions
-from course_utils.grading.reading.lessons import names_by_lesson
-from course_utils.grading.reading.notebook_file import (
+from course_utils.grading.ingest import notebook_file, submissions
+from course_utils.grading.ingest.class_settings import Settings, SettingsError, read_settings, written_out
+from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.notebook_file import (
     Unreadable,
     definition,
     definitions,
@@ -38,11 +38,11 @@ from course_utils.grading.reading.notebook_file import (
     notebook_in,
     read_notebook,
 )
-from course_utils.grading.reading.roster import read_roster, submitted
-from course_utils.grading.reading.settings import Settings, SettingsError, read_settings, written_out
-from course_utils.grading.reading.submissions import SubmissionError, find
-from course_utils.grading.reading.table import TableError
-from course_utils.grading.writing.points import graded, score
+from course_utils.grading.ingest.roster import read_roster, submitted
+from course_utils.grading.ingest.submissions import SubmissionError, find
+from course_utils.grading.ingest.table import TableError
+from course_utils.grading.reports.points import graded, score
+from course_utils.grading.storage.record import Person, Result, Verdict
 
 ROOT = Path(__file__).parents[1]
 KNOWN = names_by_lesson()
@@ -222,7 +222,7 @@ def _costs(content, tmp_path):
     path.write_bytes(content)
     code = """if True:
         import resource, sys
-        from course_utils.grading.reading.notebook_file import read_notebook, Unreadable
+        from course_utils.grading.ingest.notebook_file import read_notebook, Unreadable
         try: read_notebook(sys.argv[1], {})
         except Unreadable: pass
         used = resource.getrusage(resource.RUSAGE_SELF)
@@ -863,7 +863,7 @@ DIAGNOSED = [
 ]
 
 
-@pytest.mark.parametrize(("task_id", "name"), extent.usually(DIAGNOSED, 8))
+@pytest.mark.parametrize(("task_id", "name"), sampling.usually(DIAGNOSED, 8))
 def test_the_mistakes_with_partial_credit_are_right_on_ordinary_inputs(task_id, name):
     task = TASKS[task_id]
     (mistake,) = (mistake for mistake in task.mistakes if mistake.name == name)

@@ -16,24 +16,24 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
-import extent
-import four_tasks
-import patience
+import lesson_03_tasks
 import pytest
+import sampling
+import timeouts
 from PIL import Image
 
 from course_utils.checks import catalogue
 from course_utils.checks.catalogue import answers
-from course_utils.grading.keeping.record import STATES, Graded, Person, Points, Result, Verdict
-from course_utils.grading.reading.notebook_file import fingerprint, read_notebook
-from course_utils.grading.reading.written import Written
-from course_utils.grading.writing import pages, pictures, tally
-from course_utils.grading.writing.class_page import class_page
-from course_utils.grading.writing.sentences import NOTHING, hint
+from course_utils.grading.ingest.notebook_file import fingerprint, read_notebook
+from course_utils.grading.ingest.written_answers import Written
+from course_utils.grading.reports import pages, pictures, statistics
+from course_utils.grading.reports.class_page import class_page
+from course_utils.grading.reports.sentences import NOTHING, hint
+from course_utils.grading.storage.record import STATES, Graded, Person, Points, Result, Verdict
 
 SCREENSHOTS = Path(__file__).parents[1] / "build" / "screenshots"
 AXE = "4.14.1"
-FOUR = [catalogue.load(name) for name in four_tasks.FOUR]
+FOUR = [catalogue.load(name) for name in lesson_03_tasks.FOUR]
 
 
 HOSTILE = [
@@ -319,7 +319,7 @@ def test_what_an_instructor_sets_is_shown_also_where_nothing_was_handed_in(set_s
     ],
 )
 def test_where_a_verdict_stands_in_the_class(verdict, points, expected):
-    assert tally.standing(verdict, Points("03.x", points, 1)) == expected
+    assert statistics.standing(verdict, Points("03.x", points, 1)) == expected
 
 
 def test_only_where_there_is_no_answer_is_there_a_hint_since_an_answer_may_have_followed_it():
@@ -384,7 +384,7 @@ def test_the_class_page_counts_and_shows_the_most_common_mistake_first_with_its_
 def test_of_identical_answers_what_the_page_says_is_left_out(characters, alike, others, listed):
     task = catalogue.load("03.attention")
     code = 'def attention(query):\n    """Why."""\n    # how\n' + "    " + "x" * characters + "\n"
-    assert len(tally.substance(code)) == characters
+    assert len(statistics.substance(code)) == characters
     people = [answered(n, task, code, "passed") for n in range(alike)]
     people += [answered(n, task, f"{LONG}{n}") for n in range(alike, alike + others)]
     page = told(class_page(people, [task], "x"))
@@ -404,11 +404,11 @@ def test_the_courses_own_answer_is_told_apart():
 
 
 def test_memory_stays_flat_though_every_answer_and_mistake_is_new(monkeypatch):
-    monkeypatch.setattr(tally, "ANSWERS", 200)
+    monkeypatch.setattr(statistics, "ANSWERS", 200)
     task = catalogue.load("03.attention")
 
     def peak(size):
-        counts = tally.ClassTally([task])
+        counts = statistics.ClassStatistics([task])
         tracemalloc.start()
         for number in range(size):
             code = f"{LONG}{number % (size - 10)}"
@@ -424,7 +424,7 @@ def test_memory_stays_flat_though_every_answer_and_mistake_is_new(monkeypatch):
     )  # other threads only ever add
     assert large[0] < small + 20_000
     row = large[1].tasks[task.id]
-    assert len(row.mistakes) == tally.KINDS + 1
+    assert len(row.mistakes) == statistics.KINDS + 1
     assert sum(mistake.count for mistake in row.mistakes.values()) == 1600
     assert row.not_compared > 1000
 
@@ -471,13 +471,13 @@ def axe(tmp_path_factory):
     folder = tmp_path_factory.mktemp("axe")
     quiet = ["--no-audit", "--no-fund", "--ignore-scripts"]
     command = [npm, "install", "--prefix", str(folder), *quiet, f"axe-core@{AXE}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=patience.SECONDS)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeouts.SECONDS)
     if done.returncode:
         pytest.skip(f"npm could not get axe-core {AXE}: {done.stderr.strip()[-200:]}")
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", extent.usually(["feedback", "class", "index"], 1))
+@pytest.mark.parametrize("name", sampling.usually(["feedback", "class", "index"], 1))
 def test_axe_finds_nothing_in_light_and_wide_and_in_dark_and_narrow(name, written, axe, browser):
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     for scheme, width in (("light", 1280), ("dark", 400)):

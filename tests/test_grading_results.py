@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils.base.texts import clean
+from course_utils.base.sanitise import clean
 from course_utils.checks import catalogue
-from course_utils.grading.keeping import texts
-from course_utils.grading.keeping.journal import Journal
-from course_utils.grading.keeping.record import TO_BE_READ, Graded, Person, Points, Result, Verdict
-from course_utils.grading.reading.overrides import Override
-from course_utils.grading.reading.settings import Settings
-from course_utils.grading.reading.written import Written
-from course_utils.grading.writing import results, sentences
-from course_utils.grading.writing.class_page import class_page
-from course_utils.grading.writing.gradebook import graded_class
-from course_utils.grading.writing.points import MARKED_LATE
+from course_utils.grading.ingest.class_settings import Settings
+from course_utils.grading.ingest.overrides import Override
+from course_utils.grading.ingest.written_answers import Written
+from course_utils.grading.reports import results, sentences
+from course_utils.grading.reports.class_page import class_page
+from course_utils.grading.reports.gradebook import graded_class
+from course_utils.grading.reports.points import MARKED_LATE
+from course_utils.grading.storage import normalise
+from course_utils.grading.storage.journal import Journal
+from course_utils.grading.storage.record import TO_BE_READ, Graded, Person, Points, Result, Verdict
 
 # Ten tasks of two lessons, however many more there are.
 TASKS = [
@@ -405,11 +405,11 @@ def test_numbers_are_numbers_and_texts_are_quoted(tmp_path):
 
 @given(st.text())
 def test_any_text_is_one_safe_cell(text):
-    cell = texts.cell(text)
+    cell = normalise.cell(text)
     cell.encode("utf-8")
     assert not set(cell) & set("\n\r\t\0")
     assert not any(begins_formula(part) for part in cell.split(";"))
-    kept = [[c for c in t if c.isalnum()] for t in (cell, clean(text)[: texts.CELL_AT_MOST - 1])]
+    kept = [[c for c in t if c.isalnum()] for t in (cell, clean(text)[: normalise.CELL_AT_MOST - 1])]
     assert kept[0][: len(kept[1])] == kept[1]  # no letter is lost
 
 

@@ -15,27 +15,27 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import patience
 import psutil
 import pytest
-from handed_in import ATTENTION, CAUSAL, PADDING, caged, notebook
+import timeouts
+from submissions import ATTENTION, CAUSAL, PADDING, needs_sandbox, notebook
 
 from course_utils.base.errors import CourseError
 from course_utils.commands import main
-from course_utils.grading.cage import locks
 from course_utils.grading.grade import grade_class, what_to_grade
+from course_utils.grading.ingest.submissions import Found, find
 from course_utils.grading.judging import pool
-from course_utils.grading.judging.box import Limits
 from course_utils.grading.judging.grader import decides_on_verdicts, result_key
 from course_utils.grading.judging.pool import Plan
-from course_utils.grading.keeping.journal import NAME, Journal, JournalError
-from course_utils.grading.keeping.record import Result
-from course_utils.grading.reading.submissions import Found, find
+from course_utils.grading.judging.sandbox_client import Limits
+from course_utils.grading.sandbox import policy
+from course_utils.grading.storage.journal import NAME, Journal, JournalError
+from course_utils.grading.storage.record import Result
 
-pytestmark = caged
+pytestmark = needs_sandbox
 
 SEED = 2**127 + 20
-PATIENCE = patience.SECONDS
+PATIENCE = timeouts.SECONDS
 
 # Slow enough to be killed on the way.
 SETUP = "import time, torch\ntime.sleep(0.4)\nfrom course_utils.models.attention import attention as reference\n"
@@ -261,7 +261,7 @@ def test_a_result_of_an_earlier_version_is_read():
 
 def test_what_was_given_up_is_tried_again_next_time(tmp_path):
     found = Found("s1", tmp_path, "s1.ipynb")
-    given_up, graded = pool.given_up(found, a_result(1).key), a_result(1)
+    given_up, graded = pool.abandoned(found, a_result(1).key), a_result(1)
     for result, kept in ((given_up, False), (graded, True), (given_up, True)):
         with Journal(tmp_path) as journal:
             journal.begin(1, "none")
@@ -412,17 +412,17 @@ def test_what_decides_on_verdicts_is_read_from_imports():
         "lesson_04_alignment_scores/tasks/_scores.py",
         "lesson_02_weighted_sums/tasks/softmax.py",
     }
-    decides = {path.relative_to(locks.PACKAGE.parent).parts for path in decides_on_verdicts()}
+    decides = {path.relative_to(policy.PACKAGE.parent).parts for path in decides_on_verdicts()}
     assert of_lessons <= {"/".join(rest) for package, *rest in decides if package == "course_lessons"}
     decides = {"/".join(rest) for package, *rest in decides if package == "course_utils"}
     of_checks = {f"checks/{file}.py" for file in ("judge", "compare", "running/run")}
-    assert of_checks | {"models/attention.py", "grading/cage/fork_server.py", "base/trees.py"} <= decides
-    assert not [path for path in decides if path.startswith(("grading/writing/", "commands/", "training/", "learner/"))]
+    assert of_checks | {"models/attention.py", "grading/sandbox/fork_server.py", "base/trees.py"} <= decides
+    assert not [path for path in decides if path.startswith(("grading/reports/", "commands/", "training/", "learner/"))]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_the_course_may_be_reached_through_a_link(tmp_path):
-    (tmp_path / "link").symlink_to(locks.PACKAGE.parent)
+    (tmp_path / "link").symlink_to(policy.PACKAGE.parent)
     code = "from course_utils.grading.judging import grader\nprint(grader.__file__, len(grader.tasks_digest()))"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "link")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)
@@ -457,7 +457,7 @@ def test_a_file_that_ends_its_worker_each_time_costs_a_row_and_a_hung_worker_a_s
             monkeypatch.setattr(pool, "SECONDS_BEYOND", 120)
 
     monkeypatch.setattr(pool._Member, "give", give_and_disturb)
-    came = list(pool.grade_all(iter(wanted), Plan(SEED, locks.available(), Limits(), ()), 1))
+    came = list(pool.grade_all(iter(wanted), Plan(SEED, policy.available(), Limits(), ()), 1))
     assert sorted(result.key for result in came) == sorted(key for _, key in wanted)
     assert (len(killed), len(set(killed)), len(stopped)) == (pool.ATTEMPTS, pool.ATTEMPTS, 1)
     by_student = {result.student: result for result in came}

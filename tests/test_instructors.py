@@ -1,6 +1,6 @@
 """Carries out docs/instructors.md: hands out, grades, runs its workflows, and lets nbgrader itself grade what is exported for it.
 
-Not here: how a submission is caged, judged and written up (`test_grading_*.py`); how fast it is (`benchmarks/grading_nbgrader.py`).
+Not here: how a submission is sandboxed, judged and written up (`test_grading_*.py`); how fast it is (`benchmarks/grading_nbgrader.py`).
 """
 
 import copy
@@ -16,29 +16,29 @@ import zipfile
 from datetime import datetime, timezone
 from pathlib import Path
 
-import extent
 import nbformat
-import patience
 import pytest
+import sampling
+import timeouts
 import torch
 import yaml
-from handed_in import caged, grades
-from programs import program
+from script_loader import program
+from submissions import grades, needs_sandbox
 from test_packaging import build_wheel
 from test_tasks import as_answer
 
 from course_utils import commands
-from course_utils.authoring.composing import is_placeholder
+from course_utils.authoring.notebook_builder import is_placeholder
 from course_utils.base import trees
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
-from course_utils.base.places import file_of, names_in
+from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
 from course_utils.checks.catalogue import answers
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
 from course_utils.grading.handing_out import release
-from course_utils.grading.reading.lessons import names_by_lesson
-from course_utils.grading.reading.settings import Settings, read_settings
+from course_utils.grading.ingest.class_settings import Settings, read_settings
+from course_utils.grading.ingest.lessons import names_by_lesson
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
@@ -190,7 +190,7 @@ def test_outside_the_course_is_said_so(tmp_path, monkeypatch):
         )
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, timeout=patience.SECONDS, cwd=tmp_path,
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=timeouts.SECONDS, cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": path},
         )  # fmt: skip
         assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
@@ -246,7 +246,7 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
 
 
 @posix
-@caged
+@needs_sandbox
 def test_a_class_may_be_graded_on_questions(tmp_path, in_the_course, graded_here):
     settings = tmp_path / "class.toml"
     settings.write_text('[points]\nquestions = 7\n"02.q2" = 3\n', encoding="utf-8")
@@ -344,7 +344,7 @@ def test_every_task_has_a_solution_and_a_locked_graded_cell_with_its_points(expo
     assert "Open in Colab" not in file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("lesson", extent.usually(LESSONS, 3))
+@pytest.mark.parametrize("lesson", sampling.usually(LESSONS, 3))
 def test_the_solutions_pass_every_graded_cell_and_a_stub_none(exported, lesson):
     notebook = read(exported / "source" / lesson[:2] / f"{lesson}.ipynb")
     cells = [cell for cell in notebook["cells"] if "nbgrader" in cell["metadata"]]
@@ -442,7 +442,7 @@ SHARES = [
 ]
 
 
-@pytest.mark.parametrize(("task_id", "key"), extent.usually(SHARES, 15))
+@pytest.mark.parametrize(("task_id", "key"), sampling.usually(SHARES, 15))
 def test_a_share_for_what_is_wrong_in_one_respect_alone_is_earned_in_a_graded_cell(task_id, key, capsys):
     task = catalogue.load(task_id)
     answer = SPECIAL[key](task)
@@ -584,12 +584,12 @@ def test_gradescopes_autograder_never_runs_a_submission_a_second_time(tmp_path, 
     stand_in = tmp_path / "environment" / "bin" / "course"
     stand_in.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nexit 2\n')
     stand_in.chmod(0o755)
-    subprocess.run(["bash", "run_autograder"], cwd=tmp_path, capture_output=True, timeout=patience.SECONDS)
+    subprocess.run(["bash", "run_autograder"], cwd=tmp_path, capture_output=True, timeout=timeouts.SECONDS)
     assert len((tmp_path / "calls").read_text().splitlines()) == 1
 
 
 @posix
-@caged
+@needs_sandbox
 def test_from_handing_out_to_feedback(copy_of_the_course, monkeypatch):
     """Once a class is graded, the commands run in this process, since all that they would start anew is Python."""
     folder = copy_of_the_course
@@ -647,7 +647,7 @@ def test_from_handing_out_to_feedback(copy_of_the_course, monkeypatch):
 
 @pytest.mark.thorough
 @posix
-@caged
+@needs_sandbox
 def test_grading_reads_what_nbgrader_has_collected(exported, tmp_path):
     notebook = read(exported / "source" / "03" / f"{QUERIES}.ipynb")
     stubs = [text for text in sources(read(ROOT / file_of("exercises", QUERIES))) if "NotImplementedError" in text]
@@ -671,7 +671,7 @@ def test_grading_reads_what_nbgrader_has_collected(exported, tmp_path):
 def carry_out(name, folder, wheel, go_on_here=False):
     """Run a workflow's commands in a folder, the course installed by them; returns what runs one more command there.
 
-    go_on_here: what comes after installing is run in this environment, from this checkout. A cage lets answers read an
+    go_on_here: what comes after installing is run in this environment, from this checkout. A sandbox lets answers read an
     environment's own libraries only, and the one that is made here borrows them.
     """
     (text,) = [text for language, file, text in blocks("In CI", "yaml") if file == name]
@@ -763,7 +763,7 @@ def test_what_nbval_compares_is_the_same_whoever_runs_it(tmp_path):
 
 @pytest.mark.thorough
 @posix
-@caged
+@needs_sandbox
 def test_the_workflow_that_grades(tmp_path, wheel):
     release.release(ROOT, ["03"], tmp_path / "released", Settings())
     class_folder(tmp_path, tmp_path / "released" / QUERIES / f"{QUERIES}.ipynb")

@@ -18,9 +18,9 @@ from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.checks.running.run import run
-from course_utils.grading.cage import locks
-from course_utils.grading.judging.box import Limits, Wanted
 from course_utils.grading.judging.grader import Candidates
+from course_utils.grading.judging.sandbox_client import Limits, Wanted
+from course_utils.grading.sandbox import policy
 
 KINDS = Path(__file__).parent / "kinds"
 
@@ -345,12 +345,12 @@ def test_what_a_state_dict_says_does_not_matter():
 
 # Behind the locks of a class's grading
 
-caged = pytest.mark.skipif(
-    not locks.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
+needs_sandbox = pytest.mark.skipif(
+    not policy.available().safe, reason="this machine gives no locks: grade on Linux 5.13 or later"
 )
 
 
-def graded(box, cells, names, seed=2**40 + 1):
+def graded(sandbox, cells, names, seed=2**40 + 1):
     """Reports on the answers in a notebook's cells, run as those of a class are."""
     known = {name: Expected(TASKS[name], TASKS[name].make_cases(seed)) for name in names}
     wanted = [
@@ -364,8 +364,8 @@ def graded(box, cells, names, seed=2**40 + 1):
         )
         for name in names
     ]
-    box.limits = Limits(seconds=30, whole=300)
-    came = [answer for answer in box.answers([PREAMBLE, *cells], wanted) if not isinstance(answer, str)]
+    sandbox.limits = Limits(seconds=30, whole=300)
+    came = [answer for answer in sandbox.answers([PREAMBLE, *cells], wanted) if not isinstance(answer, str)]
     return [
         judge(TASKS[name], known[name].cases, answer.outcomes, known[name])
         if answer.state == "outcomes"
@@ -374,23 +374,23 @@ def graded(box, cells, names, seed=2**40 + 1):
     ]
 
 
-@caged
-def test_right_answers_of_each_kind_earn_their_points(box):
+@needs_sandbox
+def test_right_answers_of_each_kind_earn_their_points(sandbox):
     chosen = dict(STYLES)  # the last style of each
-    for report in graded(box, list(chosen.values()), list(chosen)):
+    for report in graded(sandbox, list(chosen.values()), list(chosen)):
         assert report.state == "passed", str(report)
 
 
 @pytest.mark.thorough
-@caged
-def test_wrong_answers_of_each_kind_are_refused_in_a_class(box):
+@needs_sandbox
+def test_wrong_answers_of_each_kind_are_refused_in_a_class(sandbox):
     wrong = {
         "two_layers": "def two_layers(x, weights):\n    return x @ weights['in'].T @ weights['out'].T",
         "gated_layer": GATED.replace("return (x", "x = x if self.training else x * 2; return (x"),
         "token_batches": "def token_batches(lengths, limit):\n    return [[i] for i in range(len(lengths))]",
         "reinforce_loss": "def reinforce_loss(p, reward, baseline):\n    return -((reward - baseline) * p).mean()",
     }
-    reports = graded(box, list(wrong.values()), list(wrong))
+    reports = graded(sandbox, list(wrong.values()), list(wrong))
     assert [report.state for report in reports] == ["failed"] * 4, reports
     assert (
         reports[0].mistake == "linear" and "baseline" in reports[3].message and "evaluation mode" in reports[1].message
@@ -398,11 +398,11 @@ def test_wrong_answers_of_each_kind_are_refused_in_a_class(box):
 
 
 @pytest.mark.thorough
-@caged
-def test_an_answer_of_another_kind_is_told_in_a_class(box):
+@needs_sandbox
+def test_an_answer_of_another_kind_is_told_in_a_class(sandbox):
     cells = ["def GatedLayer(*a): pass", "class two_layers(nn.Module):\n    def forward(self, x): return x"]
-    assert graded(box, cells, ["gated_layer", "two_layers"]) == ["empty", "class"]
-    assert graded(box, ["def GatedLayer(x): return x"], ["gated_layer"]) == ["callable"]
+    assert graded(sandbox, cells, ["gated_layer", "two_layers"]) == ["empty", "class"]
+    assert graded(sandbox, ["def GatedLayer(x): return x"], ["gated_layer"]) == ["callable"]
 
 
 def test_the_lesson_for_tests_is_none_of_the_course():

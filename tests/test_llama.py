@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 import torch
-from programs import program
+from script_loader import program
 from torch import nn
 from torch.nn import functional as F
 

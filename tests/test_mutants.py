@@ -3,7 +3,7 @@
 A mutant that passes its check is compared with the solution on inputs drawn independently of the task's own cases, in
 `fuzzing`: sizes from 1 to 6 that may coincide, larger numbers, empty rows. It may pass only if it agrees on all of them.
 
-Of a solution's mutants, of which there are up to several hundred, a few are tried in every run: see `extent`. What is told of
+Of a solution's mutants, of which there are up to several hundred, a few are tried in every run: see `sampling`. What is told of
 them is looked at in a thorough run, where they are many.
 """
 
@@ -13,9 +13,9 @@ import functools
 import json
 import os
 
-import extent
 import fuzzing
 import pytest
+import sampling
 import torch
 from filelock import FileLock
 from right_answers import RIGHT
@@ -23,8 +23,8 @@ from test_tasks import TASKS, answers, judge_briefly, solution_of
 
 from course_utils.checks import explain
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.expected import Expected, as_read
-from course_utils.checks.named import alike_value
+from course_utils.checks.expected import Expected, canonicalised
+from course_utils.checks.match_mistake import alike_value
 from course_utils.checks.running.contract import Case, in_precision
 from course_utils.checks.running.run import marked, run
 
@@ -93,7 +93,7 @@ def mutants(task_id, always=1000):
             ]
         place = f"{getattr(here, 'lineno', '?')}:{getattr(here, 'col_offset', '?')}"
         found += [(f"{what} at {place}", i, change) for what, change in changes]
-    for what, i, change in extent.some("mutants", found, always, 1000):
+    for what, i, change in sampling.some("mutants", found, always, 1000):
         mutated = copy.deepcopy(tree)
         change(list(ast.walk(mutated))[i])
         yield what, ast.unparse(mutated)
@@ -111,7 +111,7 @@ def function(task_id, source):
 
 def outcomes(task, answer, cases, seconds):
     came = run(answer, cases, seconds, lambda key: marked(task.candidate(key)))
-    return [as_read(task, *each) for each in zip(cases, came, strict=False)]
+    return [canonicalised(task, *each) for each in zip(cases, came, strict=False)]
 
 
 def fuzzed(task, times):
@@ -151,11 +151,11 @@ def judge_mutants(task):
         mutant = function(task.id, source)
         if mutant is None:
             continue
-        judge = judge_answer if extent.NIGHT else judge_briefly
+        judge = judge_answer if sampling.NIGHT else judge_briefly
         report = judge(task, mutant, seconds=5, expected=expected)
         if report.state == "passed" and not report.hazard:
             # Where many values are right, the judge's reading of them is all that counts.
-            same = task.reading_function or same_function(task, solution_of(task.id), mutant)
+            same = task.canonical_function or same_function(task, solution_of(task.id), mutant)
             came["survived"] += [] if same else [f"{what}\n{source}"]
             continue
         came["refused"] += 1
@@ -167,7 +167,7 @@ def judge_mutants(task):
     return came
 
 
-@pytest.mark.parametrize("task", extent.usually(FUNCTIONS, 32), ids=lambda task: task.id)
+@pytest.mark.parametrize("task", sampling.usually(FUNCTIONS, 32), ids=lambda task: task.id)
 def test_every_mutant_is_refused_or_the_same_function(task, judged):
     came = judged(task)
     assert not came["survived"], "\n\n".join(came["survived"])
@@ -175,7 +175,7 @@ def test_every_mutant_is_refused_or_the_same_function(task, judged):
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not extent.NIGHT, reason="needs all mutants: run `course test --all`")
+@pytest.mark.skipif(not sampling.NIGHT, reason="needs all mutants: run `course test --all`")
 def test_four_of_five_mutants_with_wrong_values_are_explained_and_none_falsely(judged):
     # Of the others, the report names the number or the shape that is wrong: a mutant is any change, and few are a learner's mistake.
     came = [judged(task) for task in FUNCTIONS]
@@ -201,16 +201,16 @@ def holds_elsewhere(task, mutant, expected):
         torch.set_default_dtype(torch.float64)  # of what a mutant makes itself; the running sets it back
         return mutant(*args)
 
-    other, guess = exact(task), explain.find(expected, outcomes(task, mutant, expected.cases, 10))
+    other, hypothesis = exact(task), explain.find(expected, outcomes(task, mutant, expected.cases, 10))
     # A class gets its weights as they are given, in float64.
     elsewhere = outcomes(task, mutant if task.module else in_float64, other.cases, 10)
     ordinary = [place for place, case in enumerate(other.cases) if not case.edge]
-    known = explain.known_of(other)
-    wrong = [i for i in ordinary if not explain._same(guess.at(known, i), explain._came(elsewhere[i]))]
+    known = explain.evaluator_of(other)
+    wrong = [i for i in ordinary if not explain._same(hypothesis.at(known, i), explain._value_of(elsewhere[i]))]
     return 5 * len(wrong) <= len(ordinary)
 
 
-@pytest.mark.parametrize("task", extent.usually(FUNCTIONS, 8), ids=lambda task: task.id)
+@pytest.mark.parametrize("task", sampling.usually(FUNCTIONS, 8), ids=lambda task: task.id)
 def test_fuzzed_inputs_fit_their_task_and_tell_functions_apart(task):
     came = outcomes(task, solution_of(task.id), fuzzed(task, 20), 60)
     assert [outcome.status for outcome in came].count("value") > 10, "the solution stops on most of them"

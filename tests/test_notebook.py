@@ -14,7 +14,7 @@ import torch
 from IPython.utils.capture import capture_output
 
 from course_utils import check, hint, predict, progress, reveal, solution
-from course_utils.base.places import learners_folder
+from course_utils.base.paths import learners_folder
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.report import in_text, side_by_side
@@ -445,7 +445,7 @@ OLD = "def dot(state, hidden):\n    return state @ hidden.mT"
 )
 def test_an_edit_that_did_not_take_effect_is_told(new, says, cell_ids, shell, capsys):
     shell.run_cell("from course_utils import check", store_history=True)
-    history.watch()  # done by the import, the first time in a process
+    history.record_cells()  # done by the import, the first time in a process
     shell.run_cell(OLD, store_history=True, cell_id=cell_ids[0])
     shell.run_cell(new, store_history=True, cell_id=cell_ids[1])
     capsys.readouterr()
@@ -458,7 +458,7 @@ def test_an_edit_that_did_not_take_effect_is_told(new, says, cell_ids, shell, ca
 
 def test_a_stub_whose_answer_did_not_take_effect_is_not_asked_for_one(shell, capsys):
     shell.run_cell("from course_utils import check", store_history=True)
-    history.watch()
+    history.record_cells()
     shell.run_cell("def dot(state, hidden):\n    raise NotImplementedError", store_history=True, cell_id="a")
     shell.run_cell("check('04.dot', dot)", store_history=True, cell_id="b")
     assert "with your answer" in capsys.readouterr().out
@@ -470,7 +470,7 @@ def test_a_stub_whose_answer_did_not_take_effect_is_not_asked_for_one(shell, cap
 
 def test_an_older_version_that_is_checked_on_purpose_is_no_lost_edit(shell, capsys):
     shell.run_cell("from course_utils import check", store_history=True)
-    history.watch()
+    history.record_cells()
     shell.run_cell(OLD, store_history=True, cell_id="a")
     shell.run_cell("dot_1 = dot", store_history=True, cell_id="b")
     shell.run_cell("def dot(state, hidden):\n    return hidden", store_history=True, cell_id="a")

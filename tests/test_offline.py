@@ -6,12 +6,12 @@ Not here: lessons on real data, which the build and nbval run.
 import re
 from pathlib import Path
 
-import extent
 import jupytext
 import nbclient
 import pytest
+import sampling
 
-from course_utils.base.places import name_of
+from course_utils.base.paths import name_of
 from course_utils.data.loading import load_reviews
 from course_utils.models.sentiment import build_vocabulary
 
@@ -33,7 +33,7 @@ def test_lesson_01_asks_where_words_point_that_it_also_draws_without_its_data():
     assert len(words) == 3 and set(words) <= set(vocabulary)
 
 
-@pytest.mark.parametrize("lesson", extent.usually(WITH_DATA, 1), ids=name_of)
+@pytest.mark.parametrize("lesson", sampling.usually(WITH_DATA, 1), ids=name_of)
 def test_a_lesson_runs_without_its_data(lesson, tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path / "nothing here"))
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "kept"))

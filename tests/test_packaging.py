@@ -12,8 +12,8 @@ import zipfile
 from pathlib import Path
 
 import nbformat
-import patience
 import pytest
+import timeouts
 import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name
 
 from course_utils.authoring import testing
 from course_utils.base.imports import PACKAGES
-from course_utils.base.places import FOLDERS, names_in
+from course_utils.base.paths import FOLDERS, names_in
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
@@ -284,5 +284,5 @@ def test_a_kernel_of_nbval_needs_no_port_that_another_program_could_take_first(t
     cell.outputs = [nbformat.v4.new_output("stream", text="True\n")]
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "one.ipynb")
     command = [sys.executable, "-m", "pytest", "-q", *testing.NBVAL, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=patience.SECONDS)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=timeouts.SECONDS)
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from programs import program
+from script_loader import program
 
 from course_utils.data.lookups import lookups, read
 from course_utils.data.stories import stories

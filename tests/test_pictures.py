@@ -17,7 +17,7 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_utils.base.places import name_of
+from course_utils.base.paths import name_of
 from course_utils.figures import pictures, plots, words
 from course_utils.figures.widgets import explore
 from course_utils.site import pages

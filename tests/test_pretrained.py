@@ -8,8 +8,8 @@ import re
 
 import pytest
 import torch
-from programs import program
 from safetensors import safe_open
+from script_loader import program
 
 from course_utils import commands
 from course_utils.base.errors import CourseError

@@ -24,15 +24,15 @@ from course_utils.checks.running.contract import (
     Candidate,
     Case,
     Failure,
-    Foreign,
-    HandedOut,
+    Opaque,
     Outcome,
+    Stream,
     pack,
     question,
     unpack,
 )
+from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.checks.running.limit import TimeIsUp
-from course_utils.checks.running.own_state import own_state
 from course_utils.checks.running.run import PRINTED_AT_MOST, run
 
 DOT = TASKS["04.dot"]
@@ -175,7 +175,7 @@ def test_a_run_inside_a_limit_that_stops_it_leaves_all_as_it_was(stop):
     before = around()
     for body in (loops, torch.no_grad()(loops), torch.inference_mode()(loops)):
         with pytest.raises(TimeIsUp), stop(0.2, 10):
-            own_state()(body)()
+            isolated_state()(body)()
         assert around() == before
     for context in (torch.no_grad, torch.inference_mode):
         with pytest.raises(TimeIsUp), stop(0.2, 10):
@@ -348,7 +348,7 @@ PLAIN = {
         torch.arange(2)[None][:, 1],  # contiguous, as torch says, although it keeps the row's stride
     ],
     "numbers": (1, 2.5, True, None, "text", float("inf")),
-    "classes": (Case("a", (Candidate(3), torch.ones(2)), True), Foreign("Linear")),
+    "classes": (Case("a", (Candidate(3), torch.ones(2)), True), Opaque("Linear")),
     "keys": {0: "zero", "one": [1]},
 }
 
@@ -358,7 +358,7 @@ def test_what_crosses_comes_back_unchanged():
     for before, after in zip(PLAIN["tensors"], back["tensors"], strict=True):
         assert before.dtype == after.dtype and torch.equal(before, after)
     assert back["numbers"] == PLAIN["numbers"] and back["keys"] == PLAIN["keys"]
-    assert back["classes"][0].args[0] == Candidate(3) and back["classes"][1] == Foreign("Linear")
+    assert back["classes"][0].args[0] == Candidate(3) and back["classes"][1] == Opaque("Linear")
 
 
 def test_only_plain_values_cross():
@@ -367,12 +367,12 @@ def test_only_plain_values_cross():
 
 
 def test_the_contract_names_every_class_that_crosses():
-    expected = {"Case", "Candidate", "Callback", "HandedOut", "Foreign", "Failure", "Outcome"}
+    expected = {"Case", "Candidate", "Callback", "Stream", "Opaque", "Failure", "Outcome"}
     assert set(contract.PLAIN_CLASSES) == expected
 
 
 def test_what_is_handed_out_comes_one_at_a_time_and_from_the_first_with_each_run():
-    given = HandedOut(((torch.ones(2), 3), (torch.zeros(1), 4)))
+    given = Stream(((torch.ones(2), 3), (torch.zeros(1), 4)))
     (back,) = unpack(pack((given,)))
     kept = []
 
@@ -389,12 +389,12 @@ def test_what_is_handed_out_comes_one_at_a_time_and_from_the_first_with_each_run
 
 
 def test_a_function_that_hands_out_takes_no_arguments():
-    (outcome,) = run(lambda hand_out: hand_out(1), [Case("", (HandedOut(()),))])
+    (outcome,) = run(lambda hand_out: hand_out(1), [Case("", (Stream(()),))])
     assert outcome.status == "error" and outcome.failure.by_candidate
 
 
 def test_what_is_handed_out_is_turned_to_another_precision_with_the_rest():
-    (given,) = contract.in_precision(Case("", (HandedOut(((torch.ones(2), 3),)),)), torch.float64).args
+    (given,) = contract.in_precision(Case("", (Stream(((torch.ones(2), 3),)),)), torch.float64).args
     assert given.values[0][0].dtype == torch.float64 and given.values[0][1] == 3
 
 

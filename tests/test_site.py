@@ -12,24 +12,24 @@ from html import escape
 from itertools import product
 from pathlib import Path
 
-import extent
 import ipywidgets
 import pytest
+import sampling
 import torch
 from test_browser import FLAGS, PATIENCE, axe, playwright
 
 from course_utils import commands
-from course_utils.authoring.links import is_placeholder, led_on
+from course_utils.authoring.links import is_placeholder, redirect_links
 from course_utils.base.errors import CourseError
-from course_utils.base.places import file_of, names_in, number_of
+from course_utils.base.paths import file_of, names_in, number_of
 from course_utils.checks import catalogue
 from course_utils.checks.report import with_code
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import EOS
 from course_utils.models.files import load_pretrained
 from course_utils.models.heads import weights_of_heads
+from course_utils.translation.out_of_vocabulary import MANY, in_small_letters, warnings_of
 from course_utils.translation.search import translate_all
-from course_utils.translation.unread import MANY, in_small_letters, warnings_of
 
 ROOT = Path(__file__).resolve().parent.parent
 if sys.version_info < (3, 11):
@@ -161,12 +161,12 @@ def test_all_links_lead_to_a_page_or_to_the_repository(site):
 PAGES = ("index.html", "notebooks/00_start_here.html", "exercises/02_weighted_sums_exercises.html", "glossary.html")
 
 
-@pytest.mark.parametrize(("name", "scheme"), extent.usually(list(product(PAGES, ("light", "dark"))), 3))
+@pytest.mark.parametrize(("name", "scheme"), sampling.usually(list(product(PAGES, ("light", "dark"))), 3))
 def test_pages_are_accessible(open_page, name, scheme):
     assert not violations(open_page(name, scheme))
 
 
-@pytest.mark.parametrize("width", extent.usually([375, 1440], 1))
+@pytest.mark.parametrize("width", sampling.usually([375, 1440], 1))
 def test_no_page_is_wider_than_the_screen(open_page, width):
     for name in ("index.html", "notebooks/02_weighted_sums.html", PAGES[2], "translator.html", "docs/instructors.html"):
         page = open_page(name, width=width)
@@ -388,7 +388,7 @@ READ = """([name, kind, texts]) => {
 @torch.no_grad()
 def test_the_page_computes_what_pytorch_does(open_page):
     sentences = list(SENTENCES)
-    if extent.NIGHT:
+    if sampling.NIGHT:
         sentences += load_multi30k("test_2016_flickr", "en-de").sources
     page = translating(open_page)
     for name in build.MODELS:
@@ -642,7 +642,7 @@ def test_a_text_in_capitals_is_put_into_small_letters_by_a_click(open_page):
     assert in_small_letters(text) == small
 
 
-@pytest.mark.parametrize("scheme", extent.usually(["light", "dark"], 1))
+@pytest.mark.parametrize("scheme", sampling.usually(["light", "dark"], 1))
 def test_the_translator_is_accessible(open_page, scheme):
     page = translating(open_page, scheme)
     put_in(page, "Two dogs play.")  # fewer words, the same kinds of things to look at
@@ -695,7 +695,7 @@ def test_exercises_show_hints_and_a_solution_only_where_wanted():
 @pytest.mark.parametrize("address", ["https://host/course", None])
 def test_links_without_a_page_lead_to_the_repository_where_that_has_an_address(address):
     text = "[a](../docs/setup.md#here), [the `b`](../benchmarks/world.csv#top), [c](https://example.org), [d](#e)"
-    found = led_on(text, "notebooks/02.ipynb", {"docs/setup.md"}, address)
+    found = redirect_links(text, "notebooks/02.ipynb", {"docs/setup.md"}, address)
     led = "[the `b`](https://host/course/blob/main/benchmarks/world.csv#top)" if address else "the `b`"
     assert found == text.replace("[the `b`](../benchmarks/world.csv#top)", led)
 
@@ -718,7 +718,7 @@ def test_what_a_check_says_is_in_the_page(site):
     )
 
 
-@pytest.mark.parametrize("lesson", extent.usually(list(catalogue.by_lesson()), 2))
+@pytest.mark.parametrize("lesson", sampling.usually(list(catalogue.by_lesson()), 2))
 def test_exercises_show_what_a_check_says_of_a_mistake_and_of_an_answer(lesson):
     (name,) = (name for name in names_in(ROOT, "notebooks") if number_of(name) == lesson)
     first = catalogue.tasks_of(lesson)[0]

@@ -5,8 +5,8 @@ import functools
 import linecache
 import re
 
-import extent
 import pytest
+import sampling
 import torch
 from right_answers import RIGHT, exercises_of
 
@@ -16,10 +16,10 @@ from course_utils.checks import answer as judging
 from course_utils.checks import catalogue
 from course_utils.checks.catalogue import answers
 from course_utils.checks.expected import Expected
+from course_utils.checks.first_failure import first_failure
 from course_utils.checks.judge import _try_property, judge
 from course_utils.checks.running.contract import holds_float64, question
 from course_utils.checks.running.run import kind_of_answer, marked, run
-from course_utils.checks.wrong import first_wrong
 from course_utils.models import variants
 
 # On a busy machine, too: time is tried in test_run.py.
@@ -101,12 +101,12 @@ def test_a_task_is_complete(task):
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
     # Of a test over candidates a seed changes only their order; one mistake takes half a second there, as it tries all of them.
-    named = extent.some("mistakes told by their names", task.mistakes, 4 if task.candidates else 10, 1000)
-    others = extent.some("right answers in other styles", RIGHT[task.id], 1, 1000)
-    wrong, seeds = [], [(0, named)] if task.candidates else [(0, named), (1, named if extent.NIGHT else [])]
+    named = sampling.some("mistakes told by their names", task.mistakes, 4 if task.candidates else 10, 1000)
+    others = sampling.some("right answers in other styles", RIGHT[task.id], 1, 1000)
+    wrong, seeds = [], [(0, named)] if task.candidates else [(0, named), (1, named if sampling.NIGHT else [])]
     for seed, mistakes in seeds:
         expected = Expected(task, task.make_cases(seed)) if seed else expected_at_first(task)
-        for answer in (solution_of(task.id), *(others if seed == 0 or extent.NIGHT else [])):
+        for answer in (solution_of(task.id), *(others if seed == 0 or sampling.NIGHT else [])):
             report = judge_answer(task, answer, seed, expected=expected)
             wrong += [] if report.state == "passed" else [f"seed {seed}: {answer} is refused.\n{report}"]
         for mistake in mistakes:
@@ -128,12 +128,12 @@ def is_told(mistake, report):
 def is_refused(task, mistake, expected):
     """Whether an answer that makes a mistake is wrong in some case, a hazard too: the first that is found settles it."""
     places = range(len(expected.cases))
-    return any(first_wrong(task, expected, place, expected.of_mistake(mistake, place)) for place in places)
+    return any(first_failure(task, expected, place, expected.of_mistake(mistake, place)) for place in places)
 
 
 def judge_mistake(task, mistake, expected):
     """The report on an answer that makes a mistake: what comes of it is run once, among what is expected."""
-    if task.reading_function:  # it has been read there already
+    if task.canonical_function:  # it has been read there already
         return judge_answer(task, as_answer(task, mistake.function), expected=expected)
     outcomes = [expected.of_mistake(mistake, place) for place in range(len(expected.cases))]
     return judge(task, expected.cases, outcomes, expected)
@@ -143,7 +143,7 @@ def judge_mistake(task, mistake, expected):
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_a_mistake_is_run_as_an_answer_is_and_has_the_same_name_for_many_seeds(task):
     wrong = []
-    for seed in extent.seeds(1, 3):
+    for seed in sampling.seeds(1, 3):
         expected = Expected(task, task.make_cases(seed))
         for mistake in task.mistakes:
             report = judge_answer(task, as_answer(task, mistake.function), seed, expected=expected)
@@ -155,7 +155,7 @@ def test_a_mistake_is_run_as_an_answer_is_and_has_the_same_name_for_many_seeds(t
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_a_right_answer_passes_for_many_seeds(task):
     wrong = []  # candidates and layers take long, and of candidates a seed changes only the order
-    for seed in extent.seeds(1, 3 if task.candidates or task.module else 20):
+    for seed in sampling.seeds(1, 3 if task.candidates or task.module else 20):
         expected = Expected(task, task.make_cases(seed))
         for answer in (solution_of(task.id), *RIGHT[task.id]):
             report = judge_answer(task, answer, seed, expected=expected)
@@ -163,7 +163,7 @@ def test_a_right_answer_passes_for_many_seeds(task):
     assert not wrong, "\n\n".join(wrong)
 
 
-@pytest.mark.parametrize("task", extent.usually(list(TASKS.values()), 42), ids=lambda task: task.id)
+@pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 42), ids=lambda task: task.id)
 def test_an_empty_answer_is_not_attempted(task):
     def stub(*args):
         raise NotImplementedError
@@ -179,7 +179,7 @@ def test_an_empty_answer_is_not_attempted(task):
         assert judge_answer(task, empty, expected=expected_at_first(task)).state == "not attempted"
 
 
-@pytest.mark.parametrize("task", extent.usually(list(TASKS.values()), 42), ids=lambda task: task.id)
+@pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 42), ids=lambda task: task.id)
 def test_answers_of_another_kind_are_refused(task):
     wrong = [
         lambda *a: print(end=""),
@@ -204,7 +204,7 @@ def test_answers_of_another_kind_are_refused(task):
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_the_verdict_is_the_same_in_one_and_two_threads(task):
     before, verdicts = torch.get_num_threads(), []
-    some = extent.some("mistakes", task.mistakes, 3, 10)
+    some = sampling.some("mistakes", task.mistakes, 3, 10)
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
@@ -241,7 +241,7 @@ def test_each_property_says_something_of_some_wrong_value(task):
     unsaid = {broken.__name__ for broken in silent} - {
         "not_divided_by_the_spread",
         "not_found_by_steps",
-    }  # answers below, and in test_slips.py
+    }  # answers below, and in test_common_mistakes.py
     assert not unsaid, f"{task.id}: {unsaid}"
 
 
@@ -546,7 +546,7 @@ COMPARING = [
 ]
 
 
-@pytest.mark.parametrize("task_id", extent.usually(COMPARING, 4))
+@pytest.mark.parametrize("task_id", sampling.usually(COMPARING, 4))
 def test_a_test_without_room_for_rounding_is_told(task_id):
     source = re.sub(
         r"torch\.allclose\(([^()]*(?:\([^()]*\))?[^()]*), atol=[^)]*\)", r"torch.equal(\1)", answers()[task_id]

@@ -19,9 +19,9 @@ import sys
 import threading
 from pathlib import Path
 
-import extent
 import numpy as np
 import pytest
+import sampling
 import torch
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -137,7 +137,7 @@ def start(*arguments, **more):
 # --- stop and resume
 @pytest.mark.parametrize(
     "changes",
-    extent.usually(
+    sampling.usually(
         [
             {"precision": "fp32", "average": 0.6},
             {"precision": "bf16", "average": 0.6, "stop_on": "loss", "patience": 2, "validate": 0.3},
@@ -167,7 +167,7 @@ def test_stopped_anywhere_and_resumed_equals_never_stopped(tmp_path, changes):
     assert_same_run(tmp_path / "whole", tmp_path / "moved")
 
 
-@pytest.mark.parametrize("precision", extent.usually(["fp32", "bf16"], 1))
+@pytest.mark.parametrize("precision", sampling.usually(["fp32", "bf16"], 1))
 def test_killed_at_a_random_step_and_resumed_equals_never_killed(tmp_path, precision):
     changes = {"precision": precision, "epochs": 6.0, "average": 0.9, "stop_on": "loss", "patience": 9}
     whole = run(of(**changes), tmp_path / "whole")

@@ -3,8 +3,8 @@
 import copy
 import itertools
 
-import extent
 import pytest
+import sampling
 import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
@@ -145,13 +145,13 @@ def test_multi_head_attention_equals_torchs(sizes, kind, seed):
 
 
 @both_norms
-@pytest.mark.parametrize("positions", extent.usually(["sinusoidal", "learned", "none"], 1))
+@pytest.mark.parametrize("positions", sampling.usually(["sinusoidal", "learned", "none"], 1))
 @some
 @given(seed=SEEDS)
 def test_the_whole_model_equals_torchs(norm, positions, seed):
     model, (source, target) = model_of(seed, norm=norm, positions=positions), batch_of(V, seed)
     theirs, embedding, features = to_torch(model), model.embedding, model.features(source, target)
-    padding, causal = source == PAD, ~t.causal_mask(T, 0, "cpu")
+    padding, causal = source == PAD, ~t.cached_causal_mask(T, 0, "cpu")
     masks = {"tgt_mask": causal, "src_key_padding_mask": padding, "memory_key_padding_mask": padding}
     mine, others = [*embedding.parameters()], [*embedding.parameters()]
     for ours, layer in zip(
@@ -239,7 +239,7 @@ def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
     model, (source, target) = model_of(norm=norm), batch_of(V)
     memory, parts = model.encode(source), []
     empty = torch.empty(B, H, 0, WIDTH // H, dtype=torch.float64)
-    caches = [t.Cache(empty, empty, 0) for _ in model.decoder]
+    caches = [t.LayerCache(empty, empty, 0) for _ in model.decoder]
     for some_words in target.split([2, 3, 2], 1):
         features, _ = model.decode(some_words, memory, caches)
         parts.append(features)

@@ -18,8 +18,8 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import patience
 import pytest
+import timeouts
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -278,7 +278,7 @@ def test_the_same_texts_give_the_same_vocabulary_in_every_process():
     sha256 = hashlib.sha256(here.tokenizer.to_str().encode()).hexdigest()
     command = [sys.executable, "-c", _TRAIN]
     environment = {name: value for name, value in os.environ.items() if name != "TOKENIZERS_PARALLELISM"}
-    alone = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience.SECONDS)
+    alone = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeouts.SECONDS)
     assert alone.stdout.strip() == sha256 and "tokenizers" not in alone.stderr, alone.stderr
 
 

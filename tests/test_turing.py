@@ -1,7 +1,7 @@
 """What lesson 17 shows: the machine against its equations, one number after the other, and the sequences that it copies and recalls."""
 
-import extent
 import pytest
+import sampling
 import torch
 import torch.nn.functional as F
 from tensors import drawn
@@ -164,7 +164,7 @@ def test_bits_are_counted_where_an_answer_is_wanted():
 
 
 @pytest.mark.parametrize(
-    ("kind", "late"), extent.usually([(Machine, False), (Machine, True), (Recurrent, False), (Computer, False)], 2)
+    ("kind", "late"), sampling.usually([(Machine, False), (Machine, True), (Recurrent, False), (Computer, False)], 2)
 )
 def test_training_lowers_the_loss(kind, late):
     torch.manual_seed(0)

@@ -2,12 +2,12 @@
 
 import re
 
-import extent
 import matplotlib.pyplot as plt
 import pytest
+import sampling
 import torch
 import torch.nn.functional as F
-from programs import program
+from script_loader import program
 from tensors import drawn
 
 from course_utils.data.lookups import KEYS, KINDS, VALUES, Lookups, lookups, most_told, read
@@ -179,7 +179,7 @@ def test_the_first_cells_attention_is_the_usual_one():
     torch.testing.assert_close(weights, masked_softmax(query @ key.mT / 2, causal_mask(9)))
 
 
-@pytest.mark.parametrize("name", extent.usually(list(VARIANTS), 2))
+@pytest.mark.parametrize("name", sampling.usually(list(VARIANTS), 2))
 def test_training_lowers_the_loss(name):
     torch.manual_seed(0)
     model = reader(VARIANTS[name])

@@ -1,6 +1,6 @@
 """The course as pip installs it, without a clone: where its notebooks are found, where a learner's copies go, and the whole way in.
 
-Not here: what is in the wheel, file by file (`test_packaging.py`); merging and handing in themselves (`test_desk.py`).
+Not here: what is in the wheel, file by file (`test_packaging.py`); merging and handing in themselves (`test_workspace.py`).
 """
 
 import io
@@ -13,20 +13,20 @@ import sys
 import venv
 import zipfile
 
-import patience
 import pytest
+import timeouts
 from test_cli import ROOT, Lab, free_port
-from test_desk import BUILT, PROMPT, SOFTMAX, SUMS, answered, load, published, replaced, sources, write_into
 from test_packaging import build_wheel
+from test_workspace import BUILT, PROMPT, SOFTMAX, SUMS, answered, load, published, replaced, sources, write_into
 
-from course_utils.base import places
+from course_utils.base import paths
 from course_utils.base.errors import CourseError
-from course_utils.base.places import clone_folder, course_folder, desk_folder, file_of, learners_folder
+from course_utils.base.paths import clone_folder, course_folder, file_of, learners_folder, workspace_folder
 from course_utils.commands import lab, main
-from course_utils.desk import copies
-from course_utils.desk.updating import update
 from course_utils.grading.handing_out import package, release
 from course_utils.learner import state
+from course_utils.workspace import copies
+from course_utils.workspace.updating import update
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def installed(tmp_path, monkeypatch):
     for name in package.BESIDE:
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("*.py", "*.png", "*.webp"))
-    for module in (places, package):
+    for module in (paths, package):
         monkeypatch.setattr(module, "PUBLISHED", folder)
     for name in ("COURSE_HOME", "COURSE_PROGRESS"):
         monkeypatch.delenv(name, raising=False)
@@ -57,19 +57,19 @@ def folder(tmp_path, installed, monkeypatch):
 
 
 def test_copies_and_progress_lie_in_the_folder_where_the_course_was_opened(folder, monkeypatch):
-    assert lab._notebook(desk_folder(), "02") == f"notebooks/{SUMS}.ipynb"
+    assert lab._notebook(workspace_folder(), "02") == f"notebooks/{SUMS}.ipynb"
     assert len(list((folder / "my_course").rglob("*.ipynb"))) == 4
     assert (folder / "my_course" / "docs" / "setup.md").is_file()  # lesson 00 links to it
     for below in (folder / "my_course" / "exercises", folder / "my_course" / "notebooks", folder / "my_course", folder):
         monkeypatch.chdir(below)
-        assert desk_folder() == learners_folder() == folder
+        assert workspace_folder() == learners_folder() == folder
     state.change("02.softmax", lambda entry: entry.update(state="passed"))
     assert (folder / ".course" / "progress.json").is_file()
 
 
 def test_what_is_installed_stays_as_it_is(folder, installed):
     before = {path: path.read_bytes() for path in installed.rglob("*") if path.is_file()}
-    lab._notebook(desk_folder(), "00")
+    lab._notebook(workspace_folder(), "00")
     write_into(folder / "my_course" / BUILT, answered(SOFTMAX))
     assert main(["submit", "02"]) == main(["update"]) == main(["release", "02"]) == 0
     assert {path: path.read_bytes() for path in installed.rglob("*") if path.is_file()} == before
@@ -91,7 +91,7 @@ def test_a_folder_of_that_name_with_other_things_is_left_alone(folder, foreign, 
 def test_another_project_with_notebooks_and_what_is_installed_are_no_clone(folder, installed, monkeypatch):
     (folder / "notebooks").mkdir()
     (folder / "pyproject.toml").write_bytes(b'[project]\nname = "my-analysis"  # \xff\n')
-    assert course_folder() == installed and desk_folder() == folder
+    assert course_folder() == installed and workspace_folder() == folder
     for place in (folder, installed / "notebooks"):
         monkeypatch.chdir(place)
         assert course_folder() == installed
@@ -102,7 +102,7 @@ def test_another_project_with_notebooks_and_what_is_installed_are_no_clone(folde
 def test_inside_a_clone_the_clone_counts(folder):
     shutil.copy(ROOT / "pyproject.toml", folder)
     (folder / "notebooks").mkdir()
-    assert course_folder() == desk_folder() == clone_folder() == folder
+    assert course_folder() == workspace_folder() == clone_folder() == folder
     assert list(copies.places(folder)) == []
 
 
@@ -193,7 +193,7 @@ class Environment:
     def run(self, *arguments, code=0):
         command = [self.python, *arguments]
         done = subprocess.run(
-            command, cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=patience.SECONDS
+            command, cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=timeouts.SECONDS
         )
         assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
         return done.stderr if code else done.stdout

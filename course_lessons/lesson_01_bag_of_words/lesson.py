@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_utils import check, predict, reveal
-from course_utils.base.steps import with_bar
+from course_utils.base.progress_bar import with_bar
 from course_utils.data.generated_reviews import contrast_pairs, generate_reviews
 from course_utils.data.loading import load_reviews
 from course_utils.figures import diagrams, plots

@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from course_lessons.shared.timing import seconds
-from course_utils.base.steps import with_bar
+from course_utils.base.progress_bar import with_bar
 from course_utils.data.find_one import WORLDS, find_one
 from course_utils.data.measured import measured_once
 from course_utils.figures import diagrams, plots

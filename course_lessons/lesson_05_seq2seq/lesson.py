@@ -8,7 +8,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from course_lessons.lesson_05_seq2seq import figures
 from course_utils import check, predict, reveal
-from course_utils.base.steps import with_bar
+from course_utils.base.progress_bar import with_bar
 from course_utils.data.small_world import small_world, truth
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import diagrams

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 
 from course_lessons.lesson_13_training import figures
 from course_utils import check, predict, reveal
-from course_utils.base.steps import with_bar
+from course_utils.base.progress_bar import with_bar
 from course_utils.data.measured import by_seed
 from course_utils.data.small_world import small_world
 from course_utils.data.subwords import PAD

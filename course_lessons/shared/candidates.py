@@ -6,7 +6,7 @@ from itertools import combinations
 
 import torch
 
-from course_utils.checks.running.contract import Candidate, Case, NotAsAsked
+from course_utils.checks.running.contract import Candidate, Case, UsageError
 
 
 def asking(problem, candidates, copies=False):
@@ -25,7 +25,7 @@ def asking(problem, candidates, copies=False):
             given = arguments.bind(*given, **named).args
             sentence = problem(*given)
             if sentence:
-                raise NotAsAsked(sentence)
+                raise UsageError(sentence)
             if copies:
                 given = [value.detach().clone() if isinstance(value, torch.Tensor) else value for value in given]
             with torch.no_grad():

@@ -1,7 +1,7 @@
 """What goes wrong where masked scores become a finite number and not minus infinity, and honest scores are as low: changes of the steps of a masked softmax."""
 
 from course_lessons.shared.masked import filled
-from course_utils.checks.way import left_out
+from course_utils.checks.reference_trace import left_out
 
 
 def finite_fill_mistakes(task, *names, others, empty_row, zeros="the weights with zeros"):

@@ -3,7 +3,7 @@
 from operator import add, matmul
 
 from course_lessons.shared.scaled import scaling_mistakes
-from course_utils.checks.way import left_out
+from course_utils.checks.reference_trace import left_out
 from course_utils.models.plain import merge_heads, split_heads
 
 TRANSPOSED = (

@@ -53,7 +53,7 @@ def log_softmax_mistakes(task):
         """It would show in the logarithms of small probabilities."""
         for digits in (5, 6, 7, 8, 9, 10, 12):
             added = {LOG_P: lambda logits, small=10**-digits: (logits.softmax(-1) + small).log()}
-            right, came = (task.way(changes)(*case.args) for changes in ({}, added))
+            right, came = (task.variant(changes)(*case.args) for changes in ({}, added))
             if torch.isclose(value.double(), came.double(), rtol=1e-5) and not torch.isclose(right, came, rtol=1e-4):
                 return ADDED.format(digits)
         return None

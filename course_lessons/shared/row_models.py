@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.running.contract import UsageError
 
 WIDTH = 4
 
@@ -90,11 +90,11 @@ def without_gradient(model):
 
     def call(x):
         if not isinstance(x, torch.Tensor) or x.dim() != 2 or x.shape[1] != WIDTH or len(x) < 1:
-            raise NotAsAsked(
+            raise UsageError(
                 "Your test calls a model with something else than a tensor of T rows of width 4, with T from 1: T×4."
             )
         if x.requires_grad:
-            raise NotAsAsked(
+            raise UsageError(
                 "Your test hands a model rows that require a gradient. Gradients do not pass through these models: alter the rows, call the model again, and compare what it returns."
             )
         with torch.no_grad():

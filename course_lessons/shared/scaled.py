@@ -1,6 +1,6 @@
 """The mistakes that scaled dot products invite, as changes of the root that they are divided by."""
 
-from course_utils.checks.way import left_out
+from course_utils.checks.reference_trace import left_out
 
 
 def scaling_mistakes(task, d="d", width="the width of queries and keys", contexts=None):

@@ -9,7 +9,7 @@
 Each notebook carries checksums: of its source (so that only what changed is built again), for each cell of all that its output depends
 on (so that an output is kept as long as it holds: prose never runs anything), and of itself (so that an edit by hand is found).
 
-Here: what there is to build, and when. Sources are read in sources.py, a notebook is made of them in composing.py, and run in running.py;
+Here: what there is to build, and when. Sources are read in sources.py, a notebook is made of them in notebook_builder.py, and run in execution.py;
 what outputs depend on is in dependencies.py, and what a lesson must look like in lint.py.
 """
 
@@ -21,22 +21,22 @@ from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 
-from course_utils.authoring.composing import (
+from course_utils.authoring.dependencies import chain
+from course_utils.authoring.execution import CellFailed, execute, tidy
+from course_utils.authoring.headers import with_table
+from course_utils.authoring.links import PLACEHOLDER, address_of, is_placeholder
+from course_utils.authoring.notebook_builder import (
     checksum,
     compose,
     content_hash,
     notebook_of,
     sealed,
 )
-from course_utils.authoring.dependencies import chain
-from course_utils.authoring.headers import with_table
-from course_utils.authoring.links import PLACEHOLDER, address_of, is_placeholder
-from course_utils.authoring.running import CellFailed, execute, tidy
 from course_utils.authoring.sources import Target, read_source, read_text, split_answers
 from course_utils.base.environment import INSTALL
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import FOLDERS, LESSONS, chosen, number_of, source_of, sources_in
+from course_utils.base.paths import FOLDERS, LESSONS, chosen, number_of, source_of, sources_in
 
 BUILD_VERSION = 4  # raise it when the build writes something else from the same sources
 CELL_TIMEOUT = 300  # seconds

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from course_utils.authoring.composing import checksum
-from course_utils.authoring.running import OWN_MACHINE
+from course_utils.authoring.execution import OWN_MACHINE
+from course_utils.authoring.notebook_builder import checksum
 from course_utils.authoring.sources import Cell, Target
 from course_utils.base.imports import PACKAGE, PACKAGES, runs_something
-from course_utils.base.places import LESSONS, folder_of
+from course_utils.base.paths import LESSONS, folder_of
 
 LEARNER = f"{PACKAGE}.learner.notebook"  # `check` and its like: the package loads them, and they load tasks, by name
 SHOWING = [f"{PACKAGE}.checks.question", f"{PACKAGE}.checks.report"]  # how a question, and a right answer, are shown

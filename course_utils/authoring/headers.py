@@ -8,7 +8,7 @@ import runpy
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.places import file_of, folder_of, number_of
+from course_utils.base.paths import file_of, folder_of, number_of
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.task import Task, count
 

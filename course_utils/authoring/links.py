@@ -49,7 +49,7 @@ def relative(text: str, address: str) -> str:
     return text.replace(f"]({address}/blob/main/", "](../")
 
 
-def led_on(text: str, file: str, pages: set[str], repository: str | None) -> str:
+def redirect_links(text: str, file: str, pages: set[str], repository: str | None) -> str:
     """Return a text in which links to files without a page lead to the repository; `file` is the page that the text is on.
 
     While the course has no address yet, `repository` is None, and such a link becomes plain words.

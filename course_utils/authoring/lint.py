@@ -10,12 +10,12 @@ import re
 from pathlib import Path
 from statistics import median
 
-from course_utils.authoring.composing import REVEALS
+from course_utils.authoring.execution import OWN_MACHINE
 from course_utils.authoring.headers import lesson_facts
-from course_utils.authoring.running import OWN_MACHINE
+from course_utils.authoring.notebook_builder import REVEALS
 from course_utils.authoring.sources import CHECK, TASK_HEADING, Cell, begins_in_header, has_answer, read_source
 from course_utils.base.errors import CourseError
-from course_utils.base.places import file_of, number_of, source_of, sources_in
+from course_utils.base.paths import file_of, number_of, source_of, sources_in
 
 CELLS = 20, 52  # of a lesson, without predictions, the questions at its end, and the set-up cell that the build inserts
 QUESTION = re.compile(r"""check\(["']\d\d\.q\d+["'], \.\.\.\)""")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.places import file_of, number_of, source_of
+from course_utils.base.paths import file_of, number_of, source_of
 
 # Were magics looked for, a title such as "# Why?" would be taken for a commented call for help.
 PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False}

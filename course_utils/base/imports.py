@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from course_utils.base.places import LESSONS
+from course_utils.base.paths import LESSONS
 
 PACKAGE = "course_utils"
 PACKAGES = (PACKAGE, LESSONS)

@@ -1,4 +1,4 @@
-"""Both halves of a check in one process: an answer is run, and what came of it is judged."""
+"""Both halves of a check in one process: runs an answer and judges its outcomes."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -6,16 +6,16 @@ from functools import lru_cache
 from course_utils.base.errors import CourseError
 from course_utils.checks.compare import Finding
 from course_utils.checks.expected import Expected, run_oracle
+from course_utils.checks.first_failure import first_failure
 from course_utils.checks.judge import explain_further, judge, refuse
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Case, Outcome, question
-from course_utils.checks.running.own_state import own_state
+from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.task import Task
-from course_utils.checks.wrong import first_wrong
 
 
-@own_state()
+@isolated_state()
 def judge_answer(
     task: Task,
     answer,
@@ -49,9 +49,9 @@ def expected_on(task: Task, seed: int) -> Expected:
     return Expected(task, task.make_cases(seed))
 
 
-@own_state()
+@isolated_state()
 def compare_on(task: Task, answer, case: Case, seconds: float = 5) -> tuple[Outcome, Outcome, Finding | None]:
-    """Return what should come of one input, what comes of it, and what is wrong with that first; None where it is right.
+    """Return the expected outcome of one input, the received one, and the first thing that is wrong with it, or None.
 
     Raises `CourseError` where there is no right answer for the input.
     """
@@ -61,4 +61,4 @@ def compare_on(task: Task, answer, case: Case, seconds: float = 5) -> tuple[Outc
         why = f": {right.failure.type}, {right.failure.message}" if right.failure else ""
         raise CourseError(f"There is no right answer for this input{why}.")
     outcome = run(answer, [question(case)], seconds)[0]
-    return right, outcome, first_wrong(task, Expected(task, [case]), 0, outcome)
+    return right, outcome, first_failure(task, Expected(task, [case]), 0, outcome)

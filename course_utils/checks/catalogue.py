@@ -13,8 +13,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from course_utils.base.errors import CourseError
-from course_utils.base.places import LESSONS, number_of
-from course_utils.base.texts import did_you_mean
+from course_utils.base.paths import LESSONS, number_of
+from course_utils.base.sanitise import did_you_mean
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.task import Task

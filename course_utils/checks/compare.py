@@ -11,7 +11,7 @@ from math import isfinite
 
 import torch
 
-from course_utils.checks.running.contract import Foreign
+from course_utils.checks.running.contract import Opaque
 
 TOLERANCE = 2e-5  # times 1 + the largest expected magnitude; of a Python number, times the number
 NUMBER_AT_LEAST = 1e-6  # but not less: near 0, what differences of float32 numbers leave
@@ -157,7 +157,7 @@ def _in_parts(expected, received, result, reach):
 
 def _in_tensor(expected, received, name, letters, reach):
     if not isinstance(received, torch.Tensor):
-        several = isinstance(received, list) or received == Foreign("ndarray")
+        several = isinstance(received, list) or received == Opaque("ndarray")
         how = " `torch.stack` makes one of a list of tensors, `torch.as_tensor` of numbers or an array." * several
         how += " Return it alone, not several values." * isinstance(received, tuple)
         return Finding("type", f"{name}: you returned {describe(received)}; a torch.Tensor was expected.{how}")
@@ -227,7 +227,7 @@ def describe(value):
     """Describe a returned value in a few words: its type, and its shape or size."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {shape(value)}"
-    if isinstance(value, Foreign):
+    if isinstance(value, Opaque):
         return f"an object of type {value.name}"
     if isinstance(value, (bool, int, float, str)):
         text = _written(value)

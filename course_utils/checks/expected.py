@@ -10,11 +10,11 @@ import torch
 
 from course_utils.base.errors import CourseError
 from course_utils.checks.compare import describe, scale
+from course_utils.checks.running.call_tracer import NULL_TRACER
 from course_utils.checks.running.contract import Failure, in_precision, is_float, map_given
 from course_utils.checks.running.run import marked, run
-from course_utils.checks.running.watch import NOBODY
 
-NOT_AS_ASKED = "NotAsAsked"  # the type of a failure whose message says all: `run` raises it for a module, a candidate for a call, `as_read` for a value
+USAGE_ERROR = "UsageError"  # the type of a failure whose message is complete as it is: `run` raises it for a module, a candidate for a call, `canonicalised` for a value
 FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
 NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 8, 8  # see Expected.reach
 
@@ -27,7 +27,7 @@ class Expected:
         self.task, self.cases, self._mistakes, self._reaches, self._fresh = task, cases, {}, {}, None
 
     def fresh(self):
-        """Return the same for other inputs, which are always the same ones."""
+        """Return the Expected for a second, fixed set of inputs."""
         if self._fresh is None:
             self._fresh = Expected(self.task, self.task.make_cases(FRESH))
         return self._fresh
@@ -58,7 +58,7 @@ class Expected:
             single = [in_precision(case, torch.float32)]  # and how far off the truth itself is in float32
             moved += [
                 outcome
-                for outcome in run(self.task.oracle_function, single, 60, self.task.candidate, False, NOBODY)
+                for outcome in run(self.task.oracle_function, single, 60, self.task.candidate, False, NULL_TRACER)
                 if outcome.status == "value"
             ]
             right, *others = [each.gradients if gradients else each.value for each in (self.truth[place], *moved)]
@@ -74,7 +74,7 @@ def _last_digit(leaf, turn):
 
 
 def _farthest(right, others):
-    """Return a tree like `right` of how far its numbers lie from the others' at most; 0 for what is no tensor of numbers."""
+    """Return a tree like `right` with the largest distance of its numbers from the others'; 0 for leaves that are not numeric tensors."""
     if isinstance(right, (list, tuple)):
         alike = all(isinstance(other, (list, tuple)) and len(other) == len(right) for other in others)
         return [_farthest(r, [other[i] for other in others]) for i, r in enumerate(right)] if alike else None
@@ -87,27 +87,27 @@ def _farthest(right, others):
 def run_mistake(task, function, cases):
     """Run a named mistake, as an answer is run; a test of candidates once, as it takes long and gives the same again."""
     candidates = lambda key: marked(task.candidate(key))  # noqa: E731
-    outcomes = run(function, cases, 60, candidates, repeated=not task.candidates, watch=NOBODY)
-    return [as_read(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
+    outcomes = run(function, cases, 60, candidates, repeated=not task.candidates, tracer=NULL_TRACER)
+    return [canonicalised(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
 
 
-def as_read(task, case, outcome):
+def canonicalised(task, case, outcome):
     """Return an outcome with what its value comes to in place of the value, for tasks to which many values are right."""
-    if not task.reading_function or outcome.status != "value":
+    if not task.canonical_function or outcome.status != "value":
         return outcome
     try:
-        return replace(outcome, value=task.reading_function(case, outcome.value))
+        return replace(outcome, value=task.canonical_function(case, outcome.value))
     except CourseError as problem:
         sentence = str(problem)
     except Exception:  # whatever a reading meets in a value that it was not made for
         sentence = f"What your function returned cannot be read: {describe(outcome.value)}."
-    return replace(outcome, status="error", value=None, failure=Failure(NOT_AS_ASKED, sentence))
+    return replace(outcome, status="error", value=None, failure=Failure(USAGE_ERROR, sentence))
 
 
 def run_oracle(task, cases):
     """Return the outcomes of the oracle, which computes in float64."""
     cases = [in_precision(case, torch.float64) for case in cases]
-    return run(task.oracle_function, cases, 60, task.candidate, repeated=False, watch=NOBODY)
+    return run(task.oracle_function, cases, 60, task.candidate, repeated=False, tracer=NULL_TRACER)
 
 
 def _truth(task, cases):

@@ -1,8 +1,8 @@
-"""Finds the one simple relation in which an unnamed wrong answer stands to the right one, and says it in a sentence.
+"""Finds the one simple relation between an unnamed wrong answer and the right one, and states it in a sentence.
 
-Exact in all cases, and the only one that fits, or silence: what merely looks likely is not told. A relation is sought in what comes
-out, then in what goes in, then in one step on the way, then on top of a named mistake, and at last, where one asks for it, in two changes at once. Where several fit, they are tried on fresh inputs:
-unless they give the same there, nothing is said. The relations are in `relations`.
+A relation is reported only if it is exact in every case and the only one that fits. The search tries changes of the result, then of the
+arguments, then of one step of the reference computation, then changes on top of a named mistake, and finally, on request, two changes at
+once. Where several fit, they are compared on fresh inputs, and nothing is reported unless they agree. The relations are in `relations`.
 """
 
 import warnings
@@ -18,13 +18,13 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import close
-from course_utils.checks.relations.arguments import of_arguments
+from course_utils.checks.reference_trace import run_trace, trace_steps
+from course_utils.checks.relations.argument_changes import of_arguments
 from course_utils.checks.relations.factors import formulas, sizes_of
-from course_utils.checks.relations.results import of_results
-from course_utils.checks.relations.steps import NeedsArguments, of_steps
-from course_utils.checks.running.contract import HandedOut, in_precision
+from course_utils.checks.relations.result_changes import of_results
+from course_utils.checks.relations.step_changes import NeedsArguments, of_steps
+from course_utils.checks.running.contract import Stream, in_precision
 from course_utils.checks.running.run import plain
-from course_utils.checks.way import steps_of, walk
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
 FACTORS = {  # what a right number is often multiplied by, and what that comes from
@@ -35,14 +35,14 @@ FACTORS = {  # what a right number is often multiplied by, and what that comes f
 DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
 TOGETHER = "Two mistakes together would give exactly what you return."  # others might, too: so it is not said that they were made
 PARTS_AT_MOST = 1000  # of a value
-STEPS_AT_MOST = 20_000  # computed for changes tried together: what is said hangs on the answer, and on no clock
+STEPS_AT_MOST = 20_000  # computed for pairs of changes: a limit in steps, not seconds, so that the report depends on the answer alone
 # The `shapes` of the Value of one True or False, which two changes often give by chance.
 A_TRUTH_VALUE = ["one", (torch.Size(()), True)]
 
 
 @dataclass(frozen=True, eq=False)
-class Base:
-    """What a relation starts from. `of(args)` gives its value; `exact`: from float64 arguments.
+class Baseline:
+    """The computation that a relation starts from. `of(args)` returns its value; `exact`: from float64 arguments.
 
     `kind` is "truth", "mistake", "changed", "stopped" or "two"; `text` says what is wrong.
     """
@@ -54,18 +54,18 @@ class Base:
     default: tuple = ()  # (place of an argument, its value where a case leaves it out)
 
 
-class Known:
-    """A task's cases, and the values of bases on them, each computed once. A value is kept as its structure and its tensors."""
+class Evaluator:
+    """Evaluates baselines on a task's cases, each once. A value is stored as its structure and its tensors."""
 
     def __init__(self, task, cases, truth):
         oracle = task.oracle_function
         self.task, self.cases, self.args = task, cases, [_with_defaults(oracle, case.args) for case in cases]
-        self.truth = Base("truth", lambda args: oracle(*args))
-        self._kept = {(self.truth, place): _came(outcome) for place, outcome in enumerate(truth)}
+        self.truth = Baseline("truth", lambda args: oracle(*args))
+        self._kept = {(self.truth, place): _value_of(outcome) for place, outcome in enumerate(truth)}
 
     @cached_property
     def _example(self):
-        """One tuple of arguments: of the largest ordinary case, what is None there from another."""
+        """One tuple of arguments: those of the largest ordinary case; an argument that is None there is taken from another case."""
         rows = [args for args, case in zip(self.args, self.cases, strict=True) if not case.edge and not case.raises]
         return tuple(next((arg for arg in column[::-1] if arg is not None), None) for column in zip(*rows, strict=True))
 
@@ -88,36 +88,39 @@ class Known:
         value = self.at(self.truth, self.largest)
         return value is not None and not any(part.is_floating_point() for part in value.parts)
 
-    def _way(self, changes, stop=""):
-        """Return a function of args: the way to a right answer with some steps changed."""
-        return partial(_walk, self.task.steps_function, changes, stop=stop)
+    def _variant(self, changes, stop=""):
+        """Return the reference computation with some steps changed, as a function of args."""
+        return partial(_run_trace, self.task.steps_function, changes, stop=stop)
 
     @cached_property
     def of_arguments(self):
         """The right answer for altered arguments."""
-        right = self._way({}) if self.task.steps_function else self.truth.of
+        right = self._variant({}) if self.task.steps_function else self.truth.of
         return [
-            Base("changed", lambda args, change=change: right(change(args)), text)
+            Baseline("changed", lambda args, change=change: right(change(args)), text)
             for text, change, *_ in self._argument_changes
         ]
 
     @cached_property
     def of_steps(self):
-        """The way to a right answer with one step changed."""
+        """The reference computation with one step changed."""
         return [
-            Base("changed", self._way({change.step: change.function}), change.text) for change in self._step_changes
+            Baseline("changed", self._variant({change.step: change.function}), change.text)
+            for change in self._step_changes
         ]
 
     @cached_property
     def of_step_results(self):
-        """Those of `of_steps` in which only what a step gives is changed."""
-        return [base for base, change in zip(self.of_steps, self._step_changes, strict=True) if change.of_result]
+        """Those of `of_steps` that change only the value of a step."""
+        return [
+            baseline for baseline, change in zip(self.of_steps, self._step_changes, strict=True) if change.of_result
+        ]
 
     @cached_property
     def stopped(self):
-        """The way to a right answer broken off behind a step."""
+        """The reference computation, stopped after a step."""
         steps = list(dict.fromkeys(change.step for change in self._step_changes))[:-1]  # the last one is the answer
-        return [Base("stopped", self._way({}, stop=step), step) for step in steps]
+        return [Baseline("stopped", self._variant({}, stop=step), step) for step in steps]
 
     @cached_property
     def of_defaults(self):
@@ -127,97 +130,102 @@ class Known:
             if isinstance(parameter.default, (int, float)):
                 for value in DEFAULTS:
                     text = f"with {value:g} as the default of {parameter.name}"
-                    found.append(Base("changed", self.truth.of, text, default=(place, value)))
+                    found.append(Baseline("changed", self.truth.of, text, default=(place, value)))
         return found
 
     @cached_property
     def mistakes(self):
         """The named mistakes that show on ordinary inputs."""
         found = [
-            Base("mistake", lambda args, f=m.function: f(*args), m.sentence, exact=False) for m in self.task.mistakes
+            Baseline("mistake", lambda args, f=m.function: f(*args), m.sentence, exact=False)
+            for m in self.task.mistakes
         ]
         ordinary = [place for place, case in enumerate(self.cases) if not case.edge and not case.raises]
-        return [base for base in found if not all(_same(self.at(base, i), self.at(self.truth, i)) for i in ordinary)]
+        return [
+            baseline
+            for baseline in found
+            if not all(_same(self.at(baseline, i), self.at(self.truth, i)) for i in ordinary)
+        ]
 
     @cached_property
     def pairs(self):
         """Two changes at once: two named mistakes, two steps changed as they often are, or a named mistake on altered arguments."""
-        shown = {base.text for base in self.mistakes}
+        shown = {baseline.text for baseline in self.mistakes}
         composed = [m for m in self.task.mistakes if m.sentence in shown and hasattr(m.function, "changes")]
         found = []
         for a, b in combinations(composed, 2):
             if a.function.changes.keys().isdisjoint(b.function.changes):
                 of = lambda args, both=self.task.way({**a.function.changes, **b.function.changes}): both(*args)  # noqa: B008, E731
-                found.append(Base("two", of, f"The first: “{a.sentence}” The second: “{b.sentence}”", exact=False))
+                found.append(Baseline("two", of, f"The first: “{a.sentence}” The second: “{b.sentence}”", exact=False))
         often = [change for change in self._step_changes if change.often]
         for a, b in combinations(often, 2):
             if a.step != b.step:
-                of = self._way({a.step: a.function, b.step: b.function})
-                found.append(Base("two", of, f"The right computation gives it {a.text}, and {b.text}."))
+                of = self._variant({a.step: a.function, b.step: b.function})
+                found.append(Baseline("two", of, f"The right computation gives it {a.text}, and {b.text}."))
         for mistake in self.mistakes:
             for text, change, *_ in (change for change in self._argument_changes if change.often):
                 of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
                 sentence = f"The first: “{mistake.text}” The second: you compute it {text}."
-                found.append(Base("two", of, sentence, exact=False))
+                found.append(Baseline("two", of, sentence, exact=False))
         return found[: STEPS_AT_MOST // self._length]
 
     @cached_property
     def _length(self):
-        """How many steps the way to a right answer has on the example, each turn of a loop counted."""
+        """The number of steps of the reference computation on the example, counting each iteration of a loop."""
         if not self.task.steps_function:
             return 1
-        return sum(1 for _ in steps_of(self.task.steps_function, _as_given(self._example)))
+        return sum(1 for _ in trace_steps(self.task.steps_function, _as_given(self._example)))
 
-    def at(self, base, place):
-        """Return the value of a base in a case; None where it is none that can be compared."""
-        if (base, place) not in self._kept:
-            self._kept[base, place] = self.compute(base, place)
-        return self._kept[base, place]
+    def at(self, baseline, place):
+        """Return the value of a baseline in a case, or None if it cannot be compared."""
+        if (baseline, place) not in self._kept:
+            self._kept[baseline, place] = self.compute(baseline, place)
+        return self._kept[baseline, place]
 
-    def compute(self, base, place):
-        """Return the value of a base in one case."""
+    def compute(self, baseline, place):
+        """Compute the value of a baseline in one case."""
         args = list(self.args[place])
-        if base.default and len(self.cases[place].args) <= base.default[0]:
-            args[base.default[0]] = base.default[1]
+        if baseline.default and len(self.cases[place].args) <= baseline.default[0]:
+            args[baseline.default[0]] = baseline.default[1]
         case = replace(self.cases[place], args=tuple(args))
-        args = in_precision(case, torch.float64).args if base.exact else case.args
+        args = in_precision(case, torch.float64).args if baseline.exact else case.args
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a mistake may get arguments that it is not made for
-                value = plain(base.of(_as_given(args)))
-                read = self.task.reading_function
+                warnings.simplefilter("ignore")  # a mistake may get arguments that it was not written for
+                value = plain(baseline.of(_as_given(args)))
+                read = self.task.canonical_function
                 return _value(read(self.cases[place], value) if read else value)
         except Exception:  # whatever an altered argument or step leads to
             return FAILED
 
 
-_known = WeakKeyDictionary()  # by Expected: what is computed for one answer serves the next
+_evaluators = WeakKeyDictionary()  # by Expected: later answers reuse what has been computed
 
 
-def known_of(expected):
-    """Return what is Known of the cases of an `Expected`."""
-    if expected not in _known:
-        _known[expected] = Known(expected.task, expected.cases, expected.truth)
-    return _known[expected]
+def evaluator_of(expected):
+    """Return the Evaluator for the cases of an `Expected`."""
+    if expected not in _evaluators:
+        _evaluators[expected] = Evaluator(expected.task, expected.cases, expected.truth)
+    return _evaluators[expected]
 
 
 def _as_given(args):
     """Return copies of arguments, as an answer gets them."""
 
     def copy(leaf):
-        if isinstance(leaf, HandedOut):
+        if isinstance(leaf, Stream):
             return leaf.function()
         return leaf.clone() if isinstance(leaf, torch.Tensor) else leaf
 
     return trees.map_leaves(copy, args)
 
 
-def _walk(steps, changes, args, stop=""):
-    """Go a way with some steps changed, of which some need the arguments."""
+def _run_trace(steps, changes, args, stop=""):
+    """Run the reference computation with some steps changed; pass the arguments to changes that need them."""
     for change in changes.values():
         if isinstance(change, NeedsArguments):
             change.args = args
-    return walk(steps, args, changes, stop)
+    return run_trace(steps, args, changes, stop)
 
 
 def _with_defaults(function, args):
@@ -244,7 +252,7 @@ class Value:
 FAILED = Value("failed", [])  # where an exception was raised
 
 
-def _came(outcome):
+def _value_of(outcome):
     """Return the Value of an outcome; None where it cannot be compared."""
     if outcome.status != "value":
         return FAILED if outcome.status == "error" else None
@@ -284,26 +292,27 @@ def _same(a, b):
 
 
 @dataclass(frozen=True)
-class Guess:
-    """A base, and on top of it a change of those of its parts that are wrong: function(tensor, case) returns a tensor.
+class Hypothesis:
+    """A baseline and a change of the parts of it that are wrong: function(tensor, case) returns a tensor.
 
-    `text` says what the answer returns, with {} for the base's result; `evidence` is a sentence more. `often`: it may be told on top of a named mistake.
+    `text` says what the answer returns, with {} for the baseline's result; `evidence` is a further sentence. `often`: it may be reported on top
+    of a named mistake.
     """
 
-    base: Base
+    baseline: Baseline
     text: str = ""
     function: Callable | None = None
     wrong: tuple = ()
     evidence: str = ""
     often: bool = False
 
-    def at(self, known, place):
-        """Return what it foretells for a case; None where it foretells nothing."""
-        value = known.at(self.base, place)
+    def at(self, evaluator, place):
+        """Return the predicted value for a case, or None if there is no prediction."""
+        value = evaluator.at(self.baseline, place)
         if value is None or self.function is None or value is FAILED:
             return value
         try:
-            case = replace(known.cases[place], args=known.args[place])
+            case = replace(evaluator.cases[place], args=evaluator.args[place])
             changed = [self.function(p, case) if i in self.wrong else p for i, p in enumerate(value.parts)]
             return Value(value.structure, changed)
         except Exception:  # whatever a change meets in a tensor or in arguments that it does not fit
@@ -318,46 +327,54 @@ def explain(expected, outcomes, pairs=True):
         outcomes: the answer's, one for each case.
         pairs: whether to look for two changes at once, too, which takes longer than all the rest.
     """
-    guess, known = find(expected, outcomes, pairs), known_of(expected)
-    if guess is None:
+    hypothesis, evaluator = find(expected, outcomes, pairs), evaluator_of(expected)
+    if hypothesis is None:
         return None
-    received = [(place, _came(outcome)) for place, outcome in enumerate(outcomes) if not expected.cases[place].raises]
-    return _told(guess, known, [known.cases[i] for i, value in received if not _same(guess.at(known, i), value)])
+    received = [
+        (place, _value_of(outcome)) for place, outcome in enumerate(outcomes) if not expected.cases[place].raises
+    ]
+    return _sentence(
+        hypothesis,
+        evaluator,
+        [evaluator.cases[i] for i, value in received if not _same(hypothesis.at(evaluator, i), value)],
+    )
 
 
 def find(expected, outcomes, pairs=True):
-    """Return the one Guess that holds on all ordinary inputs, or None."""
-    known, cases = known_of(expected), expected.cases
+    """Return the one Hypothesis that holds on all ordinary inputs, or None."""
+    evaluator, cases = evaluator_of(expected), expected.cases
     ordinary = [place for place, case in enumerate(cases) if not case.edge and not case.raises]
-    if known.task.candidates or len(outcomes) < len(cases):
+    if evaluator.task.candidates or len(outcomes) < len(cases):
         return None
-    received = [_came(outcome) for outcome in outcomes]
-    if any(received[place] is None or known.at(known.truth, place) is None for place in ordinary):
+    received = [_value_of(outcome) for outcome in outcomes]
+    if any(received[place] is None or evaluator.at(evaluator.truth, place) is None for place in ordinary):
         return None
     ordinary.sort(key=lambda place: _numbers(received[place]))
-    off = [place for place in ordinary if not _same(known.at(known.truth, place), received[place])]
+    off = [place for place in ordinary if not _same(evaluator.at(evaluator.truth, place), received[place])]
     seen = [place for place in off if received[place] is not FAILED]
     if sum(_numbers(received[place]) for place in seen) < AT_LEAST:
         return None
     probe = next((place for place in seen if _numbers(received[place]) >= AT_LEAST), seen[-1])
-    pairs = pairs and any(known.at(known.truth, place).shapes != A_TRUTH_VALUE for place in ordinary)
-    for guesses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, *([_two] if pairs else [])):
-        found = guesses(known, probe, off, received)
-        fits = [guess for guess in found if _fits_all(guess, known, ordinary, received)]
-        if fits and guesses is _arguments:  # doubled scores tell nobody whether it was the query that was doubled
-            further_on = _fitting(known, known.of_step_results, probe, received)
-            fits = [guess for guess in further_on if _fits_all(guess, known, ordinary, received)] or fits
+    pairs = pairs and any(evaluator.at(evaluator.truth, place).shapes != A_TRUTH_VALUE for place in ordinary)
+    for hypotheses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, *([_two] if pairs else [])):
+        found = hypotheses(evaluator, probe, off, received)
+        fits = [hypothesis for hypothesis in found if _fits_all(hypothesis, evaluator, ordinary, received)]
+        if fits and hypotheses is _arguments:  # doubled scores tell nobody whether it was the query that was doubled
+            further_on = _fitting(evaluator, evaluator.of_step_results, probe, received)
+            fits = [
+                hypothesis for hypothesis in further_on if _fits_all(hypothesis, evaluator, ordinary, received)
+            ] or fits
         if fits:
             return fits[0] if _one(fits, expected) else None
     return None
 
 
-def _fits_all(guess, known, places, received):
-    return all(_same(guess.at(known, place), received[place]) for place in places)
+def _fits_all(hypothesis, evaluator, places, received):
+    return all(_same(hypothesis.at(evaluator, place), received[place]) for place in places)
 
 
 def _numbers(value):
-    """Count the numbers in a value that tell something: a NaN is like any other, so that every way to NaN would explain it."""
+    """Count the finite numbers in a value: NaN is no evidence, because any computation that leads to NaN would explain it."""
     return sum(int(part.isfinite().sum()) for part in value.parts)
 
 
@@ -365,9 +382,9 @@ def _one(fits, expected):
     """Return whether the relations that fit are one and the same: whether they give the same on fresh inputs."""
     if len(fits) == 1:
         return True
-    fresh = known_of(expected.fresh())
+    fresh = evaluator_of(expected.fresh())
     first, *others = (
-        [guess.at(fresh, place) for place, case in enumerate(fresh.cases) if not case.edge] for guess in fits
+        [hypothesis.at(fresh, place) for place, case in enumerate(fresh.cases) if not case.edge] for hypothesis in fits
     )
     return all(_same(a, b) for other in others for a, b in zip(first, other, strict=True))
 
@@ -375,90 +392,92 @@ def _one(fits, expected):
 # Where a relation is sought. Each gives the guesses that fit the probe, one case; that they fit the others is seen afterwards.
 
 
-def _results(known, probe, off, received):
-    yield from _changed(known, known.truth, probe, off, received)
+def _results(evaluator, probe, off, received):
+    yield from _changed(evaluator, evaluator.truth, probe, off, received)
 
 
-def _stopped(known, probe, off, received):
-    yield from _fitting(known, known.stopped, probe, received)
+def _stopped(evaluator, probe, off, received):
+    yield from _fitting(evaluator, evaluator.stopped, probe, received)
 
 
-def _defaults(known, probe, off, received):
-    yield from _fitting(known, known.of_defaults, probe, received)
+def _defaults(evaluator, probe, off, received):
+    yield from _fitting(evaluator, evaluator.of_defaults, probe, received)
 
 
-def _arguments(known, probe, off, received):
-    yield from _fitting(known, known.of_arguments, probe, received)
+def _arguments(evaluator, probe, off, received):
+    yield from _fitting(evaluator, evaluator.of_arguments, probe, received)
 
 
-def _steps(known, probe, off, received):
-    yield from _fitting(known, known.of_steps, probe, received)
+def _steps(evaluator, probe, off, received):
+    yield from _fitting(evaluator, evaluator.of_steps, probe, received)
 
 
-def _mistakes(known, probe, off, received):
-    for base in known.mistakes:
-        for guess in _changed(known, base, probe, off, received):
-            if guess.often:  # any other change may fit by chance what is one mistake of another kind
-                yield guess
+def _mistakes(evaluator, probe, off, received):
+    for baseline in evaluator.mistakes:
+        for hypothesis in _changed(evaluator, baseline, probe, off, received):
+            if hypothesis.often:  # any other change may fit by chance what is one mistake of another kind
+                yield hypothesis
 
 
-def _two(known, probe, off, received):
-    yield from _fitting(known, known.pairs, probe, received)
+def _two(evaluator, probe, off, received):
+    yield from _fitting(evaluator, evaluator.pairs, probe, received)
 
 
-def _fitting(known, bases, probe, received):
-    return [Guess(base) for base in bases if _same(known.at(base, probe), received[probe])]
+def _fitting(evaluator, baselines, probe, received):
+    return [Hypothesis(baseline) for baseline in baselines if _same(evaluator.at(baseline, probe), received[probe])]
 
 
-def _changed(known, base, probe, off, received):
-    """Give the guesses with a change on top of a base that fit the probe."""
-    value, answer = known.at(base, probe), received[probe]
+def _changed(evaluator, baseline, probe, off, received):
+    """Yield the hypotheses with a change on top of a baseline that fit the probe."""
+    value, answer = evaluator.at(baseline, probe), received[probe]
     if value is None or value.structure != answer.structure:
         return
     wrong = tuple(i for i, pair in enumerate(zip(value.parts, answer.parts, strict=True)) if not _alike(*pair))
     if not wrong:
         return
-    yield from _by_a_number(known, base, wrong, off, received)
+    yield from _by_a_number(evaluator, baseline, wrong, off, received)
     if len({value.parts[i].dim() for i in wrong}) > 1:
         return
     tensor, target = value.parts[wrong[0]], answer.parts[wrong[0]]
-    case = replace(known.cases[probe], args=known.args[probe])
-    letters = known.task.results[wrong[0]].partition(" ")[2] if wrong[0] < len(known.task.results) else ""
-    example = known.at(base, known.largest)  # whose numbers are many enough to tell their kind
+    case = replace(evaluator.cases[probe], args=evaluator.args[probe])
+    letters = evaluator.task.results[wrong[0]].partition(" ")[2] if wrong[0] < len(evaluator.task.results) else ""
+    example = evaluator.at(baseline, evaluator.largest)  # whose numbers are many enough to tell their kind
     example = example.parts[wrong[0]] if example and example.structure == value.structure else tensor
-    for change in of_results(letters, example, known.task.names, case.args):
+    for change in of_results(letters, example, evaluator.task.names, case.args):
         try:
             fits = _alike(change.function(tensor, case), target)
         except Exception:  # a softmax of truth values, an axis that is not there
             continue
         if fits:
-            yield Guess(base, change.text, change.function, wrong, often=change.often)
+            yield Hypothesis(baseline, change.text, change.function, wrong, often=change.often)
 
 
-def _by_a_number(known, base, wrong, off, received):
+def _by_a_number(evaluator, baseline, wrong, off, received):
     """Give the guess that a base's wrong parts are multiplied by a number, the same or a formula of a size, or that it is added."""
     off = [place for place in off if received[place] is not FAILED]
     for text, why_of, measure, apply in (
         ("{{}} times {}", FACTORS, lambda b, r: r / b, lambda b, n: b * n),
         ("{{}} plus {} everywhere", {}, lambda b, r: r - b, lambda b, n: b + n),
     ):
-        numbers = [_number(known.at(base, place), received[place], wrong, measure, apply) for place in off]
+        numbers = [_number(evaluator.at(baseline, place), received[place], wrong, measure, apply) for place in off]
         if None in numbers or not numbers:
             continue
-        sizes = [sizes_of(known.task, known.args[place]) for place in off]
+        sizes = [sizes_of(evaluator.task, evaluator.args[place]) for place in off]
         if all(isclose(number, numbers[0], rel_tol=1e-4) for number in numbers):
             number = numbers[0]
             words = text.format(_written(number)).replace("plus -", "minus ")
             evidence = next((why for factor, why in why_of.items() if isclose(number, factor, rel_tol=1e-4)), "")
             often = bool(why_of) and any(isclose(number, factor, rel_tol=1e-4) for factor in (-1, 2, 0.5))
-            yield Guess(base, words, lambda t, case, n=number, apply=apply: apply(t, n), wrong, evidence, often)
+            yield Hypothesis(
+                baseline, words, lambda t, case, n=number, apply=apply: apply(t, n), wrong, evidence, often
+            )
             continue
         found = formulas(sizes, numbers)
         if len(found) == 1:
             formula, letter, of = found[0]
-            function = lambda t, case, of=of, apply=apply: apply(t, of(sizes_of(known.task, case.args)))  # noqa: E731
+            function = lambda t, case, of=of, apply=apply: apply(t, of(sizes_of(evaluator.task, case.args)))  # noqa: E731
             words = text.format(formula).replace("plus -", "minus ")
-            yield Guess(base, words, function, wrong, _shown(letter, sizes, numbers), often=bool(why_of))
+            yield Hypothesis(baseline, words, function, wrong, _shown(letter, sizes, numbers), often=bool(why_of))
 
 
 def _written(number):
@@ -466,11 +485,11 @@ def _written(number):
     return next(text for digits in range(4, 18) if (text := f"{number:.{digits}g}") != "1" or number == 1)
 
 
-def _number(base, answer, wrong, measure, apply):
+def _number(baseline, answer, wrong, measure, apply):
     """Return the one number by which all wrong parts differ from the base's, None where there is none."""
-    if base is None or base.structure != answer.structure:
+    if baseline is None or baseline.structure != answer.structure:
         return None
-    pairs = [(base.parts[i], answer.parts[i]) for i in wrong if base.parts[i].shape == answer.parts[i].shape]
+    pairs = [(baseline.parts[i], answer.parts[i]) for i in wrong if baseline.parts[i].shape == answer.parts[i].shape]
     pairs = [(b.double(), r.double()) for b, r in pairs if not r.is_complex()]
     if len(pairs) < len(wrong) or any(not b.numel() or not b.isfinite().all() for b, _ in pairs):
         return None
@@ -486,11 +505,11 @@ def _shown(letter, sizes, numbers):
     return f" With {letter} = {sizes[a][letter]:g} the number is {numbers[a]:.4g}, with {letter} = {sizes[b][letter]:g} it is {numbers[b]:.4g}."
 
 
-def _told(guess, known, exceptions):
+def _sentence(hypothesis, evaluator, exceptions):
     """Return the sentence on a relation; `exceptions`: the cases in which it does not hold."""
-    base, results = guess.base, known.task.results
+    baseline, results = hypothesis.baseline, evaluator.task.results
     where = "On every ordinary input" if exceptions else "In every case"
-    names = [results[i].partition(" ")[0] for i in guess.wrong if i < len(results)]
+    names = [results[i].partition(" ")[0] for i in hypothesis.wrong if i < len(results)]
     listed = " and ".join(names)
     if len(results) > 1 and names:  # some results may be right
         returned, right = (
@@ -499,14 +518,14 @@ def _told(guess, known, exceptions):
         )
     else:
         returned, right = "you return", f"the right {listed}"
-    if base.kind == "stopped":
-        return f"{where}, {returned} {base.text}: the later steps are missing."
-    if base.kind == "changed":
+    if baseline.kind == "stopped":
+        return f"{where}, {returned} {baseline.text}: the later steps are missing."
+    if baseline.kind == "changed":
         elsewhere = next((case.name for case in exceptions if not case.hazard), None)
         rest = f"For “{elsewhere}” you return something else again." if elsewhere else "Everything else is right."
-        return f"{where}, you return what the right computation gives {base.text}. {rest}"
-    if base.kind == "two":
-        return f"{TOGETHER} {base.text}"
-    if base.kind == "mistake":
-        return f"{TOGETHER} The first: “{base.text}” The second: {returned} {guess.text.format('that wrong result')}.{guess.evidence}"
-    return f"{where}, {returned} {guess.text.format(right)}.{guess.evidence}"
+        return f"{where}, you return what the right computation gives {baseline.text}. {rest}"
+    if baseline.kind == "two":
+        return f"{TOGETHER} {baseline.text}"
+    if baseline.kind == "mistake":
+        return f"{TOGETHER} The first: “{baseline.text}” The second: {returned} {hypothesis.text.format('that wrong result')}.{hypothesis.evidence}"
+    return f"{where}, {returned} {hypothesis.text.format(right)}.{hypothesis.evidence}"

@@ -1,6 +1,6 @@
 """Judges outcomes: picks what is wrong first, names the mistake, writes the report. Never calls the answer.
 
-What is wrong with one outcome is found in `wrong`, a named mistake in `named`, a relation to the right value in `explain`.
+What is wrong with one outcome is found in `first_failure`, a named mistake in `match_mistake`, a relation to the right value in `explain`.
 """
 
 from dataclasses import replace
@@ -10,19 +10,19 @@ import torch
 from course_utils.base import trees
 from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, describe
-from course_utils.checks.expected import Expected, as_read
-from course_utils.checks.named import named_at, named_mistake, with_second
-from course_utils.checks.other_words import without_slip
-from course_utils.checks.readable import is_readable
+from course_utils.checks.error_hints import without_slip
+from course_utils.checks.expected import Expected, canonicalised
+from course_utils.checks.first_failure import alters_first, first_failure
+from course_utils.checks.match_mistake import match_mistake, match_mistake_at, with_second
 from course_utils.checks.report import Report
-from course_utils.checks.running.contract import GO_ON, Foreign, Outcome, float_paths, holds_float64
-from course_utils.checks.wrong import alters_first, first_wrong
+from course_utils.checks.running.contract import GO_ON, Opaque, Outcome, float_paths, holds_float64
+from course_utils.checks.validate_reply import is_valid_reply
 
 LEAVES_MORE = 10  # times the right number of a value's parts, up to which its properties are looked at
 
 
 def refuse(task, kind, shown):
-    """Return the Report on what cannot be run, from what `kind_of_answer` tells of it."""
+    """Return the Report on an answer that cannot be run, from the result of `kind_of_answer`."""
     if kind == "empty":
         return Report(task, "not attempted")
     if task.module:
@@ -41,7 +41,7 @@ def refuse(task, kind, shown):
 
 
 def _told(shown):
-    return f"an object of type {shown.name}" if isinstance(shown, Foreign) else describe(shown)
+    return f"an object of type {shown.name}" if isinstance(shown, Opaque) else describe(shown)
 
 
 def judge(task, cases, outcomes, expected=None, explaining=True):
@@ -54,7 +54,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
         expected: `Expected(task, cases)`, to be used again for further answers.
         explaining: whether to look for a relation, where no named mistake fits; else `explain_further` may do that later.
     """
-    if not is_readable(cases, outcomes):
+    if not is_valid_reply(cases, outcomes):
         unreadable = Finding("error", "What came back from running your function cannot be read as an answer.")
         return Report(task, "error", finding=unreadable)
     if not outcomes:
@@ -62,13 +62,13 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
     if outcomes[0].status == "not implemented":
         return Report(task, "not attempted", failure=outcomes[0].failure)
     expected = expected or Expected(task, cases)
-    raw, outcomes = outcomes, [as_read(task, *each) for each in zip(cases, outcomes, strict=False)]
+    raw, outcomes = outcomes, [canonicalised(task, *each) for each in zip(cases, outcomes, strict=False)]
     if len(outcomes) < len(cases) and outcomes[-1].status in GO_ON:  # nobody has looked at the cases after that
         outcomes = [*outcomes, Outcome("stopped")]
-    found = [(i, first_wrong(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
+    found = [(i, first_failure(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
-    if not found and task.across_function:
-        broken = task.across_function(cases, [outcome.value for outcome in raw])
+    if not found and task.cross_case_function:
+        broken = task.cross_case_function(cases, [outcome.value for outcome in raw])
         found = [(broken[0], Finding("value", broken[1]))] if broken else []
     if all(cases[i].hazard and outcomes[i].status in ("value", "error") for i, _ in found):
         return _right(task, cases, outcomes, expected, found)
@@ -79,11 +79,11 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
 
 
 def _wrong(task, cases, outcomes, expected, found):
-    """Return the Report on a wrong answer: `found` tells what is wrong with which outcome, (place, Finding) each."""
+    """Return the Report on a wrong answer; `found` lists what is wrong as (index of the outcome, Finding)."""
     unsteady = [(i, finding) for i, finding in found if not finding.steady]
     first, finding = min(unsteady or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
-    mistake = named_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
+    mistake = match_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
     if (
         mistake and not mistake.function
     ):  # a line shows it, and what stops the answer may have said so already: once is enough
@@ -112,8 +112,8 @@ def _right(task, cases, outcomes, expected, at_hazards):
     remark, mistake = _remark(task, cases, outcomes, borrowed), None
     if at_hazards and not borrowed:
         place, finding = min(at_hazards, key=lambda item: _urgency(cases[item[0]], item[1]))
-        mistake = named_mistake(task, cases, outcomes, expected, [place])
-        mistake = mistake or named_at(task, cases, outcomes, expected, place)
+        mistake = match_mistake(task, cases, outcomes, expected, [place])
+        mistake = mistake or match_mistake_at(task, cases, outcomes, expected, place)
         if task.candidates:
             broken = (_try_property(broken, cases[place], outcomes[place].value) for broken in task.properties)
             why = mistake.sentence if mistake else next(filter(None, broken), finding.sentence)
@@ -133,10 +133,10 @@ def explain_further(report, expected, outcomes):
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
     task = expected.task
-    read = [as_read(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
+    read = [canonicalised(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
     if report.mistake and not report.case.edge and (told := with_second(report.mistake, task, read, expected)):
         report.message = report.message.replace(*told)
-    if not wrong_value or report.mistake or report.properties and task.reading_function and not task.steps_function:
+    if not wrong_value or report.mistake or report.properties and task.canonical_function and not task.steps_function:
         return
     outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
     if outcome.mode_matters:  # what is wrong in one mode is only half of it
@@ -184,7 +184,7 @@ def _remark(task, cases, outcomes, borrowed):
 
 
 def _may_break(finding):
-    """Return whether a property may say more of a wrong value: of numbers, or of a list, whatever its length."""
+    """Return whether checking a property may say more about a wrong value: one of numbers, or a list of any length."""
     return finding.kind in ("finite", "value") or finding.kind == "shape" and isinstance(finding.expected, list)
 
 

@@ -1,4 +1,4 @@
-"""What is known of a lesson beside its text: the facts that its header, the exercises' header and the README's table are made from.
+"""A lesson's metadata: the facts from which its header, the exercises' header and the README's table are generated.
 
 A lesson is declared in `course_lessons/lesson_NN_title/__init__.py`:
 

@@ -64,7 +64,7 @@ class Question(_Asked):
         return list(zip(LETTERS, texts, strict=False))
 
     def judge(self, answer, seed: int) -> Answered:
-        """Return what is said of a letter, where the options are in a seed's order."""
+        """Judge a letter, with the options in the order of a seed."""
         options = dict(self.options(seed))
         letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
@@ -101,7 +101,7 @@ class NumberQuestion(_Asked):
         return []
 
     def judge(self, answer, seed: int = 0) -> Answered:
-        """Return what is said of a number."""
+        """Judge a number."""
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
             return Answered("not attempted", f'Put a number in place of the dots: `check("{self.id}", 0.5)`.')
         number = as_number(answer)

@@ -11,9 +11,9 @@ from html import escape
 import torch
 
 from course_utils.base import trees
-from course_utils.base.signs import printable
+from course_utils.base.ascii_fallback import printable
 from course_utils.checks.compare import DIGITS, close, describe, digits_apart, number, shape
-from course_utils.checks.running.contract import HandedOut
+from course_utils.checks.running.contract import Stream
 
 COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not attempted": "#8a8a8a"}
 SYMBOLS = {"passed": "✓", "failed": "✗", "error": "✗", "not attempted": "○"}
@@ -74,11 +74,11 @@ class Report:
 
     @property
     def shows_values(self):
-        """Whether the value itself is wrong: it is shown beside the expected one."""
+        """Whether the value itself is wrong, so that it is shown next to the expected one."""
         return self._finding is not None and self._finding.expected is not None
 
     def tell(self, relation, before=""):
-        """Say how the value hangs together with the right one, instead of what is wrong with it first; `before` comes before either."""
+        """Report how the value is related to the right one instead of its first fault; `before` precedes either."""
         self.relation, self.message = relation, before + relation
         self._finding = replace(self._finding, sentence=self._finding.sentence.removeprefix(before))  # said once
         self._diagnosed = True
@@ -111,7 +111,7 @@ class Report:
     def _inputs(self):
         """Give each argument under its name; of a dict or list of tensors, each tensor under its own."""
         for place, arg in enumerate(self.case.args):
-            if isinstance(arg, HandedOut):
+            if isinstance(arg, Stream):
                 yield from ((f"{self._names[place]}(), call {n}", value) for n, value in enumerate(arg.values, 1))
                 continue
             paths = list(trees.paths(arg, (place,))) if trees.tensors(arg) else [((place,), arg)]
@@ -166,7 +166,7 @@ class Report:
 
 
 def side_by_side(expected, *received):
-    """Return the HTML of two values beside each other, what differs marked in the second. Where nothing came, of the first."""
+    """Return the HTML of two values side by side, with differences marked in the second; of the first alone if there is no second."""
     digits = _digits(expected, *received) if received else DIGITS
     telling = _telling(*received, against=expected) if received else None
     values = [_shown("received", value, expected, digits, telling) for value in received]
@@ -237,14 +237,14 @@ def _matrices(tensor):
 
 
 def _chosen(telling, at_most):
-    """Return the places to show, in order: those that tell most, the first ones where several tell as much."""
+    """Return the indices to show, in order: the most informative, and the first of those that are equally informative."""
     counts = telling.tolist()
     places = sorted(range(len(counts)), key=lambda place: -counts[place])
     return sorted(places[:at_most])
 
 
 def _telling(received, against):
-    """Return where a wrong tensor is NaN, and if it is nowhere, where it differs; None for what is no such tensor."""
+    """Return where a wrong tensor is NaN or, if it has no NaN, where it differs; None if it cannot be compared."""
     if not _comparable(received, against):
         return None
     nan = received != received
@@ -311,7 +311,7 @@ def _text(value, digits=DIGITS, at_most=TEXT_AT_MOST):
 
 
 def _named(value):
-    """Return a Foreign by its type's name; a Candidate as such."""
+    """Return a Opaque by its type's name; a Candidate as such."""
     return f"<{type(value).__name__.lower()}>" if not hasattr(value, "name") else describe(value)
 
 

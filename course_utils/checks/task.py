@@ -28,8 +28,8 @@ from types import SimpleNamespace
 import torch
 
 from course_utils.base.trees import map_leaves
+from course_utils.checks.reference_trace import mutate
 from course_utils.checks.running.contract import Candidate
-from course_utils.checks.way import changed_way
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Task:
         self.suspects = suspects
         self._by_key = {}
         self.mistakes, self.properties, self.steps_function, self.oracle_function = [], [], None, None
-        self.reading_function = self.wrong_reading_function = self.across_function = None
+        self.canonical_function = self.mismatch_function = self.cross_case_function = None
 
     @property
     def answer_kinds(self):
@@ -136,49 +136,49 @@ class Task:
         return int.from_bytes(sha256(f"{self.id} {purpose} {seed}".encode()).digest(), "big")
 
     def candidate(self, key):
-        """Return the function that a Candidate's key stands for, in cases that `make_cases` has made."""
+        """Return the function for a Candidate's key, in cases from `make_cases`."""
         return self._by_key[key]
 
     def oracle(self, function):
-        """Decorator: the right answer as one function, where the way to it is not told in steps; receives float64."""
+        """Decorator: the reference answer as one function, where it is not given in steps; receives float64."""
         self.oracle_function = function
         return function
 
-    def reading(self, function):
+    def canonical(self, function):
         """Decorator: function(case, value) returns what a value comes to, where many values are right.
 
         Readings are compared in place of values, and the oracle gives the right one. What cannot be read raises CourseError
         with the sentence that tells its author why. The value is the learner's to choose: look at its form first.
         """
-        self.reading_function = function
+        self.canonical_function = function
         return function
 
-    def wrong_reading(self, function):
-        """Decorator: function(case, right, read) returns the sentence on a reading that is wrong, which nobody has returned as it stands.
+    def explain_mismatch(self, function):
+        """Decorator: function(case, right, received) explains a wrong canonical value, which is not literally what the answer returned.
 
         Without it a reading is shown beside the right one, as if it had been returned: so where it is of another kind, say in words
         what the answer leads to, and what it should lead to.
         """
-        self.wrong_reading_function = function
+        self.mismatch_function = function
         return function
 
-    def across(self, function):
-        """Decorator: function(cases, values) returns (the place of a case, what is wrong there) or None, where one case alone shows nothing.
+    def cross_case_check(self, function):
+        """Decorator: function(cases, values) returns (index of a case, what is wrong there) or None, for faults that no single case shows.
 
         It is asked where every case by itself is right; the values are the answer's own, not what a reading makes of them.
         """
-        self.across_function = function
+        self.cross_case_function = function
         return function
 
     def steps(self, function):
-        """Decorator: the way to the right answer, which also explains wrong ones; a generator that receives the arguments in float64.
+        """Decorator: the reference computation, which also explains wrong answers; a generator that receives the arguments in float64.
 
         It yields (what the step gives, in words; operation; its one or two operands), is sent the result of that
         operation, or of another one, and returns the answer. An oracle takes its place where it does not reach, as for NaN at padding.
         """
         self.steps_function = function
         if self.oracle_function is None:
-            self.oracle_function = self.way({})
+            self.oracle_function = self.variant({})
         return function
 
     def mistake(self, sentence, name=""):
@@ -192,8 +192,8 @@ class Task:
 
         return register
 
-    def way(self, changes):
-        """Return the right answer with something changed, as a function of the task's arguments.
+    def variant(self, changes):
+        """Return the reference computation with `changes` applied, as a function of the task's arguments.
 
         `changes` says what takes the place of what: {"the scores": function} changes a step, named by its words, and the function gets
         the step's operands; {"mask": function} changes an argument, which stays None where it is None; {"result": function} changes what
@@ -201,11 +201,11 @@ class Task:
         that have these names; `right` is the operation whose place it takes, as in `lambda scores, mask, *, right: right(scores, ~mask)`,
         and `done` holds what the steps before it gave, by their words.
         """
-        return changed_way(self, changes)
+        return mutate(self, changes)
 
     def changed(self, name, sentence, changes):
-        """Declare a mistake: the right answer with something changed, as `way` takes it. Return its function."""
-        return self.mistake(sentence, name)(self.way(changes))
+        """Declare a mistake as changes to the reference computation; see `variant`. Return its function."""
+        return self.mistake(sentence, name)(self.variant(changes))
 
     def changed_each(self, *rows):
         """Declare mistakes as `changed` does, a row (name, sentence, changes) for each."""

@@ -13,10 +13,10 @@ import sys
 from importlib import import_module
 from pkgutil import iter_modules
 
+from course_utils.base.ascii_fallback import use_plain_signs
 from course_utils.base.environment import PYTHONS, right_python
 from course_utils.base.errors import CourseError
-from course_utils.base.signs import use_plain_signs
-from course_utils.base.texts import clean, cut, did_you_mean
+from course_utils.base.sanitise import clean, cut, did_you_mean
 
 AT_MOST = 2000  # characters of a sentence
 GROUPS = {  # as the help lists them; commands named nowhere here come last, for authors

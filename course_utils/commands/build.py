@@ -1,6 +1,6 @@
 """`course build`: writes the notebooks from their sources (`authoring/build.py`)."""
 
-from course_utils.base.places import clone_folder
+from course_utils.base.paths import clone_folder
 from course_utils.commands._arguments import report
 
 WORDS = "Write the notebooks from their sources: what changed, or the lessons named."

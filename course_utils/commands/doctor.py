@@ -78,7 +78,7 @@ def doctor() -> Report:
 
 def rows() -> list[Row]:
     """Look at everything a lesson needs; a row that is not ok always carries advice."""
-    return [_python(), *_torch(), _translation(), _memory(), _kernel(), *_data(), _chromium(), _cage()]
+    return [_python(), *_torch(), _translation(), _memory(), _kernel(), *_data(), _chromium(), _sandbox()]
 
 
 def _verdict(row):
@@ -175,10 +175,10 @@ def _chromium():
     return Row("Chromium", "not found", True, f"only the browser test needs it: {GET_CHROMIUM}")
 
 
-def _cage():
-    from course_utils.grading.cage import locks
+def _sandbox():
+    from course_utils.grading.sandbox import policy
 
-    layers = locks.available()
+    layers = policy.available()
     if layers.safe:
         return Row("locks for grading", str(layers), True)
-    return Row("locks for grading", str(layers), True, f"only `course grade` needs them: {locks.WAYS_OUT}")
+    return Row("locks for grading", str(layers), True, f"only `course grade` needs them: {policy.WAYS_OUT}")

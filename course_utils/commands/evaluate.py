@@ -7,7 +7,7 @@ import contextlib
 import time
 
 from course_utils.base.errors import CourseError
-from course_utils.base.texts import one_line
+from course_utils.base.sanitise import one_line
 from course_utils.commands._arguments import add_device, add_search, threads
 
 WORDS = "Measure how well a model translates, with BLEU and chrF."

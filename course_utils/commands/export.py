@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.places import course_folder
-from course_utils.base.texts import did_you_mean
+from course_utils.base.paths import course_folder
+from course_utils.base.sanitise import did_you_mean
 from course_utils.commands._arguments import add_handing_out, quoted
 
 WORDS = "Write the course for another grader: nbgrader or Gradescope."
@@ -35,7 +35,7 @@ def form(text: str) -> str:
 def run(options) -> int:
     """Write the course in that form, and say how to go on with it."""
     root = course_folder()
-    from course_utils.grading.reading.settings import read_settings
+    from course_utils.grading.ingest.class_settings import read_settings
 
     FORMS[options.form](root, options, read_settings(options.settings))
     return 0

@@ -54,7 +54,7 @@ def run(options) -> int:
     print(f"Looking through {options.submissions.as_posix()} …", file=sys.stderr, flush=True)
     from contextlib import ExitStack
 
-    from course_utils.base.steps import shown_steps
+    from course_utils.base.progress_bar import shown_steps
     from course_utils.grading.grade import UNSAFE, grade_class
 
     shown, step = ExitStack(), None  # begun once it is known what there is to grade

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from course_utils.base.environment import DISTRIBUTION, IN_CLONE, KERNEL_NAME, kernel_is_ours, need
 from course_utils.base.errors import CourseError
-from course_utils.base.places import (
+from course_utils.base.paths import (
     OWN,
     chosen,
     course_of,
-    desk_folder,
     names_in,
     number_of,
     remedy,
     sources_in,
+    workspace_folder,
 )
 
 WORDS = "Open JupyterLab on your own copy of a lesson."
@@ -43,7 +43,7 @@ def _port(text):
 
 def run(options) -> int:
     """Start JupyterLab and stay until it ends."""
-    root = desk_folder()
+    root = workspace_folder()
     _complete()
     _set_up_kernel()  # before copies are made, which name it
     notebook = _notebook(root, options.lesson)
@@ -93,7 +93,9 @@ def _notebook(root, lesson):
     course = course_of(root)
     known = sorted({*sources_in(course, "notebooks"), *names_in(course, "notebooks")})
     (name,) = chosen([lesson], known)
-    from course_utils.desk import copies  # reads the tasks, and PyTorch with them: a wrong name is refused before that
+    from course_utils.workspace import (
+        copies,  # reads the tasks, and PyTorch with them: a wrong name is refused before that
+    )
 
     copies.rename_old(root)
     copies.bring_pages(root)
@@ -107,7 +109,7 @@ def _notebook(root, lesson):
 
 
 def _say_what_is_newer(root):
-    from course_utils.desk import copies
+    from course_utils.workspace import copies
 
     if names := list(dict.fromkeys(number_of(place.name) for place in copies.newer(root))):
         print(

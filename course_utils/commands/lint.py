@@ -1,6 +1,6 @@
 """`course lint`: holds the notebooks to the style guide (`authoring/lint.py`)."""
 
-from course_utils.base.places import clone_folder
+from course_utils.base.paths import clone_folder
 from course_utils.commands._arguments import report
 
 WORDS = "Hold the notebooks to the style guide."

@@ -11,15 +11,15 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Print the table, or where nothing is kept yet, say so."""
-    from course_utils.base.places import chosen, learners_folder
+    from course_utils.base.paths import chosen, learners_folder
     from course_utils.checks.catalogue import by_lesson
     from course_utils.learner import state
-    from course_utils.learner.notebook import how_far
+    from course_utils.learner.notebook import overall_progress
 
     lessons = chosen([options.lesson], by_lesson()) if options.lesson else ()
     folder = learners_folder()
     if not (folder / state.FILE).is_file():
         print(f"No progress is kept in {folder}. Run this in the folder that holds my_course, after your first check.")
         return 0
-    print(how_far(options.all, "course progress --all", lessons))
+    print(overall_progress(options.all, "course progress --all", lessons))
     return 0

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from course_utils.base.places import course_folder
+from course_utils.base.paths import course_folder
 from course_utils.commands._arguments import add_handing_out, quoted
 
 WORDS = "Write lessons' exercises to hand out."
@@ -22,9 +22,9 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Write exercises to hand out, and say where they lie."""
     root = course_folder()
-    from course_utils.authoring.composing import is_placeholder
+    from course_utils.authoring.notebook_builder import is_placeholder
     from course_utils.grading.handing_out.release import address_in, release
-    from course_utils.grading.reading.settings import read_settings
+    from course_utils.grading.ingest.class_settings import read_settings
 
     settings = read_settings(options.settings)
     notebooks = release(root, options.lessons, options.out, settings, options.force)

@@ -4,7 +4,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from course_utils.base.places import course_folder, is_clone
+from course_utils.base.paths import course_folder, is_clone
 
 WORDS = "Write the course as a folder of web pages, which needs no server."
 

@@ -1,9 +1,9 @@
-"""`course submit`: writes the file that a learner hands in (`desk/handing_in.py`)."""
+"""`course submit`: writes the file that a learner hands in (`workspace/submission.py`)."""
 
 from datetime import datetime
 from pathlib import Path
 
-from course_utils.base.places import desk_folder
+from course_utils.base.paths import workspace_folder
 from course_utils.commands._arguments import quoted
 
 WORDS = "Write the file to hand in for a lesson, and say what is missing in it."
@@ -21,9 +21,9 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Write the file, and say what is in it and where it lies."""
-    root = desk_folder()
-    from course_utils.desk.copies import rename_old
-    from course_utils.desk.handing_in import submit
+    root = workspace_folder()
+    from course_utils.workspace.copies import rename_old
+    from course_utils.workspace.submission import submit
 
     rename_old(root)
     done = submit(root, options.lesson, options.file)

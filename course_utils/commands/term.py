@@ -1,4 +1,4 @@
-"""`course term`: the lessons of a term side by side (`grading/writing/term.py`)."""
+"""`course term`: the lessons of a term side by side (`grading/reports/term_summary.py`)."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Write the page and the table, and say where they lie."""
-    from course_utils.grading.writing.term import write_term
+    from course_utils.grading.reports.term_summary import write_term
 
     page, table = write_term(options.results, options.out)
     print(f"The term: {quoted(page)}, and as a table {quoted(table)}.")

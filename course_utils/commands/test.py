@@ -3,7 +3,7 @@
 from datetime import date
 
 from course_utils.base.environment import need
-from course_utils.base.places import clone_folder
+from course_utils.base.paths import clone_folder
 
 WORDS = "Run the checks: those that every change has to pass, or more, or fewer."
 

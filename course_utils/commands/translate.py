@@ -10,7 +10,7 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import replacing
-from course_utils.base.texts import one_line
+from course_utils.base.sanitise import one_line
 from course_utils.commands._arguments import add_device, add_search
 
 WORDS = "Translate lines of text with a trained model."
@@ -41,8 +41,8 @@ def run(options) -> int:
         raise CourseError(f"--picture expects a file that ends in .png or .svg, not {options.picture!r}")
     from course_utils.commands._trained import lines as lines_of
     from course_utils.commands._trained import load
+    from course_utils.translation.out_of_vocabulary import in_small_letters, straight, warnings_of
     from course_utils.translation.translate import align
-    from course_utils.translation.unread import in_small_letters, straight, warnings_of
 
     model, subwords, settings = load(options)
     if (options.show or options.picture) and not _has_attention(model):

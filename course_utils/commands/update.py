@@ -1,6 +1,6 @@
-"""`course update`: brings new versions of lessons into the learner's own copies (`desk/updating.py`)."""
+"""`course update`: brings new versions of lessons into the learner's own copies (`workspace/updating.py`)."""
 
-from course_utils.base.places import desk_folder
+from course_utils.base.paths import workspace_folder
 from course_utils.commands._arguments import report
 
 WORDS = "Bring new versions of lessons into your own copies; what you have written stays."
@@ -15,9 +15,9 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Update, and say for each copy what was done; 1 if one could not be updated."""
-    root = desk_folder()
-    from course_utils.desk.copies import bring_pages, rename_old
-    from course_utils.desk.updating import update
+    root = workspace_folder()
+    from course_utils.workspace.copies import bring_pages, rename_old
+    from course_utils.workspace.updating import update
 
     rename_old(root)
     bring_pages(root)

@@ -1,8 +1,8 @@
 """Grades a class: `grade.grade_class` leads through it.
 
-    reading: submissions --> judging: a box around a process in the cage, and the judge --> keeping: a journal --> writing: results
+    ingest: submissions --> judging: a process in the sandbox, and the judge --> storage: a journal --> reports: results
 
 Nothing of a learner's is ever imported, executed or unpickled on this, the trusted side: notebooks are read as text, and answers run
-in processes that hold neither tasks nor judge, behind the kernel's locks. What runs there is in `cage`. `handing_out` writes what
+in processes that hold neither tasks nor judge, behind the kernel's locks. What runs there is in `sandbox`. `handing_out` writes what
 a class is given to work on.
 """

@@ -16,24 +16,24 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
-from course_utils.base.places import chosen
+from course_utils.base.paths import chosen
 from course_utils.checks import catalogue
-from course_utils.grading.cage import locks
+from course_utils.grading.ingest.class_settings import Settings, read_settings
+from course_utils.grading.ingest.lessons import count_lessons, guess_lessons, worth_running
+from course_utils.grading.ingest.overrides import Override, must_have_effect, read_overrides
+from course_utils.grading.ingest.roster import read_roster
+from course_utils.grading.ingest.submissions import Found, find
+from course_utils.grading.ingest.written_answers import Written
 from course_utils.grading.judging import pool
-from course_utils.grading.judging.box import Limits
 from course_utils.grading.judging.grader import read_once, result_key
-from course_utils.grading.keeping.journal import Journal, cannot_write
-from course_utils.grading.keeping.record import Person
-from course_utils.grading.reading.lessons import chosen_by, votes, worth_running
-from course_utils.grading.reading.overrides import Override, must_have_effect, read_overrides
-from course_utils.grading.reading.roster import read_roster
-from course_utils.grading.reading.settings import Settings, read_settings
-from course_utils.grading.reading.submissions import Found, find
-from course_utils.grading.reading.written import Written
-from course_utils.grading.writing.class_page import class_page
-from course_utils.grading.writing.gradebook import graded_class
-from course_utils.grading.writing.pages import write_feedback, write_in_words
-from course_utils.grading.writing.results import write_all
+from course_utils.grading.judging.sandbox_client import Limits
+from course_utils.grading.reports.class_page import class_page
+from course_utils.grading.reports.gradebook import graded_class
+from course_utils.grading.reports.pages import write_feedback, write_in_words
+from course_utils.grading.reports.results import write_all
+from course_utils.grading.sandbox import policy
+from course_utils.grading.storage.journal import Journal, cannot_write
+from course_utils.grading.storage.record import Person
 
 LEAST_SEED = 2**96  # a smaller number can be found by trying: whoever has it knows the inputs
 UNSAFE = (
@@ -52,7 +52,7 @@ class Class:
     settings: Settings
     roster: dict[str, Person]
     overrides: dict[str, Override]
-    layers: locks.Layers
+    layers: policy.Layers
     scheduler: str | None  # of a dask cluster; None grades on this machine
     unsafe: bool  # whether a machine without locks may grade
     beside: tuple[Path, ...]  # files of the instructor's that may lie among the submissions
@@ -150,7 +150,7 @@ def grade_class(
 
 
 def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides=None) -> Class:
-    """Read and check all that is told, as `grade_class` takes it. Raises `CourseError`."""
+    """Read and validate the arguments of `grade_class`. Raises `CourseError`."""
     submissions, out = Path(submissions), Path(out)
     numbers = chosen(lessons or (), catalogue.by_lesson(), " with tasks")
     if out.resolve() == submissions.resolve():
@@ -160,7 +160,7 @@ def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe
     people = read_roster(roster, read) if roster else {}
     found = list(find(submissions, people, [out, *beside]))
     by_hand = read_overrides(overrides, {each.student for each in found}, read) if overrides else {}
-    layers = locks.Layers() if scheduler else locks.chosen(unsafe)  # a cluster's workers have their own
+    layers = policy.Layers() if scheduler else policy.chosen(unsafe)  # a cluster's workers have their own
     return Class(submissions, out, numbers, read, people, by_hand, layers, scheduler, unsafe, beside, found)
 
 
@@ -171,8 +171,8 @@ def which_lessons(what: Class, journal: Journal) -> Class:
     lessons = [lesson for lesson in journal.header.get("lessons", []) if lesson in catalogue.by_lesson()]
     if lessons:
         return replace(what, lessons=lessons)
-    count = votes(what.found)
-    lessons = chosen_by(count)
+    count = count_lessons(what.found)
+    lessons = guess_lessons(count)
     if len(count) < 2:
         return replace(what, lessons=lessons)
     others = [f"lesson {lesson} by {count[lesson]}" for lesson in sorted(count) if lesson not in lessons]

@@ -29,7 +29,7 @@ class Ran:
 _ran = []
 
 
-def watch() -> None:
+def record_cells() -> None:
     """Take down from now on what the kernel runs; what it ran before is taken from its history."""
     shell = get_ipython()
     if shell is None or getattr(shell, "_course_watches", False):
@@ -81,7 +81,7 @@ def cell_of(answer) -> str:
     return "".join(linecache.getlines(code.co_filename)) if code and in_notebook() else ""
 
 
-def lost_edit(answer) -> str | None:
+def unused_edit(answer) -> str | None:
     """Return the sentence to say where a cell that defines an answer was changed and run since, and the change did not take effect."""
     code = code_of(answer)
     if code is None:

@@ -5,19 +5,19 @@ import time
 from html import escape
 from pathlib import Path
 
+from course_utils.base.ascii_fallback import printable
 from course_utils.base.errors import CourseError
-from course_utils.base.signs import printable
-from course_utils.base.steps import shown_while_waiting
+from course_utils.base.progress_bar import shown_while_waiting
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import SYMBOLS, Report, framed, headline, with_code
-from course_utils.checks.running.own_state import warnings_stay_warnings
+from course_utils.checks.running.isolated_state import warnings_stay_warnings
 from course_utils.checks.running.run import code_of
 from course_utils.learner import history, state
-from course_utils.learner.in_class import unlike
+from course_utils.learner.sandbox_warnings import sandbox_warnings
 
-history.watch()  # from the first import on
+history.record_cells()  # from the first import on
 LEFT_OUT = object()
 USES = {
     "check": '`check("02.softmax", softmax)`, or `check()` for the answer that you defined last',
@@ -70,7 +70,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         seconds: how long all the check's calls of your function may take together.
         keep: False for a demonstration, which does not count in `progress`.
     """
-    history.watch()  # where the notebook's shell came later than the first import
+    history.record_cells()  # where the notebook's shell came later than the first import
     if more or unknown:
         return _wrong_use("check", task_id, answer, *more)
     if callable(task_id):  # check(softmax)
@@ -114,9 +114,9 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
     if report.state in ("failed", "error"):
         report.note = _way_on(task, entry)
     elif report.state == "passed":
-        report.note = next(unlike([history.cell_of(answer)]), "")
+        report.note = next(sandbox_warnings([history.cell_of(answer)]), "")
     _keep_failure(task, answer, report)
-    if lost := history.lost_edit(answer):
+    if lost := history.unused_edit(answer):
         _show(Message(lost, f"<div style='margin:.3em 0'><strong>{with_code(lost)}</strong></div>"))
         if report.state == "not attempted":
             report.message = "The earlier version holds no answer yet."
@@ -189,9 +189,9 @@ def _keep_failure(task, answer, report):
     _failed.pop(task.id, None)
     if report.case is None or not history.in_notebook():
         return
-    from course_utils.learner.player import can_play
+    from course_utils.learner.input_explorer import can_explore
 
-    if can_play(task, report):
+    if can_explore(task, report):
         _failed[task.id] = task, history.newest(answer), report.case
         if history.namespace().setdefault("play", play) is play:  # also where a notebook does not import it
             report.note += " `play()` lets you change this input and see what comes."
@@ -217,9 +217,9 @@ def play(task_id=None, *more, **unknown):
         task = _task(task_id, "play")
         none = f"There is no input of {task_id} to play with: `play()` opens tensors and numbers on which its check has failed."
         return _show(task if isinstance(task, Message) else Message(none))
-    from course_utils.learner.player import Player
+    from course_utils.learner.input_explorer import InputExplorer
 
-    return _show(Player(*_failed[task_id]))
+    return _show(InputExplorer(*_failed[task_id]))
 
 
 def hint(task_id=None, *more, keep=True, **unknown):
@@ -331,10 +331,10 @@ def progress(*more, all=False, save=None, load=None, **unknown):
         _carry(save, load)
     except CourseError as error:
         return _show(Message(str(error)))
-    return _show(how_far(all, "progress(all=True)"))
+    return _show(overall_progress(all, "progress(all=True)"))
 
 
-def how_far(all, to_see_all, lessons=()):
+def overall_progress(all, to_see_all, lessons=()):
     """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson. `lessons` are shown alone, if there are any."""
     saved = state.read(_say)
     groups = {

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import learners_folder
+from course_utils.base.paths import learners_folder
 
 STATES = ("not attempted", "error", "failed", "passed")
 FIELDS = ("state", "passed", "attempts", "hints")  # of an entry

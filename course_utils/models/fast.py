@@ -52,7 +52,7 @@ def softmax(scores: Tensor) -> Tensor:
     return F.pad(scores, (0, -S % (64 // scores.element_size())), value=-torch.inf).softmax(-1)[..., :S]
 
 
-class Cache:
+class LayerCache:
     """The keys and values of the T words that a decoder layer has read so far, R×H×T×d for R rows of a batch.
 
     `keys` and `values` may have room for more words behind these, so that the next ones can be written in place.

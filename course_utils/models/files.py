@@ -21,7 +21,7 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import replacing, write
-from course_utils.base.texts import did_you_mean
+from course_utils.base.sanitise import did_you_mean
 from course_utils.data.subwords import Subwords
 
 PRETRAINED = Path(__file__).parent / "pretrained"

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course_utils.base.steps import with_bar
+from course_utils.base.progress_bar import with_bar
 from course_utils.models.attention import attention
 
 PAD, UNKNOWN = "<pad>", "<unk>"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from course_utils.base.steps import with_bar
+from course_utils.base.progress_bar import with_bar
 
 
 def train_model(

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.models.fast import Cache, Dropout, softmax
+from course_utils.models.fast import Dropout, LayerCache, softmax
 from course_utils.models.plain import sinusoidal_positions
 from course_utils.models.sizes import check_sizes
 
@@ -123,7 +123,7 @@ class DecoderLayer(nn.Module):
 
     def forward(
         self, x: Tensor, source: tuple[Tensor, Tensor], mask: Tensor | None, source_mask: Tensor | None,
-        cache: Cache | None = None, need_weights=False,
+        cache: LayerCache | None = None, need_weights=False,
     ):  # fmt: skip
         """Decode x R×T×D, where R = B·K rows share the projected keys and values B×H×S×d of B source sentences.
 
@@ -252,13 +252,13 @@ class Transformer(nn.Module):
         x = self.encoder_norm(x)
         return {"mask": mask, "layers": [layer.source_attention.project(x) for layer in self.decoder]}
 
-    def decode(self, target: Tensor, memory: dict, caches: list[Cache] | None = None, need_weights: bool = False):
+    def decode(self, target: Tensor, memory: dict, caches: list[LayerCache] | None = None, need_weights: bool = False):
         """Read target R×T: features R×T×D and weights B×(K·T)×S or None.
 
         The caches, one for each layer, hold the words before the target, and take it in.
         """
         start = caches[0].words if caches else 0
-        mask = None if target.shape[1] == 1 else causal_mask(target.shape[1], start, target.device)
+        mask = None if target.shape[1] == 1 else cached_causal_mask(target.shape[1], start, target.device)
         x, weights = self.embedding(target, start), None
         for i, layer in enumerate(self.decoder):
             wanted = need_weights and i == self.aligned_layer
@@ -278,12 +278,12 @@ class Transformer(nn.Module):
     def step(self, tokens: Tensor, memory: dict, state: list[tuple]) -> tuple[Tensor, list[tuple], Tensor]:
         """Read one more token of each hypothesis: tokens B×K → logits B×K×V, the new state, weights B×K×S. The old one is used up."""
         BK = tokens.shape
-        caches = [Cache(keys.flatten(0, 1), values.flatten(0, 1), words) for keys, values, words in state]
+        caches = [LayerCache(keys.flatten(0, 1), values.flatten(0, 1), words) for keys, values, words in state]
         x, weights = self.decode(tokens.reshape(-1, 1), memory, caches, need_weights=True)
         state = [(cache.keys.unflatten(0, BK), cache.values.unflatten(0, BK), cache.words) for cache in caches]
         return self.readout(x[:, 0]).unflatten(0, BK), state, weights
 
 
-def causal_mask(length: int, start: int, device) -> Tensor:
+def cached_causal_mask(length: int, start: int, device) -> Tensor:
     """True where a query does not come before the key: length×(start + length), queries from position `start` on."""
     return torch.ones(length, start + length, dtype=torch.bool, device=device).tril(start)

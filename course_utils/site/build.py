@@ -15,18 +15,18 @@ from importlib.metadata import version
 from pathlib import Path
 
 from course_utils.authoring.build import build
-from course_utils.authoring.composing import checksum
-from course_utils.authoring.links import led_on, published_address, relative
+from course_utils.authoring.links import published_address, redirect_links, relative
+from course_utils.authoring.notebook_builder import checksum
 from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.places import chosen, file_of, is_clone, names_in, number_of
+from course_utils.base.paths import chosen, file_of, is_clone, names_in, number_of
 from course_utils.checks import catalogue
 from course_utils.checks.task import count
 from course_utils.figures import every_head
 from course_utils.models.files import PRETRAINED
 from course_utils.site import contents, moving, pages
-from course_utils.translation.unread import FEW, MANY, NAMED, SENTENCES, caption_words, target_words
+from course_utils.translation.out_of_vocabulary import FEW, MANY, NAMED, SENTENCES, caption_words, target_words
 
 MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
 MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
@@ -99,7 +99,7 @@ def _sources(root, names, solutions, say):
         for cell in page["cells"]:
             if cell["cell_type"] == "markdown":
                 text = relative(cell["source"], repository) if repository else cell["source"]
-                cell["source"] = led_on(text, file, known, repository)
+                cell["source"] = redirect_links(text, file, known, repository)
     for file in (every_head.SHARED, *contents.PAGE.glob("*.js")):
         static[file.name] = file.read_text(encoding="utf-8")
     static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
@@ -111,7 +111,7 @@ def _sources(root, names, solutions, say):
     static["models/words.js"] = f"window.COURSE_WORDS = {json.dumps(captions, ensure_ascii=False)};\n"
     return {
         "conf.py": "",
-        **{file: led_on(text, file, known, repository) for file, text in texts.items()},
+        **{file: redirect_links(text, file, known, repository) for file, text in texts.items()},
         **{file: json.dumps(page) for file, page in notebooks.items()},
         **{f"_static/{file}": text for file, text in static.items()},
     }
@@ -166,7 +166,7 @@ SETTINGS = {
     "project": "Attention, from sums to Transformers",
     "author": "the authors of the course",
     "html_title": "Attention, from sums to Transformers",
-    "extensions": ["myst_nb", "course_utils.site.mathematics", "course_utils.site.found"],
+    "extensions": ["myst_nb", "course_utils.site.mathematics", "course_utils.site.search_index"],
     "myst_enable_extensions": ["dollarmath", "amsmath", "deflist"],
     "myst_heading_anchors": 4,
     "nb_execution_mode": "off",

@@ -9,7 +9,7 @@ from functools import partial
 from html import escape
 from pathlib import Path
 
-from course_utils.base.places import number_of
+from course_utils.base.paths import number_of
 from course_utils.checks import catalogue
 from course_utils.models.files import load_pretrained
 from course_utils.site.titles import TITLES

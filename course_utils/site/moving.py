@@ -15,9 +15,9 @@ import re
 import tempfile
 from pathlib import Path
 
-from course_utils.authoring.running import CellFailed, execute
+from course_utils.authoring.execution import CellFailed, execute
 from course_utils.base.files import replacing
-from course_utils.base.places import file_of
+from course_utils.base.paths import file_of
 from course_utils.data.download import cache_folder
 
 MOST = 100  # pictures for one explorer: with several sliders, each then stops at fewer positions

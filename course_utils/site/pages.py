@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from types import MappingProxyType
 
-from course_utils.base.places import file_of, number_of
+from course_utils.base.paths import file_of, number_of
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction

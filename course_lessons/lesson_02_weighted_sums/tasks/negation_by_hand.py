@@ -89,7 +89,7 @@ def _said(outputs, sign):
     return word
 
 
-@task.reading
+@task.canonical
 def _(case, value):
     if not isinstance(value, (list, tuple)) or len(value) != len(PARTS):
         raise CourseError(
@@ -106,7 +106,7 @@ def _(case, value):
     return {**said, "attentions that take part": min(used, 1) if alike else used}
 
 
-@task.wrong_reading
+@task.explain_mismatch
 def _(case, right, read):
     """What comes out for each phrase that is not as it should be."""
     wrong = [phrase for phrase in SIGNS if read[phrase] != right[phrase]]

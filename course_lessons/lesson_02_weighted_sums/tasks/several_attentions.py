@@ -6,9 +6,9 @@ import torch
 
 from course_lessons.shared.finite_fills import finite_fill_mistakes
 from course_lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.checks.way import left_out
 
 task = Task(
     "02.several_attentions",

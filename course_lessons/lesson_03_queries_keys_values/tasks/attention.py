@@ -8,9 +8,9 @@ from course_lessons.shared.finite_fills import finite_fill_mistakes
 from course_lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
 from course_lessons.shared.properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 from course_lessons.shared.shares import EDGE
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes
-from course_utils.checks.way import left_out
 
 task = Task(
     "03.attention",

@@ -55,7 +55,7 @@ RIGHT = {
 }
 
 
-wrong, changed = attention.task.wrong, attention.task.way
+wrong, changed = attention.task.wrong, attention.task.variant
 
 WRONG = {
     wrong("softmax_over_queries"): "a wrong attention: softmax over the queries",

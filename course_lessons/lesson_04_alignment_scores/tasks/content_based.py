@@ -7,7 +7,7 @@ from torch.nn.functional import normalize
 
 from course_lessons.lesson_04_alignment_scores.tasks._scores import score_task, shared_mistakes
 from course_lessons.shared.properties import cosines_reach_far_enough
-from course_utils.checks.way import left_out
+from course_utils.checks.reference_trace import left_out
 
 task = score_task(
     "content_based",

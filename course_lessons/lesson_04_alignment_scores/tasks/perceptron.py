@@ -5,7 +5,7 @@ from operator import add, matmul
 import torch
 
 from course_lessons.lesson_04_alignment_scores.tasks._scores import score_task, shared_mistakes
-from course_utils.checks.way import left_out
+from course_utils.checks.reference_trace import left_out
 
 task = score_task(
     "perceptron",

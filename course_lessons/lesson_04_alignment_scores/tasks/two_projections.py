@@ -40,7 +40,7 @@ def _(weight):
     return weight
 
 
-@task.reading
+@task.canonical
 def _(case, value):
     """What the two projections multiply out to."""
     D, E = case.args[0].shape

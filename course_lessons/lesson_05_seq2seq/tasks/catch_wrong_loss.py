@@ -12,7 +12,7 @@ from course_lessons.shared.log_softmax import LOG_P
 from course_utils.checks.task import Task
 from course_utils.models import plain
 
-way, wrong = sequence_loss.way, sequence_loss.wrong
+variant, wrong = sequence_loss.variant, sequence_loss.wrong
 
 # The candidates: right ones written differently, wrong ones that the prompt shows, wrong ones that it does not. Right ones are so
 # whatever is at padding; wrong ones show it with ids of the vocabulary and finite numbers there.
@@ -76,25 +76,25 @@ RIGHT = {
 WRONG = {
     wrong("mean_over_all_places"): "a wrong loss: divided by the number of all places",
     wrong("mean_of_sentences"): "a wrong loss: the mean of the sentences' means",
-    way({"mask": torch.ones_like}): "a wrong loss: the mask has no effect",
+    variant({"mask": torch.ones_like}): "a wrong loss: the mask has no effect",
     wrong("softmax_twice"): "a wrong loss: the softmax is applied twice",
     wrong("cut_anew"): "a wrong loss: axes mixed up by reshape",
     wrong("nothing_gives_nan"): "a wrong loss: NaN where there is no word",
     wrong("logarithm_of_softmax"): "a wrong loss: infinite for large logits",
     target_altered: "a wrong loss: the target that came in is altered",
-    way({"logits": torch.detach}): "a wrong loss: no gradient at all",
+    variant({"logits": torch.detach}): "a wrong loss: no gradient at all",
     wrong("summed"): "a wrong loss: the sum, and not the mean",
     wrong("divided_by_sentences"): "a wrong loss: divided by the number of sentences",
     wrong("padding_by_its_id"): "a wrong loss: it goes by the id of padding, and not by the mask",
     wrong("flattened_in_another_order"): "a wrong loss: logits and targets are flattened in different orders",
     wrong("shifted_again"): "a wrong loss: the target is shifted once more",
-    way({"mask": lambda mask: mask[:1].expand_as(mask)}): "a wrong loss: the mask of the first sentence for all",
-    way({"mask": lambda mask: mask & F.pad(mask[:, 1:], (0, 1))}): "a wrong loss: the last word of each sentence does not count",
-    way({LOG_P: lambda words, *, right: 0.9 * right(words) + 0.1 * right(words).mean(-1, keepdim=True)}): "a wrong loss: the targets are smoothed",
-    way({LOSSES: lambda log_p: -torch.stack(list(log_p))}): "a wrong loss: it fails where there is no word",
-    way({LOG_P: lambda words: (words.softmax(-1) + 1e-9).log()}): "a wrong loss: a small number is added inside the logarithm, which cuts off large losses",
+    variant({"mask": lambda mask: mask[:1].expand_as(mask)}): "a wrong loss: the mask of the first sentence for all",
+    variant({"mask": lambda mask: mask & F.pad(mask[:, 1:], (0, 1))}): "a wrong loss: the last word of each sentence does not count",
+    variant({LOG_P: lambda words, *, right: 0.9 * right(words) + 0.1 * right(words).mean(-1, keepdim=True)}): "a wrong loss: the targets are smoothed",
+    variant({LOSSES: lambda log_p: -torch.stack(list(log_p))}): "a wrong loss: it fails where there is no word",
+    variant({LOG_P: lambda words: (words.softmax(-1) + 1e-9).log()}): "a wrong loss: a small number is added inside the logarithm, which cuts off large losses",
     logits_altered: "a wrong loss: the logits that came in are altered",
-    way({LOG_P: lambda words: words - words.detach().logsumexp(-1, keepdim=True)}): "a wrong loss: no gradient comes through the sum over the vocabulary",
+    variant({LOG_P: lambda words: words - words.detach().logsumexp(-1, keepdim=True)}): "a wrong loss: no gradient comes through the sum over the vocabulary",
 }  # fmt: skip
 
 

@@ -6,8 +6,8 @@ import torch
 
 from course_lessons.lesson_05_seq2seq.tasks._cells import cell_cases
 from course_lessons.shared.shares import EDGE
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.task import Task
-from course_utils.checks.way import left_out
 
 task = Task(
     "05.rnn_step",

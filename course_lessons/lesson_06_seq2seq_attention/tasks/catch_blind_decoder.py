@@ -11,8 +11,8 @@ from course_lessons.lesson_06_seq2seq_attention.tasks._looking import CLEAN, CON
 from course_lessons.lesson_06_seq2seq_attention.tasks.bahdanau_step import task as bahdanau_step
 from course_lessons.shared.candidates import mistakes_of_tests, one_case_each, tests_without
 from course_lessons.shared.padding import summed, without_garbage
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.task import Task
-from course_utils.checks.way import left_out
 from course_utils.models.attention import masked_softmax
 
 WORD, STATE, ANNOTATION, HIDDEN = 3, 4, 5, 6  # widths D, H, E of what candidates take, and A
@@ -38,7 +38,7 @@ def _by(way):
 
 
 def _changed(changes):
-    return _by(bahdanau_step.way(changes))
+    return _by(bahdanau_step.variant(changes))
 
 
 def _wrong(name):

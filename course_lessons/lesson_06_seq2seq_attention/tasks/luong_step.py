@@ -9,9 +9,9 @@ from course_lessons.lesson_06_seq2seq_attention.tasks._looking import CLEAN, MAS
 from course_lessons.shared.masked import filled
 from course_lessons.shared.padding import summed, without_garbage
 from course_lessons.shared.shares import USUAL
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
-from course_utils.checks.way import left_out
 
 task = Task(
     "06.luong_step",

@@ -10,7 +10,7 @@ from zlib import crc32
 import torch
 
 from course_utils.checks.compare import describe
-from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.running.contract import UsageError
 
 SPREAD = 1.2  # of the scores that are drawn
 LAST = 15  # from this length on a decoder ends, so that also a search without a limit has an end
@@ -34,7 +34,7 @@ def _decoder(V, eos, ends, ties=False):
     def step(prefix):
         if not isinstance(prefix, (list, tuple)):
             to_do = " Its method `tolist` makes a list of it." if isinstance(prefix, torch.Tensor) else ""
-            raise NotAsAsked(
+            raise UsageError(
                 f"step takes a list of ints, which begins with bos, and your function gives it {describe(prefix)}.{to_do}"
             )
         ids = tuple(map(int, prefix))
@@ -51,11 +51,11 @@ def _strict(step, longest):
         log_p = step(prefix)
         ids = list(map(int, prefix[1:]))
         if step.eos in ids:
-            raise NotAsAsked(
+            raise UsageError(
                 f"Your function calls step with a prefix in which eos, {step.eos}, has been written already. It ends a translation, so nothing after it is asked for."
             )
         if len(ids) >= longest:
-            raise NotAsAsked(
+            raise UsageError(
                 f"Your function calls step with a prefix of {len(ids)} ids after bos, and longest is {longest}. Where so many are written, step is not called again."
             )
         return log_p

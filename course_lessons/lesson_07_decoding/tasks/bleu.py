@@ -200,7 +200,7 @@ def _of_sentences_with_words(sentences, *, hypotheses):
 
 def _mean_of_sentences(score, *, hypotheses, references):
     """A change of the result: the mean of the sentences' own scores."""
-    return fmean(task.way({})([h], [r]) for h, r in zip(hypotheses, references, strict=True))
+    return fmean(task.variant({})([h], [r]) for h, r in zip(hypotheses, references, strict=True))
 
 
 task.changed(

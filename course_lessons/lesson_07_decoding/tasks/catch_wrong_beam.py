@@ -12,11 +12,11 @@ from course_lessons.lesson_07_decoding.tasks.beam_search import KEPT
 from course_lessons.lesson_07_decoding.tasks.beam_search import task as beam_search
 from course_lessons.shared.candidates import mistakes_of_tests, one_case_each, tests_without
 from course_utils.checks.compare import describe
-from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.running.contract import UsageError
 from course_utils.checks.task import Task
 from course_utils.models import plain
 
-way, wrong = beam_search.way, beam_search.wrong
+variant, wrong = beam_search.variant, beam_search.wrong
 
 CALLS_AT_MOST = 300  # of step, in one search: a wide and long one takes its time, above all where a class is graded
 EQUAL = 1e-9  # scores that are as near as this are equal up to rounding
@@ -89,8 +89,8 @@ WRONG = {
     wrong("begins_with_copies"): "a wrong search: it begins with several copies of bos",
     wrong("probabilities_returned"): "a wrong search: probabilities come back, and not their logarithms",
     wrong("zero_for_eos"): "a wrong search: it takes the id 0 for eos",
-    way({KEPT: _only_where_there_are_enough}): "a wrong search: it fails where there are fewer continuations than the beam is wide",
-    way({"result": lambda pairs: [(ids, round(score, 2)) for ids, score in pairs]}): "a wrong search: log probabilities rounded to two decimal places",
+    variant({KEPT: _only_where_there_are_enough}): "a wrong search: it fails where there are fewer continuations than the beam is wide",
+    variant({"result": lambda pairs: [(ids, round(score, 2)) for ids, score in pairs]}): "a wrong search: log probabilities rounded to two decimal places",
 }  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def _asking(search):
     @wraps(search)
     def candidate(step, bos, eos, width, longest):
         if width < 1 or longest < 1:
-            raise NotAsAsked(
+            raise UsageError(
                 f"Your test calls a candidate with width = {width} and longest = {longest}. Candidates take both from 1 on."
             )
         gave, calls = {}, 0
@@ -113,7 +113,7 @@ def _asking(search):
             calls += tuple(prefix) not in gave  # who asks again for what it has got takes no more of the search
             if calls > CALLS_AT_MOST:
                 if gave.keys() <= _as_a_right_one(gave, bos, eos, width, longest)[1]:
-                    raise NotAsAsked(
+                    raise UsageError(
                         f"Your search is too large: with width = {width} and longest = {longest} a right candidate may call `step` more than {CALLS_AT_MOST} times, and is stopped then. Take smaller numbers: a width of 3 with a "
                         "longest of 4, and a width above V with a longest of 2, are enough."
                     )
@@ -122,14 +122,14 @@ def _asking(search):
             allowed = ids[:1] == (bos,) and len(ids) <= longest and eos not in ids[1:]
             problem = _problem(log_p, gave.get(ids)) if allowed else None
             if problem:
-                raise NotAsAsked(problem)
+                raise UsageError(problem)
             gave[ids] = log_p.detach().clone()
             return gave[ids].clone()
 
         found = search(asked, bos, eos, width, longest)
         problem = _equal_scores(gave, bos, eos, width, longest)
         if problem:
-            raise NotAsAsked(problem)
+            raise UsageError(problem)
         return found
 
     return candidate

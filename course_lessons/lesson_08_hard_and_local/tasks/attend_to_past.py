@@ -7,9 +7,9 @@ import torch
 
 from course_lessons.shared.masked import filled, masked_softmax_mistakes
 from course_lessons.shared.shares import USUAL
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.checks.way import left_out
 
 task = Task(
     "08.attend_to_past",

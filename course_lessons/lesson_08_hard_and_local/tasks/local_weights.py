@@ -10,9 +10,9 @@ from course_lessons.shared.masked import filled, masked_softmax_mistakes, plus_i
 from course_lessons.shared.padding import words_first
 from course_lessons.shared.properties import no_weight_is_negative
 from course_lessons.shared.shares import USUAL
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.checks.way import left_out
 
 task = Task(
     "08.local_weights",

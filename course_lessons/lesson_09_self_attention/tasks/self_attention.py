@@ -9,9 +9,9 @@ from course_lessons.shared.masked import masked_softmax_mistakes, plus_infinity_
 from course_lessons.shared.properties import outside_the_values
 from course_lessons.shared.scaled import scaling_mistakes
 from course_lessons.shared.shares import USUAL
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.checks.way import left_out
 
 task = Task(
     "09.self_attention",

@@ -118,8 +118,10 @@ WRONG = {
     wrong("weights_averaged"): "a wrong one: all heads use the same weights, the mean of theirs",
     wrong("divided_by_root_of_D"): "a wrong one: it divides scores by √D, and not by √d",
     wrong("softmax_over_queries"): "a wrong one: its softmax runs over the queries, and not over the keys",
-    multi_head_attention.way({"the softmax": _in_half_precision}): "a wrong one: its weights have three digits only",
-    multi_head_attention.way(
+    multi_head_attention.variant(
+        {"the softmax": _in_half_precision}
+    ): "a wrong one: its weights have three digits only",
+    multi_head_attention.variant(
         {"the softmax": _with_dropout}
     ): "a wrong one: dropout is left on, so half of the weights are 0",
     wrong("key_and_value_exchanged"): "a wrong one: it exchanges the blocks of `in_weight` for keys and values",
@@ -134,13 +136,13 @@ WRONG = {
     wrong("mask_inverted"): "a wrong one: it turns the mask round",
     wrong("mask_for_each_head"): "a wrong one: it gives the mask no axis for the heads, and fails or masks wrongly",
     wrong("one_mask_for_all_sentences"): "a wrong one: it uses the mask of the first sentence for all",
-    multi_head_attention.way(
+    multi_head_attention.variant(
         {"result": lambda output: output.flip(1)}
     ): "a wrong one: the words come out in reverse order",
-    multi_head_attention.way(
+    multi_head_attention.variant(
         {"result": lambda output: output + 0.1 * F.one_hot(torch.tensor(0), output.shape[2])}
     ): "a wrong one: the first number of each word is too large by 0.1",
-    multi_head_attention.way(
+    multi_head_attention.variant(
         {"result": lambda output: torch.cat([1.1 * output[:1], output[1:]])}
     ): "a wrong one: all numbers of the first sentence are too large by a tenth",
     wrong("empty_row_nan"): "a wrong one: a word that may attend to nothing gets NaN",

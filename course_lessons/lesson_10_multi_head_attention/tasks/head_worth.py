@@ -2,7 +2,7 @@
 
 import torch
 
-from course_utils.checks.running.contract import Candidate, Case, NotAsAsked
+from course_utils.checks.running.contract import Candidate, Case, UsageError
 from course_utils.checks.task import Task
 
 SCORES = {
@@ -26,7 +26,7 @@ def _asked(function):
 
     def score(on):
         if not isinstance(on, torch.Tensor) or on.dtype != torch.bool or on.dim() != 1 or not len(on):
-            raise NotAsAsked(
+            raise UsageError(
                 "`score` is called with something other than a tensor of truth values of shape H. Begin with torch.ones(heads, dtype=torch.bool)."
             )
         return float(function(on.tolist()))

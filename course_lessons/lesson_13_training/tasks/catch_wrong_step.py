@@ -7,7 +7,7 @@ import torch
 from course_lessons.lesson_13_training.tasks._training import RIGHT, WRONG, by_hand
 from course_lessons.shared.candidates import close, mistakes_of_tests, one_case_each, tests_without
 from course_utils.base import trees
-from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.running.contract import UsageError
 from course_utils.checks.task import Task
 
 MOST = 100  # batches in a call
@@ -20,14 +20,14 @@ def _asking(train):
     def candidate(model, weights, batches, held_out, rate, clip):
         problem = _problem(model, weights, batches, held_out, rate, clip)
         if problem:
-            raise NotAsAsked(problem)
+            raise UsageError(problem)
 
         def called(now, batch, training):
             copies = [weight.detach().clone() for weight in now]  # a test may keep them
             with torch.enable_grad():
                 result = model(copies, trees.map_tensors(torch.clone, batch), training)
             if not _is_loss_with_gradients(result, weights):
-                raise NotAsAsked(
+                raise UsageError(
                     "Your `model` should return two things: the loss, one number, and a list of as many gradients as there are weights, each a float32 tensor of the shape of its weight."
                 )
             return float(result[0]), [gradient.detach().clone() for gradient in result[1]]

@@ -3,9 +3,9 @@
 from operator import ge, gt
 
 from course_lessons.shared.shares import SIDE_EFFECT
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
-from course_utils.checks.way import left_out
 
 UNCHECKED = (0.75, "right wherever each sentence fits into a batch.")
 

@@ -5,9 +5,9 @@ from operator import add, mul, sub, truediv
 import torch
 
 from course_lessons.shared.shares import SIDE_EFFECT
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
-from course_utils.checks.way import left_out
 
 task = Task(
     "14.bright_cell",

@@ -6,9 +6,9 @@ import torch
 
 from course_lessons.lesson_15_captions.tasks._captioners import ANNOTATION, FEATURES, RIGHT, WORD
 from course_lessons.shared.shares import SIDE_EFFECT
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
-from course_utils.checks.way import left_out
 
 LOOKED_INTO = {captioner: said.removeprefix("a right captioner: ") for captioner, said in list(RIGHT.items())[:6]}
 

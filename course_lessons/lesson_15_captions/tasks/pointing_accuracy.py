@@ -6,9 +6,9 @@ import torch
 
 from course_lessons.shared.padding import lengths_below, mask_mistakes, scattered, with_garbage, words_first
 from course_lessons.shared.shares import EDGE
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.checks.way import left_out
 
 task = Task(
     "15.pointing_accuracy",

@@ -9,9 +9,9 @@ from course_lessons.shared.masked import filled, plus_infinity_mistakes
 from course_lessons.shared.padding import gaps, mask_mistakes, scattered, summed
 from course_lessons.shared.shares import USUAL
 from course_lessons.shared.stages import told_by_stages
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.checks.way import left_out
 
 task = Task(
     "16.answer",

@@ -88,7 +88,7 @@ def _amount(weights, first, apart):
     return "most" if min(weights) > 0.5 else "the largest, but too little" if all(first) else "too little"
 
 
-@task.reading
+@task.canonical
 def _(case, value):
     people, things, places = case.args
     A, B, C = _tables(value, people + things + places)
@@ -126,7 +126,7 @@ OF_HOPS = {  # which hop, what it should look at, what its keys are made with, a
 }  # fmt: skip
 
 
-@task.wrong_reading
+@task.explain_mismatch
 def _(case, right, read):
     """The first of the three promises that is broken, and how."""
     if read[HOP_1] == "most" and read[AGAIN] == "yes":

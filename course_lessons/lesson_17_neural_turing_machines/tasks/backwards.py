@@ -39,7 +39,7 @@ def _(length, places):
     return [length - 1 - step for step in range(length)]
 
 
-@task.reading
+@task.canonical
 def _(case, value):
     """Which vector the read head sees at each step of the silence, or a text where it sees none."""
     length, places = case.args
@@ -66,7 +66,7 @@ def _in_order(vectors):
     return ", ".join(f"vector {v}" if type(v) is int else "nothing" for v in vectors)
 
 
-@task.wrong_reading
+@task.explain_mismatch
 def _(case, right, read):
     """Which vectors are found in the silence, and by how many steps all of them come too late or too early."""
     found = f"In the silence the read head finds {_in_order(read)}; it should find {_in_order(right)}. (Vectors are counted from 0.)"

@@ -4,9 +4,9 @@ import torch
 
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
 from course_lessons.shared.shares import EDGE, SIDE_EFFECT
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.checks.way import left_out
 
 task = Task(
     "18.at_risk",

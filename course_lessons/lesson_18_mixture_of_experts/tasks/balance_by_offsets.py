@@ -6,9 +6,9 @@ import torch
 
 from course_lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
 from course_lessons.shared.shares import USUAL
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.checks.way import left_out
 
 task = Task(
     "18.balance_by_offsets",

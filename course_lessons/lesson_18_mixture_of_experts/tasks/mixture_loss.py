@@ -7,9 +7,9 @@ import torch
 
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
 from course_lessons.shared.shares import USUAL
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.checks.way import left_out
 
 FAR = (0.5, "right where a target is near some expert.")
 BESIDE = "an expert with a gate of 0 at the target"

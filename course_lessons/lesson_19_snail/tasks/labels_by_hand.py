@@ -107,7 +107,7 @@ def _most_often(places):
     return [*told, *(place for place, _ in wrong.most_common()), RIGHT["the weight lies"]][0]
 
 
-@task.reading
+@task.canonical
 def _(case, value):
     number, of_labels, steps = case.args
     weights, right, where = _read(value, number + of_labels, of_labels), [], []
@@ -137,7 +137,7 @@ def _(characters, labels, steps):
     return dict(RIGHT)
 
 
-@task.wrong_reading
+@task.explain_mismatch
 def _(case, right, read):
     """Where the weight lies, and if it is where it should be, what is wrong with the labels."""
     where, labels = read["the weight lies"], read["the labels are"]

@@ -5,9 +5,9 @@ from operator import add, mul, sub
 import torch
 
 from course_lessons.shared.shares import USUAL
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.checks.way import left_out
 
 task = Task(
     "20.delta_memory",
@@ -163,7 +163,9 @@ task.changed(
 )
 def all_read_at_the_end(key, value, query, rate):
     memories = []
-    task.way({NEW: lambda memory, written: memories.append(memory + written) or memories[-1]})(key, value, query, rate)
+    task.variant({NEW: lambda memory, written: memories.append(memory + written) or memories[-1]})(
+        key, value, query, rate
+    )
     return query @ memories[-1]
 
 
@@ -212,7 +214,7 @@ task.changed(
 def written_into_the_values(key, value, query, rate):
     differences = []
     take = lambda value, old: differences.append(value - old) or differences[-1]  # noqa: E731
-    right = task.way({DIFFERENCE: take})(key, value, query, rate)
+    right = task.variant({DIFFERENCE: take})(key, value, query, rate)
     with torch.no_grad():
         value.copy_(torch.stack(differences, 1))
     return right

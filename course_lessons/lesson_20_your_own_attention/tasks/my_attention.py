@@ -137,13 +137,13 @@ SAID = {
 }
 
 
-@task.wrong_reading
+@task.explain_mismatch
 def _(case, right, read):
     """The first promise that is broken, with what to do."""
     return SAID[read]
 
 
-@task.reading
+@task.canonical
 def _(case, value):
     """Which faults the contexts show."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
@@ -164,7 +164,7 @@ def _(case, value):
     return _found(*case.args, contexts)
 
 
-@task.across
+@task.cross_case_check
 def _(cases, values):
     """What two of the sequences get among eight and alone: nothing that all of a call share may have an effect."""
     named = {case.name: place for place, case in enumerate(cases)}

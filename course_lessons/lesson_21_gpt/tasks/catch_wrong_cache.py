@@ -15,7 +15,7 @@ from course_lessons.shared.candidates import (
     one_case_each,
     tests_without,
 )
-from course_utils.checks.running.contract import NotAsAsked
+from course_utils.checks.running.contract import UsageError
 from course_utils.checks.task import Task
 
 IDS, MOST = 6, 16  # ids from 0 to 5 are in every vocabulary; sentences of a batch
@@ -28,7 +28,7 @@ def _asking(model):
     @wraps(model)
     def candidate(ids, cache=None):
         if problem := _problem(ids, cache):
-            raise NotAsAsked(problem)
+            raise UsageError(problem)
         with torch.no_grad():
             logits, kept = model(ids.long(), None if cache is None else cache["kept"])
         before = 0 if cache is None else cache["ids"]

@@ -7,9 +7,9 @@ from operator import mul, sub, truediv
 
 import torch
 
-from course_utils.checks.running.contract import Case, HandedOut
+from course_utils.checks.reference_trace import left_out
+from course_utils.checks.running.contract import Case, Stream
 from course_utils.checks.task import Task
-from course_utils.checks.way import left_out
 
 task = Task(
     "22.one_pass_attention",
@@ -39,7 +39,7 @@ def _blocks(draw, sizes, D, moved=None):
     for place, size in enumerate(sizes):
         scores = torch.randn(size, generator=draw.generator).round(decimals=2) + (moved[place] if moved else 0)
         blocks.append((scores, torch.randn(size, D, generator=draw.generator).round(decimals=2) + 0.5))
-    return (HandedOut(tuple(blocks)),)
+    return (Stream(tuple(blocks)),)
 
 
 @task.cases
@@ -123,7 +123,7 @@ def what_lies_far_below_changes_nothing(case, value):
     blocks = [(scores, values) for scores, values in case.args[0].values if scores.amax() > -5e3]
     if not blocks or len(blocks) == len(case.args[0].values):
         return None
-    without = task.oracle_function(HandedOut(tuple(blocks)).function())
+    without = task.oracle_function(Stream(tuple(blocks)).function())
     if value.shape != without.shape or torch.allclose(value.double(), without.double(), atol=1e-4):
         return None
     return "A block of scores near -10,000 changes nothing: beside scores near 0 its weights are 0, and the context is that of the other blocks alone. Yours is another. By which factor do you multiply what is old, and which score do you subtract before exp?"

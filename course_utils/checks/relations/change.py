@@ -23,7 +23,7 @@ class Change(NamedTuple):
 WORDS_AT_MOST = 15  # so that the sentence around it, "In every case, you return what …", has at most 25
 
 
-def can_be_said(text: str) -> bool:
+def is_readable(text: str) -> bool:
     """Return whether a person would say it: in a short sentence, in which an axis goes by a letter and not by a number."""
     return len(text.split()) <= WORDS_AT_MOST and not re.search(r"\baxis \d", text)
 

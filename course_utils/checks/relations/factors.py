@@ -7,7 +7,7 @@ from math import isclose
 
 import torch
 
-from course_utils.checks.relations.results import is_number
+from course_utils.checks.relations.result_changes import is_number
 
 
 def sizes_of(task, args: tuple) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What crosses the cut between running an answer and judging it: cases one way, outcomes the other.
+"""The interface between running an answer and judging it: cases go one way, outcomes the other.
 
 Everything here is plain: tensors, numbers, strings, and tuples, lists and dicts of them. `pack` and `unpack`
 turn such a value into bytes and back without pickle, so that the two halves can live in two processes.
@@ -35,23 +35,23 @@ class Case:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Stands in a case's args for a function that stays on the judge's side; the answer calls it through `run`."""
+    """Placeholder in a case's args for a function that stays on the judge's side; the answer calls it through `run`."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class Callback:
-    """Stands in what an answer gives to a candidate for a function of the answer's own, by its place; the candidate asks back through it."""
+    """Placeholder, in a candidate's arguments, for a function of the answer's own, by its position; the candidate calls it through this."""
 
     place: object  # a position, or the name of an option
 
 
 @dataclass(frozen=True)
-class HandedOut:
-    """Stands in a case's args for a function without arguments, which gives one of these values at each call, then None.
+class Stream:
+    """Placeholder in a case's args for a function without arguments, which returns one of these values at each call, then None.
 
-    Tensors are lent until the next call: it overwrites them with NaN, so that nobody keeps them all without having copied them.
+    A tensor is valid until the next call, which overwrites it with NaN, so that nobody can keep them all without copying.
     """
 
     values: tuple
@@ -70,7 +70,7 @@ class HandedOut:
         return hand_out
 
 
-class NotAsAsked(BaseException):
+class UsageError(BaseException):
     """What is used otherwise than its exercise says. Its text is the sentence to show.
 
     Candidates raise it where they are called against the rules, right ones and wrong ones alike. It is no Exception, so a learner's test that
@@ -79,7 +79,7 @@ class NotAsAsked(BaseException):
 
 
 @dataclass(frozen=True)
-class Foreign:
+class Opaque:
     """Stands for a returned object that is not plain; only its type's name crosses."""
 
     name: str
@@ -87,7 +87,7 @@ class Foreign:
 
 @dataclass(frozen=True)
 class Failure:
-    """An exception in an answer, told with the learner's own line. `source`: (number, text, is this the line)."""
+    """An exception in an answer, with the learner's own line. `source`: (number, text, whether this is the line)."""
 
     type: str
     message: str
@@ -137,7 +137,7 @@ ENTRIES_AT_MOST, ENTRIES_IN_ALL = (
     1000,
     10_000,
 )  # of a dict, and of all dicts in a message: keys may be chosen to collide
-PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Callback, HandedOut, Foreign, Failure, Outcome)}
+PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Callback, Stream, Opaque, Failure, Outcome)}
 
 
 def is_float(leaf):
@@ -151,7 +151,7 @@ def float_paths(args):
 
 
 def question(case):
-    """Return the case as an answer's side may see it: without what may tell the right answer, as an edge does where a candidate is given."""
+    """Return the case without anything that may reveal the right answer, such as `edge` where a candidate is given."""
     about_candidate = any(isinstance(leaf, Candidate) for leaf in trees.leaves(case.args))
     return replace(case, name="", raises="", edge=case.edge and not about_candidate, hazard=False)
 
@@ -170,7 +170,7 @@ def map_given(function, args):
     """Return args with function(leaf) in place of each leaf, also of those that are handed out."""
 
     def one(leaf):
-        return HandedOut(trees.map_leaves(function, leaf.values)) if isinstance(leaf, HandedOut) else function(leaf)
+        return Stream(trees.map_leaves(function, leaf.values)) if isinstance(leaf, Stream) else function(leaf)
 
     return trees.map_leaves(one, args)
 

@@ -21,23 +21,23 @@ import numpy as np
 import torch
 
 from course_utils.base import trees
+from course_utils.checks.running.call_tracer import OURS, CallTracer, untraced
 from course_utils.checks.running.contract import (
     AXES_AT_MOST,
     DTYPES,
     ENTRIES_AT_MOST,
     Candidate,
     Failure,
-    Foreign,
-    HandedOut,
-    NotAsAsked,
+    Opaque,
     Outcome,
+    Stream,
+    UsageError,
     holds_float64,
     in_precision,
     is_float,
 )
+from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.checks.running.limit import WAITING, Limit, TimeIsUp, time_limit
-from course_utils.checks.running.own_state import own_state
-from course_utils.checks.running.watch import OURS, Watch, unwatched
 
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
@@ -50,7 +50,7 @@ NOT_THE_LEARNERS = (
 NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
 
 
-def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None, waiting=WAITING):
+def run(answer, cases, seconds=10.0, candidates=None, repeated=True, tracer=None, waiting=WAITING):
     """Call `answer` with each case's args and return a list of Outcomes, in order.
 
     Args:
@@ -61,11 +61,11 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
         waiting: how many times as long it may take by the clock.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
         repeated: whether to call it a second time, to see that it gives the same.
-        watch: sees what it calls; a new one if None.
+        tracer: records what it calls; a new CallTracer if None.
     """
-    outcomes, printed, watch, limit = [], _Kept(), watch or Watch(), Limit()
+    outcomes, printed, tracer, limit = [], _Kept(), tracer or CallTracer(), Limit()
     _import_late(answer)
-    with own_state(), _shown_as_text():
+    with isolated_state(), _shown_as_text():
         try:
             with time_limit(seconds, waiting) as limit:
                 builtins.input = sys.breakpointhook = _no_input
@@ -73,9 +73,9 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
                 torch.default_generator.manual_seed(SEED)
                 for case in cases:
                     printed = _Kept()
-                    outcome = _call(answer, case, candidates, printed, watch, repeated)
+                    outcome = _call(answer, case, candidates, printed, tracer, repeated)
                     if outcome.status == "error" and holds_float64(case):
-                        outcome = _or_in_float32(outcome, answer, case, candidates, printed, watch, repeated)
+                        outcome = _or_in_float32(outcome, answer, case, candidates, printed, tracer, repeated)
                     if limit.up:  # the answer has swallowed that
                         raise TimeIsUp
                     outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
@@ -83,11 +83,11 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, watch=None,
                         break
         except TimeIsUp:
             outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds), waited=limit.waited))
-    return [replace(outcome, called=watch.called) for outcome in outcomes] if watch.called else outcomes
+    return [replace(outcome, called=tracer.called) for outcome in outcomes] if tracer.called else outcomes
 
 
 def kind_of_answer(answer):
-    """Return what is under the answer's name, before it is called: (kind, plain value to show).
+    """Classify the object under the answer's name, before it is called: (kind, plain value to show).
 
     Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a class of modules, and "module", an instance of
     one; "value", anything else that cannot be called.
@@ -147,7 +147,7 @@ def _import_late(answer):
 
 
 class _Kept(io.StringIO):
-    """The beginning of what is printed. An answer that closes it is not heeded."""
+    """Keeps the beginning of the printed output. Closing it has no effect."""
 
     left_out = 0
 
@@ -201,11 +201,11 @@ def _printed_into(kept):
         yield
 
 
-def _call(answer, case, candidates, printed, watch, repeated):
+def _call(answer, case, candidates, printed, tracer, repeated):
     args = _copies(case.args, candidates)
     answer = _Made(answer) if case.module and _is_module_class(answer) else answer
     try:
-        with _printed_into(printed), watch:  # watching takes time: what gives the value is enough
+        with _printed_into(printed), tracer:  # tracing takes time, so only the call that returns the value is traced
             value = answer(*args)
             result = plain(value)  # which may run code of the answer's, too
     except NotImplementedError as error:
@@ -289,23 +289,23 @@ def _check_parameters(module, weights):
     )
     for part, tensor in weights.items():
         if part not in has:
-            raise NotAsAsked(f"{name} has no parameter {part}: keep `__init__` as the exercise gives it.")
+            raise UsageError(f"{name} has no parameter {part}: keep `__init__` as the exercise gives it.")
         if has[part] != tuple(tensor.shape):
-            raise NotAsAsked(f"{name}'s parameter {part} has shape {has[part]}, expected {tuple(tensor.shape)}.")
+            raise UsageError(f"{name}'s parameter {part} has shape {has[part]}, expected {tuple(tensor.shape)}.")
     known = {id(dict(module.named_parameters(remove_duplicate=False))[part]) for part in weights}
     for part, parameter in module.named_parameters():
         if not parameter.requires_grad:
-            raise NotAsAsked(f"{name}'s parameter {part} cannot learn: its requires_grad is False.")
+            raise UsageError(f"{name}'s parameter {part} cannot learn: its requires_grad is False.")
         if id(parameter) not in known:
-            raise NotAsAsked(f"{name} has a parameter {part} that the exercise does not give it: leave it out.")
+            raise UsageError(f"{name} has a parameter {part} that the exercise does not give it: leave it out.")
 
 
-def _or_in_float32(outcome, answer, case, candidates, printed, watch, repeated):
+def _or_in_float32(outcome, answer, case, candidates, printed, tracer, repeated):
     """What an answer does with float32 numbers, where it stopped on the same ones in float64 and does not on these.
 
     A buffer of zeros or a mask turned into numbers is float32, and does not mix with float64: no exercise asks for that.
     """
-    again = _call(answer, in_precision(case, torch.float32), candidates, printed, watch, repeated)
+    again = _call(answer, in_precision(case, torch.float32), candidates, printed, tracer, repeated)
     return replace(again, in_float32=True) if again.status == "value" else outcome
 
 
@@ -313,7 +313,7 @@ def _copies(args, candidates):
     def copy(leaf):
         if isinstance(leaf, torch.Tensor):
             return leaf.clone()
-        if isinstance(leaf, HandedOut):
+        if isinstance(leaf, Stream):
             return marked(leaf.function())
         return candidates(leaf.key) if isinstance(leaf, Candidate) else leaf
 
@@ -325,7 +325,7 @@ def marked(candidate):
 
     def call(*args, **options):
         try:
-            with unwatched():
+            with untraced():
                 return candidate(*args, **options)
         except Exception as error:
             error.raised_by_candidate = True
@@ -357,7 +357,7 @@ def _raised_by_hand(error):
 
 
 def _changed(old, new, path=()):
-    """Give the paths to what is no longer as it was."""
+    """Yield the paths to leaves that have changed."""
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
         for key in old:
             yield from _changed(old[key], new[key], (*path, key))
@@ -372,7 +372,7 @@ def _same(old, new):
     try:
         if isinstance(old, torch.Tensor):
             return old.shape == new.shape and old.dtype == new.dtype and torch.equal(old.nan_to_num(), new.nan_to_num())
-        return isinstance(old, (Candidate, HandedOut)) or bool(old == new)
+        return isinstance(old, (Candidate, Stream)) or bool(old == new)
     except Exception:  # what was put into a list cannot even be compared
         return False
 
@@ -427,30 +427,30 @@ def _projection(shape):
 
 
 def plain(value):
-    """Return the value as plain data: tensors detached and copied, numpy scalars as numbers, anything else Foreign."""
+    """Return the value as plain data: tensors detached and copied, numpy scalars as numbers, anything else Opaque."""
     try:
         return _plain(value)
     except Exception:  # a tensor without data, a list that holds itself, an object that raises at every touch
-        return Foreign(type(value).__name__)
+        return Opaque(type(value).__name__)
 
 
 def _plain(value):
     if isinstance(value, torch.Tensor):
         if value.is_nested or value.is_meta:
-            return Foreign("nested tensor" if value.is_nested else "tensor on the device meta, which holds no numbers")
+            return Opaque("nested tensor" if value.is_nested else "tensor on the device meta, which holds no numbers")
         if value.dtype not in DTYPES.values():
-            return Foreign(f"tensor of {str(value.dtype).removeprefix('torch.')} numbers")
+            return Opaque(f"tensor of {str(value.dtype).removeprefix('torch.')} numbers")
         if value.dim() > AXES_AT_MOST:
-            return Foreign(f"{type(value).__name__} with {value.dim()} axes")
+            return Opaque(f"{type(value).__name__} with {value.dim()} axes")
         if value.numel() > NUMBERS_AT_MOST:
-            return Foreign(f"{type(value).__name__} with {value.numel():,} numbers")
+            return Opaque(f"{type(value).__name__} with {value.numel():,} numbers")
         with torch._C.DisableTorchFunctionSubclass():
             dense = value.detach().to_dense() if value.layout != torch.strided else value.detach()
             return dense.cpu().clone().as_subclass(torch.Tensor)
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, int) and int.bit_length(value) > DIGITS_AT_MOST:
-        return Foreign("int with thousands of digits")
+        return Opaque("int with thousands of digits")
     if value is None or type(value) in (bool, int, float, str):
         return value
     for basic in (int, float, str):  # a subclass may redefine everything: keep the number or the text
@@ -458,17 +458,17 @@ def _plain(value):
             return basic.__add__(value, basic())
     if isinstance(value, Mapping):
         if len(value) > ENTRIES_AT_MOST:
-            return Foreign(f"dict of {len(value):,}")
+            return Opaque(f"dict of {len(value):,}")
         return {_plain(k): _plain(v) for k, v in value.items()}
     if isinstance(value, (tuple, list)):
         if len(value) > NUMBERS_AT_MOST:
-            return Foreign(f"{type(value).__name__} of {len(value):,}")
+            return Opaque(f"{type(value).__name__} of {len(value):,}")
         return [_plain(v) for v in value] if type(value) is list else tuple(map(_plain, value))
-    return Foreign(type(value).__name__)
+    return Opaque(type(value).__name__)
 
 
 def _failure(error, answer, args):
-    """Return the exception told at the learner's own line, without our frames and without the library's."""
+    """Return the exception with the learner's own line, without our frames and the library's."""
     name = getattr(answer, "__name__", type(answer).__name__)
     kinds = tuple(kind.__name__ for kind in type(error).__mro__[:-1])
     try:

@@ -10,7 +10,7 @@ See https://gradescope-autograders.readthedocs.io/en/latest/specs/ for what Grad
 
 from pathlib import Path
 
-from course_utils.base.places import number_of
+from course_utils.base.paths import number_of
 from course_utils.grading.handing_out import package, release
 
 SETUP = """\

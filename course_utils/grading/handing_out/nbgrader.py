@@ -4,7 +4,7 @@
     nbgrader_config.py
     source/03/03_queries_keys_values.ipynb      # the solution: nbgrader cuts the answers out itself
 
-Here: the notebooks, and `grade`, which their graded cells call. Not here: this course's own, caged grading (`course grade`):
+Here: the notebooks, and `grade`, which their graded cells call. Not here: this course's own, sandboxed grading (`course grade`):
 under nbgrader an answer runs in the same process as what judges it.
 """
 
@@ -13,16 +13,16 @@ import contextlib
 import io
 from pathlib import Path
 
-from course_utils.authoring.composing import OPEN_IN_COLAB
+from course_utils.authoring.notebook_builder import OPEN_IN_COLAB
 from course_utils.authoring.sources import BEGIN, CHECK
 from course_utils.base.errors import CourseError
-from course_utils.base.places import number_of
+from course_utils.base.paths import number_of
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.handing_out import release
-from course_utils.grading.keeping.record import Verdict
-from course_utils.grading.reading.settings import Settings
-from course_utils.grading.writing.points import share_of
+from course_utils.grading.ingest.class_settings import Settings
+from course_utils.grading.reports.points import share_of
+from course_utils.grading.storage.record import Verdict
 
 CONFIG = '''\
 """nbgrader's settings for "Attention, from sums to Transformers"; `course export nbgrader` wrote them."""

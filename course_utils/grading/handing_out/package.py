@@ -12,7 +12,7 @@ from pathlib import Path
 from course_utils.base.environment import DISTRIBUTION
 from course_utils.base.errors import CourseError
 from course_utils.base.imports import PACKAGES
-from course_utils.base.places import LESSONS, PUBLISHED
+from course_utils.base.paths import LESSONS, PUBLISHED
 from course_utils.checks import catalogue
 
 NAME = "attention-course.zip"

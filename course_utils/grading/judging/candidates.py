@@ -12,8 +12,8 @@ from course_utils.checks.expected import run_oracle
 from course_utils.checks.running import contract
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import marked, plain
-from course_utils.grading.cage import locks
-from course_utils.grading.judging.box import Again, Single
+from course_utils.grading.judging.sandbox_client import Again, Single
+from course_utils.grading.sandbox import policy
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
 TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
@@ -63,7 +63,7 @@ def _packed(cases):
 
 
 class Candidates:
-    """Calls a task's candidates for a learner's test, on this side, and tells what came of it.
+    """Calls a task's candidates for a learner's test, on this side, and returns the results.
 
     A test asks mostly the same of each candidate. What it asks a second time is asked of all that it meets in like cases,
     and all answers cross at once: crossing is what takes time. A hostile test learns no more than it could ask for. It can ask for no
@@ -116,7 +116,7 @@ class Candidates:
             return {"call": True, **_raised(error)}
 
     def _asked(self, keys, args, options, grads, results):
-        with time_limit(SECONDS_OF_CANDIDATE), locks.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
+        with time_limit(SECONDS_OF_CANDIDATE), policy.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
             outcomes, numbers, leaves = {}, 0, 0
             for key in keys:
                 outcomes[key] = self._one(key, args, options, grads, results)
@@ -138,7 +138,7 @@ class Candidates:
             value, gradients = plain(result), _gradients(result, tensors)
         except Unanswered:
             return {"changed": {}, "asked": calls.unanswered}
-        except contract.NotAsAsked as error:  # which tells of the call alone
+        except contract.UsageError as error:  # which tells of the call alone
             return {**_raised(error), "message": str(error), "asked": calls.unanswered}
         except Exception as error:
             return {**_raised(error), "asked": calls.unanswered}

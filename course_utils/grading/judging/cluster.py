@@ -1,6 +1,6 @@
 """Grading on a dask cluster: the same graders in the workers' processes, notebooks in batches, verdicts back as JSON.
 
-A notebook's bytes travel with its task, so workers need no shared disk. Each worker puts up its own cage, and refuses
+A notebook's bytes travel with its task, so workers need no shared disk. Each worker puts up its own sandbox, and refuses
 without one. A worker that is killed loses nothing: dask gives its batches to another. The files of a batch that keeps
 ending workers are graded last, one at a time with nothing beside them, so that only the one at fault pays for it.
 
@@ -20,12 +20,12 @@ from functools import cache
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.grading.cage import locks
+from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.judging import pool
-from course_utils.grading.judging.box import Limits
 from course_utils.grading.judging.grader import read_once
-from course_utils.grading.keeping.record import Result
-from course_utils.grading.reading.submissions import Found
+from course_utils.grading.judging.sandbox_client import Limits
+from course_utils.grading.sandbox import policy
+from course_utils.grading.storage.record import Result
 
 BATCH = 64  # submissions a task
 BYTES = 8_000_000  # after which a batch is full, too; a file has at most notebook_file.LARGEST
@@ -41,7 +41,7 @@ class ClusterError(CourseError):
 def grade_all(found: Iterable[tuple[Found, str]], plan: pool.Plan, address: str) -> Iterator[Result]:
     """Grade (file, key) on the cluster of a scheduler; results come as they are ready, each once.
 
-    Raises ClusterError, or locks.CageError where a worker's machine gives no locks.
+    Raises ClusterError, or policy.SandboxError where a worker's machine gives no locks.
     """
     client = _connected(address)
     from distributed import CancelledError
@@ -87,7 +87,7 @@ class _Run:
             "unsafe": plan.unsafe,
             "questions": plan.questions,
         }
-        self._expected = about()
+        self._expected = environment_versions()
         self._pending, self._suspects = {}, []
 
     def results(self, found):
@@ -153,7 +153,7 @@ class _Run:
             lines = future.result(timeout=60)
         except KilledWorker:
             if alone:
-                yield from (pool.given_up(Found(o["student"], Path(), o["file"]), o["key"]) for o in batch)
+                yield from (pool.abandoned(Found(o["student"], Path(), o["file"]), o["key"]) for o in batch)
             else:
                 self._suspects += batch
             return
@@ -193,7 +193,7 @@ def _batches(found):
 
 
 @cache
-def about() -> dict[str, str]:
+def environment_versions() -> dict[str, str]:
     """Return what must be the same here and there for the verdicts to be the same."""
     import torch
 
@@ -202,21 +202,21 @@ def about() -> dict[str, str]:
     return {"torch": torch.__version__, "the course's tasks and judge": tasks_digest()}
 
 
-class _Own:
+class _Worker:
     """This process's grader, kept between batches. Threads take turns: a worker process is best given one."""
 
     lock, plan, grader = threading.Lock(), None, None
 
 
 def grade_batch(batch: list[dict], plan: dict, expected: dict[str, str]) -> list[str]:
-    """Grade notebooks on a worker; a Result as JSON for each. Raises ClusterError and locks.CageError."""
+    """Grade notebooks on a worker; a Result as JSON for each. Raises ClusterError and policy.SandboxError."""
     for what, version in expected.items():
-        if about()[what] != version:
-            theirs, ours = (text[:12] for text in (about()[what], version))
+        if environment_versions()[what] != version:
+            theirs, ours = (text[:12] for text in (environment_versions()[what], version))
             raise ClusterError(
                 f"a worker on {os.uname().nodename} has another version of {what} ({theirs}, here {ours}): install the same."
             )
-    with _Own.lock:
+    with _Worker.lock:
         return [json.dumps(_graded(one, plan).to_json()) for one in batch]
 
 
@@ -227,11 +227,11 @@ def _graded(one, plan):
         try:
             with _dead_after(plan["limits"]["whole"] + pool.SECONDS_BEYOND):
                 return grader.grade(found, one["key"])
-        except locks.CageError:
+        except policy.SandboxError:
             raise
         except Exception:  # as in the pool: what ends a grader is tried again with a new one
             _close()
-    return pool.given_up(found, one["key"])
+    return pool.abandoned(found, one["key"])
 
 
 @contextmanager
@@ -251,21 +251,21 @@ def _grader(plan):
 
     from course_utils.grading.judging.grader import Grader
 
-    if _Own.plan != plan:
+    if _Worker.plan != plan:
         _close()
         torch.set_num_threads(1)
         try:
-            layers, limits = locks.chosen(plan["unsafe"]), Limits(**plan["limits"])
+            layers, limits = policy.chosen(plan["unsafe"]), Limits(**plan["limits"])
             grader = Grader(plan["seed"], layers, limits, plan["hidden"], plan["questions"])
             grader.__enter__()
-        except locks.CageError as error:
-            raise locks.CageError(f"a worker on {os.uname().nodename} does not grade. {error}") from None
-        _Own.grader, _Own.plan = grader, plan
-    return _Own.grader
+        except policy.SandboxError as error:
+            raise policy.SandboxError(f"a worker on {os.uname().nodename} does not grade. {error}") from None
+        _Worker.grader, _Worker.plan = grader, plan
+    return _Worker.grader
 
 
 def _close():
-    if _Own.grader:
+    if _Worker.grader:
         with suppress(Exception):
-            _Own.grader.__exit__()
-    _Own.grader = _Own.plan = None
+            _Worker.grader.__exit__()
+    _Worker.grader = _Worker.plan = None

@@ -1,4 +1,4 @@
-"""Grades one notebook: reads it, has its answers run in a box, judges what came back. One `Grader` serves one worker.
+"""Grades one notebook: reads it, runs its answers in a sandbox, judges the replies. One `Grader` serves one worker.
 
 Judges with fresh inputs: the same for a whole grading, from a seed that no learner knows. What the truth and the named
 mistakes give on them is computed once.
@@ -16,23 +16,16 @@ from pathlib import Path
 import torch
 
 from course_utils.base.imports import closure
-from course_utils.base.places import LESSONS
-from course_utils.base.texts import cut
+from course_utils.base.paths import LESSONS
+from course_utils.base.sanitise import cut
 from course_utils.checks import catalogue, judge
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import refuse
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
-from course_utils.grading.cage import fork_server, locks
-from course_utils.grading.judging import offered
-from course_utils.grading.judging.box import Box, Limits, ServerGone, Wanted
-from course_utils.grading.judging.candidates import Candidates, again
-from course_utils.grading.keeping.record import Result, Verdict
-from course_utils.grading.keeping.texts import steady
-from course_utils.grading.reading.altered import altered
-from course_utils.grading.reading.lessons import names_by_lesson
-from course_utils.grading.reading.notebook_file import (
+from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.notebook_file import (
     OPAQUE,
     Unreadable,
     definition,
@@ -43,7 +36,14 @@ from course_utils.grading.reading.notebook_file import (
     parse_notebook,
     read_bytes,
 )
-from course_utils.grading.reading.submissions import Found
+from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.ingest.tampering import find_tampering
+from course_utils.grading.judging import offered_source
+from course_utils.grading.judging.candidates import Candidates, again
+from course_utils.grading.judging.sandbox_client import Limits, SandboxClient, ServerGone, Wanted
+from course_utils.grading.sandbox import fork_server, policy
+from course_utils.grading.storage.normalise import without_addresses
+from course_utils.grading.storage.record import Result, Verdict
 
 SECONDS_OF_JUDGE = 1  # for a task, which takes a few milliseconds; half as long after each breach in a notebook
 SECONDS_TO_EXPLAIN = 20  # a wrong value without a name; the first takes half a second, the next ones milliseconds
@@ -85,16 +85,16 @@ def decides_on_verdicts() -> set[Path]:
     modules = {
         Path(__file__).resolve(),
         Path(fork_server.__file__).resolve(),
-        *(locks.PACKAGE.parent / LESSONS).glob("*/tasks/*.py"),
-        *(locks.PACKAGE.parent / LESSONS).glob("*/questions.py"),
+        *(policy.PACKAGE.parent / LESSONS).glob("*/tasks/*.py"),
+        *(policy.PACKAGE.parent / LESSONS).glob("*/questions.py"),
     }
     offers = {offer for of in catalogue.by_lesson().values() for task in of for offer in task.offers}
-    return closure(locks.PACKAGE.parent, modules | {offered.file_of(offer) for offer in offers})
+    return closure(policy.PACKAGE.parent, modules | {offered_source.file_of(offer) for offer in offers})
 
 
 @cache
 def tasks_digest() -> str:
-    """Return the SHA-256 over all that a verdict depends on: the tasks, this module, what runs in the cage, and what each of them imports."""
+    """Return the SHA-256 over all that a verdict depends on: the tasks, this module, what runs in the sandbox, and what each of them imports."""
     sources = [path.read_text(encoding="utf-8") for path in sorted(decides_on_verdicts())]
     return hashlib.sha256("\0".join([torch.__version__, *sources]).encode()).hexdigest()
 
@@ -127,11 +127,11 @@ def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, quest
 
 
 class Grader:
-    """Grades notebooks, one after the other, in one box. A context manager.
+    """Grades notebooks, one after the other, in one sandbox. A context manager.
 
     Args:
         seed: of the inputs that answers are tried on.
-        layers: from `locks.chosen`.
+        layers: from `policy.chosen`.
         limits: what a submission may cost.
         hidden: paths that answers may not read.
         questions: the seed by which the questions' options are in the notebooks as handed out; None: questions do not count.
@@ -140,32 +140,32 @@ class Grader:
     def __init__(
         self,
         seed: int,
-        layers: locks.Layers,
+        layers: policy.Layers,
         limits: Limits = Limits(),  # noqa: B008
         hidden=(),
         questions: int | None = None,
     ):
         self._seed, self._limits, self._questions = seed, limits, questions
-        self.box = Box(layers, limits, hidden)
+        self.sandbox = SandboxClient(layers, limits, hidden)
         self._known = {}
 
     def __enter__(self):
-        self.box.__enter__()
+        self.sandbox.__enter__()
         return self
 
     def __exit__(self, *_):
-        self.box.__exit__()
+        self.sandbox.__exit__()
 
     def grade(self, found: Found, key: str) -> Result:
         """Grade one file, whose `result_key` is `key`; one that the grader stumbles over gets a Result that says so.
 
         Raises:
-            locks.CageError: the box cannot be started again.
+            policy.SandboxError: the sandbox cannot be started again.
             ServerGone, OSError, MemoryError: something is amiss with this machine, perhaps for a moment, not with the notebook.
         """
         try:
             return self._grade(read_once(found), key).fitted()
-        except (locks.CageError, ServerGone, OSError, MemoryError):
+        except (policy.SandboxError, ServerGone, OSError, MemoryError):
             raise
         except (Exception, TimeIsUp) as error:  # whatever it is, it costs this notebook and no other
             problem = f"{STUMBLED} ({type(error).__name__}): whoever grades should look at the file and tell the course's authors."
@@ -192,14 +192,14 @@ class Grader:
                 failed, verdicts, suspicions = self._run(notebook)
                 break
             except ServerGone:
-                self.box.restart()
+                self.sandbox.restart()
                 if attempt == 2:
                     raise
         in_words = tuple(verdict for verdict in notebook.in_words if _is_the_instructors(verdict.task, notebook.lesson))
         code = _own_code(notebook)
         suspicions = (*suspicions, *_about(code, SUSPICIOUS))
         noticed = (
-            *altered(notebook.titled, notebook.cells, notebook.lesson),
+            *find_tampering(notebook.titled, notebook.cells, notebook.lesson),
             *_about(code, NOTICED),
             *_imports(code, notebook.lesson),
         )
@@ -210,19 +210,19 @@ class Grader:
         )  # fmt: skip
 
     def _run(self, notebook):
-        """Return what cells failed, the verdicts, and what is odd about them."""
+        """Return the cells that failed, the verdicts, and anything suspicious about them."""
         exercises = catalogue.by_lesson()[notebook.lesson]
         wanted = [self._wanted(task, notebook.cells) for task in exercises]
         questions = () if self._questions is None else catalogue.questions_of(notebook.lesson)
-        results = list(self.box.answers(notebook.cells, wanted))
-        self._patience, self._explaining = SECONDS_OF_JUDGE, max(LEAST_TO_EXPLAIN, self.box.left)
+        results = list(self.sandbox.answers(notebook.cells, wanted))
+        self._patience, self._explaining = SECONDS_OF_JUDGE, max(LEAST_TO_EXPLAIN, self.sandbox.left)
         failed, answers = results[: len(results) - len(exercises)], results[len(results) - len(exercises) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(exercises, answers, strict=True))
-        verdicts += tuple(self._answered(question, self.box.answered.get(question.id)) for question in questions)
+        verdicts += tuple(self._answered(question, self.sandbox.answered.get(question.id)) for question in questions)
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
-        ended = [a.died and not a.is_late for a in answers]  # those that are late, the box ends itself
+        ended = [a.died and not a.is_late for a in answers]  # those that are late, the sandbox ends itself
         suspicions += [f"{task.id} ended its process" for task, it in zip(exercises, ended, strict=True) if it]
-        suspicions += self.box.odd
+        suspicions += self.sandbox.odd
         return failed, verdicts, suspicions
 
     def _wanted(self, task, cells):
@@ -275,13 +275,13 @@ class Grader:
         message = report.message if report.state != "not attempted" else ""
         if answer.state == "outcomes" and report.state == "error" and answer.is_late and not answer.outcomes[-1].waited:
             message = f"Your function was stopped after {self._limits.seconds:g} seconds of computing. Is there a loop that never ends?"
-        return Verdict.of(report, message=steady(message[:MESSAGE_AT_MOST]), **common)
+        return Verdict.of(report, message=without_addresses(message[:MESSAGE_AT_MOST]), **common)
 
     def _judged(self, task, answer):
         """Return the judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
         cases, *_, known = self._known_of(task)
         try:
-            with time_limit(self._patience), locks.limited_memory(MEMORY_OF_JUDGE):
+            with time_limit(self._patience), policy.limited_memory(MEMORY_OF_JUDGE):
                 if answer.state != "outcomes":
                     report = refuse(task, answer.state, answer.shown)
                 else:
@@ -296,7 +296,7 @@ class Grader:
             return _unreadable(task)
         if answer.state == "outcomes" and report.case and self._explaining > 0:
             began, seconds = time.process_time(), min(SECONDS_TO_EXPLAIN, self._explaining)
-            with suppress(TimeIsUp, MemoryError), time_limit(seconds), locks.limited_memory(MEMORY_OF_JUDGE):
+            with suppress(TimeIsUp, MemoryError), time_limit(seconds), policy.limited_memory(MEMORY_OF_JUDGE):
                 judge.explain_further(report, known, answer.outcomes)
             self._explaining -= time.process_time() - began
         return report
@@ -317,7 +317,7 @@ class Grader:
                 f"`seed={self._questions}` in the check, as it was there, and answer again."
             )
             return Verdict(question.id, "not run", message=message)
-        with time_limit(SECONDS_OF_JUDGE), locks.limited_memory(MEMORY_OF_JUDGE):
+        with time_limit(SECONDS_OF_JUDGE), policy.limited_memory(MEMORY_OF_JUDGE):
             judged = question.judge(answer, self._questions)
         return Verdict(
             question.id,
@@ -383,6 +383,6 @@ def _own_code(notebook):
 
 @cache
 def _imports_handed_out(lesson):
-    files = (locks.PACKAGE.parent / LESSONS).glob(f"lesson_{lesson}_*/exercises.py")
+    files = (policy.PACKAGE.parent / LESSONS).glob(f"lesson_{lesson}_*/exercises.py")
     lines = (line for file in files for line in file.read_text(encoding="utf-8").splitlines())
     return frozenset(line.rstrip() for line in lines if line.startswith("from course_utils"))

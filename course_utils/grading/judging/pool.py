@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 
 from course_utils.base.files import scratch
-from course_utils.grading.cage.locks import CageError, Layers, limit_memory
-from course_utils.grading.judging.box import Limits, ServerGone, busy
+from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.judging.grader import Grader
-from course_utils.grading.keeping.journal import GAVE_UP
-from course_utils.grading.keeping.record import Result
-from course_utils.grading.reading.submissions import Found
+from course_utils.grading.judging.sandbox_client import Limits, ServerGone, load_factor
+from course_utils.grading.sandbox.policy import Layers, SandboxError, limit_memory
+from course_utils.grading.storage.journal import GAVE_UP
+from course_utils.grading.storage.record import Result
 
 ATTEMPTS = 3  # at a file whose worker died
 SECONDS_BEYOND = 120  # a worker that takes so much longer than a notebook may is taken for dead
@@ -48,7 +48,7 @@ def cores() -> int:
 
 
 def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
-    """Grade (file, key) with so many processes; results come as they are ready. Raises CageError where no box can be had."""
+    """Grade (file, key) with so many processes; results come as they are ready. Raises SandboxError where no sandbox can be had."""
     with scratch("course-grade") as folder:
         yield from _graded(found, plan, workers, str(folder))
 
@@ -70,7 +70,7 @@ def _graded(found, plan, workers, folder):
             for ready in wait([member.pipe for member in busy], timeout=1.0):
                 member = next(m for m in busy if m.pipe is ready)
                 result = member.take()
-                if isinstance(result, CageError):
+                if isinstance(result, SandboxError):
                     raise result
                 if result is not None:
                     yield result
@@ -82,7 +82,7 @@ def _graded(found, plan, workers, folder):
                 if attempt <= ATTEMPTS:
                     waiting.appendleft((again, attempt))
                 else:
-                    yield given_up(*again, f"{ATTEMPTS} times" if member.lost else "by taking too long")
+                    yield abandoned(*again, f"{ATTEMPTS} times" if member.lost else "by taking too long")
     finally:
         for member in members:
             member.pipe.close()
@@ -124,7 +124,7 @@ class _Member:
         if self.item is None or self.lost:
             return self.item is not None
         beyond = time.monotonic() - self._since - SECONDS_BEYOND
-        return beyond > self._whole and beyond > self._whole * busy()  # on a busy machine, its limits are longer
+        return beyond > self._whole and beyond > self._whole * load_factor()  # on a busy machine, its limits are longer
 
     def end(self, deadline):
         """Close its pipe, at which it ends when it is idle; else kill it, at the deadline or at once when it is busy."""
@@ -145,7 +145,7 @@ def _interrupts_wait():
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def given_up(found: Found, key: str, how: str = f"{ATTEMPTS} times") -> Result:
+def abandoned(found: Found, key: str, how: str = f"{ATTEMPTS} times") -> Result:
     """Return the row of a file that its grader does not outlive."""
     problem = (
         f"{GAVE_UP} {how}: run the same command once more, and if it stays so, look at the file and tell "
@@ -168,7 +168,7 @@ def _work(pipe, plan, folder):
             with Grader(plan.seed, plan.layers, plan.limits, plan.hidden, plan.questions) as grader:
                 while True:
                     pipe.send(grader.grade(*pipe.recv()))
-        except CageError as error:
+        except SandboxError as error:
             pipe.send(error)
     except (EOFError, OSError, MemoryError, ServerGone):  # the parent is gone, or tries again with another worker
         os._exit(0)

@@ -1,7 +1,7 @@
 // Under each page that the search finds: the first sentences with the words searched for. They come from scripts beside the pages,
 // since a page that is opened from a disk may load nothing else.
 //
-// Not here: which pages are found, which is Sphinx's work, and the scripts (`course_utils/site/found.py`).
+// Not here: which pages are found, which is Sphinx's work, and the scripts (`course_utils/site/search_index.py`).
 "use strict";
 
 window.COURSE_TEXTS = {};

@@ -19,7 +19,7 @@
   let sentence = "", ids = [], steps = [], chosen = 0; // the source, what the model did for each target position, the one that is shown
   let forced = []; // ids that the reader put in place of the model's
   const look = { kind: "source", layer: 1, head: 0, from: 0 }; // from: the place of the source word that looks, for the encoder
-  const { sentences, few, many, named } = window.COURSE_WORDS; // from `translation/unread.py`, which has the same rule
+  const { sentences, few, many, named } = window.COURSE_WORDS; // from `translation/out_of_vocabulary.py`, which has the same rule
   const [captionWords, ...targetWords] = ["en", "de", "fr"].map((name) => new Set(window.COURSE_WORDS[name].split(" ")));
 
   const part = (name) => root.querySelector(`[data-part=${name}]`);

@@ -1,0 +1,167 @@
+"""Paths and names: the folder of the course, its lessons, the folder of a learner's progress, and the names of lessons.
+
+A lesson has a number, "03", and a name, "03_queries_keys_values"; people write "3", "03", the name, or a path to one of its files.
+"""
+
+import os
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+from course_utils.base.environment import DISTRIBUTION
+from course_utils.base.errors import CourseError
+from course_utils.base.sanitise import did_you_mean
+
+FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
+ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
+OWN = "my_course"  # the learner's own copies, in a clone, where git ignores them, or in the folder where `course lab` was called
+NAMED = "[0-9][0-9]_*"  # what lessons are called
+PUBLISHED = (
+    Path(__file__).resolve().parents[1] / "published"
+)  # what a wheel holds of the course's folder beside the code
+LESSONS = "course_lessons"  # the package of the lessons, with a folder for each
+
+
+def number_of(lesson: str) -> str:
+    """Return a lesson's number, "03", from its number, its name or a path: "3", "03_queries_keys_values", a task's id "03.dot"."""
+    return lesson.zfill(2) if lesson.isdecimal() else name_of(lesson)[:2]
+
+
+def folder_of(root: Path, lesson: str) -> str:
+    """Return the path from root to the folder of a lesson's sources; `lesson` is what `number_of` takes."""
+    number = number_of(lesson)
+    found = sorted(path.name for path in root.glob(f"{LESSONS}/lesson_{number}_*"))
+    return f"{LESSONS}/{found[0] if found else f'lesson_{number}'}"
+
+
+def file_of(folder: str, name: str) -> str:
+    """Return the path of a lesson's notebook: "exercises/03_queries_exercises.ipynb" for the folder "exercises" and "03_queries"."""
+    return f"{folder}/{name}{ENDINGS.get(folder, '')}.ipynb"
+
+
+def source_of(folder: str, name: str) -> str:
+    """Return the path of what a notebook is built from; exercises and solutions are built from one file."""
+    return f"{LESSONS}/lesson_{name}/{'lesson' if folder == 'notebooks' else 'exercises'}.py"
+
+
+def sources_in(root: Path, folder: str) -> list[str]:
+    """Return the names of the lessons that have a source for a folder, such as "exercises", of the course at root, in order."""
+    names = sorted(path.name.removeprefix("lesson_") for path in root.glob(f"{LESSONS}/lesson_{NAMED}"))
+    return [name for name in names if (root / source_of(folder, name)).is_file()]
+
+
+def name_of(path: str | Path) -> str:
+    """Return the lesson that a file belongs to: "03_queries" for "exercises/03_queries_exercises.ipynb" and "lesson_03_queries/lesson.py"."""
+    if (folder := Path(path).parent).match(f"lesson_{NAMED}"):
+        return folder.name.removeprefix("lesson_")
+    return Path(path).stem.removesuffix(ENDINGS["exercises"])
+
+
+def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> list[str]:
+    """Return those of the known lessons, numbers or names, that somebody wants, each once, in the order of the known.
+
+    Of several with one number, such as a lesson and a copy of it, the first is meant unless the name says otherwise. Raises `CourseError` for a lesson that is not known. `having` says what the known ones have, such as " with exercises".
+    """
+    known, found = list(known), set()
+    for text in wanted:
+        stem = text.zfill(2) if text.isdecimal() else name_of(text)
+        match = stem if stem in known else next((one for one in known if stem == one[:2] or stem[:2] == one), None)
+        if match is None:
+            there = known if len(known) < 6 else [known[0], "…", known[-1]]
+            raise CourseError(
+                f"there is no lesson {text!r}{having}{did_you_mean(text, known)}: the lessons are {', '.join(there) or 'not here yet'}."
+            )
+        found.add(match)
+    return [lesson for lesson in known if lesson in found]
+
+
+def clone_folder() -> Path:
+    """Return the clone of the course around the current folder, for what only a clone has: sources, tests. Raises `CourseError`."""
+    here = _here()
+    if found := _around(here, is_clone):
+        return found
+    raise CourseError(
+        f"{here} is not inside the course: change into the folder of a clone (it holds pyproject.toml and notebooks/)."
+    )
+
+
+def workspace_folder() -> Path:
+    """Return the folder that my_course lies in, or will: the clone around here, else that of copies made before, else the current one.
+
+    Raises `CourseError` where there is no course to copy, and where a folder of that name holds other things.
+    """
+    here = _here()
+    if found := _around(here, is_clone, _holds_copies):
+        return found
+    if not PUBLISHED.is_dir():
+        return clone_folder()
+    own = here / OWN
+    if own.is_file() or own.is_dir() and any(own.iterdir()):
+        raise CourseError(
+            f"{own} is there already and holds something else, and your copies of the lessons would go into a folder of this name. "
+            "Change into another folder, such as a new one, and run this again there."
+        )
+    return here
+
+
+def course_folder() -> Path:
+    """Return the folder that the built notebooks lie in: the clone around here, else the installed course. Raises `CourseError`."""
+    return _around(_here(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
+
+
+def course_of(workspace: Path) -> Path:
+    """Return the folder that the built notebooks lie in for whoever has their copies in `desk`: a clone has its own."""
+    return workspace if is_clone(workspace) or not PUBLISHED.is_dir() else PUBLISHED
+
+
+def is_clone(folder: Path) -> bool:
+    """Return whether a folder is a clone of the course, and not what a wheel holds of it, or another project that has notebooks."""
+    project = folder / "pyproject.toml"
+    if folder == PUBLISHED or not (project.is_file() and (folder / "notebooks").is_dir()):
+        return False
+    return f'name = "{DISTRIBUTION}"' in project.read_text(encoding="utf-8", errors="replace")
+
+
+def remedy(course: Path, in_clone: str) -> str:
+    """Return the command that brings a damaged file of the course back: one for a clone, another for an installed wheel."""
+    if course != PUBLISHED:
+        return in_clone
+    wheel = f"{DISTRIBUTION.replace('-', '_')}-{version(DISTRIBUTION)}-py3-none-any.whl"
+    return f"pip install --force-reinstall --no-deps {wheel}"
+
+
+def _here():
+    try:
+        return Path.cwd()
+    except OSError:
+        raise CourseError("the current folder is gone: change into the folder of the course.") from None
+
+
+def _around(here, *kinds):
+    """Return the nearest folder of the first of these kinds that is `here` or above it, None where there is none."""
+    around = (here, *here.parents)
+    return next((folder for is_it in kinds for folder in filter(is_it, around)), None)
+
+
+def _holds_copies(folder):
+    return any((folder / OWN / copied).is_dir() for copied in ("notebooks", "exercises"))
+
+
+def _holds_work(folder):
+    return (folder / ".course").is_dir() or (folder / "exercises").is_dir()
+
+
+def learners_folder() -> Path:
+    """Return the folder that keeps a learner's progress: named by COURSE_HOME, else the course around here, else the current one.
+
+    The course comes first, or what holds my_course, so that notebooks share one progress wherever they lie.
+    """
+    if named := os.environ.get("COURSE_HOME"):
+        return Path(named)
+    here = Path.cwd()
+    return _around(here, is_clone, _holds_copies, _holds_work) or here
+
+
+def names_in(root: Path, folder: str) -> list[str]:
+    """Return the names of the lessons that have a notebook in a folder, such as "exercises", of the course at root, in order."""
+    return sorted(name_of(path) for path in root.glob(file_of(folder, NAMED)))

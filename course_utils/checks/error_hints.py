@@ -1,0 +1,289 @@
+"""Explains error messages of Python and PyTorch to a beginner, and says what to do.
+
+It knows the message, the lines around the place where an answer stopped, and what its exercise hands over. What is told of a message holds
+wherever PyTorch gives it: a cause is named only where the lines show it.
+"""
+
+import builtins
+import math
+import re
+from difflib import get_close_matches
+from keyword import kwlist
+
+import torch
+
+from course_utils.checks.running.contract import is_float
+
+PRODUCT = "in a matrix product the last axis on the left must be as long as the second to last on the right"
+WHOLE = "ids and places are whole numbers: `.long()` makes them."
+TYPES = "the two hold numbers of different types: `.float()` makes float32 numbers, and `.to(other.dtype)` those of the other tensor."
+ONE_NUMBER = (
+    "`.item()`, `float(…)` and the functions of `math` take a single number, and this tensor holds several. PyTorch's own functions, such as `torch.exp`, "
+    "take all of them at once, and `torch.stack` makes one tensor of several."
+)
+POINT = "numbers with a point are needed, and this tensor has none: `.float()` makes them."
+CLASSES = "the logits need the classes in their second axis, N×V, beside N ids: make one axis of sentences and words."
+SEVERAL = (
+    "what you called returns several results, such as contexts and weights: take the one that you need, as in `[0]`."
+)
+IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
+    "torch.return_types": "`max`, `min` and `sort` along an axis return values and places: take `.values`.",
+    "must match the size of tensor": "two axes that meet have different lengths: print both shapes before this line.",
+    "shapes cannot be multiplied": f"{PRODUCT}; `*` multiplies number by number.",
+    "size for first two dimensions of batch2": f"{PRODUCT}, and both need the same batch.",
+    "size mismatch, got input": f"{PRODUCT}.",
+    "inconsistent tensor size": "the two vectors of a dot product must be equally long.",
+    "1D tensors expected": "`torch.dot` takes two vectors. For tensors of more axes there is `@`, or `*` and a sum.",
+    "self must be a matrix": "`torch.mm` multiplies two matrices. `@` takes batches of matrices, too.",
+    "batch1 must be a 3D tensor": "`torch.bmm` takes tensors of three axes. `@` takes them with any number of axes.",
+    "t() expects a tensor with <= 2": "`.t()` is for matrices. `.mT` exchanges the last two axes of any tensor.",
+    "length of the desired ordering": "`permute` wants the number of each axis once. `.mT` exchanges the last two, `transpose` any two.",
+    'arguments: "dim"': "say along which axis, by its number; -1 is the last one.",
+    'argument: "dim0", "dim1"': "say which two axes change places. `.mT` exchanges the last two.",
+    "Dimension out of range": "axes are counted from 0, so a tensor of two axes has the axes 0 and 1. -1 is always the last one.",
+    "is out of bounds for dimension": "places are counted from 0, so the last one of n is n - 1.",
+    "list index out of range": "places are counted from 0, so the last one of n is n - 1.",
+    "too many indices for tensor": "the brackets name more axes than the tensor has: print its shape before this line.",
+    "The shape of the mask": "a mask in square brackets needs the lengths of the axes that it chooses from: print both shapes.",
+    "index out of range in self": "an embedding has a row for each id from 0 on, and an id here is below 0 or too large. Look at all ids that come in, padding too.",
+    "number of dimensions as input tensor": "`gather` wants an index with as many axes as the tensor: `[..., None]` adds one at the end.",
+    "used as indices must be long": WHOLE,
+    "dtype int32/int64 for index": WHOLE,
+    "scalar types: Long, Int": WHOLE,
+    "target dtype to be Long": WHOLE,
+    "index tensor of type LongTensor": WHOLE,
+    "Expected target size": CLASSES,
+    "to match target batch_size": CLASSES,
+    "view size is not compatible": "`view` needs numbers that lie one after another in memory, and they no longer do after a slice such as `[:, :-1]` or `[:, ::2]`, or after `.mT`, `transpose`, `permute`, `narrow` or `expand`. `reshape` copies them where it has to.",
+    "is invalid for input of size": "the new shape must hold as many numbers as there are: print the old shape before this line.",
+    "must match the existing size": "a tensor does not fit into the shape that it should fill, since only axes of length 1 can grow: print both shapes.",
+    "Sizes of tensors must match except": "`torch.cat` puts tensors one behind the other along one axis, and all other axes must be equally long. Is `dim` the axis that you mean?",
+    "Tensors must have same number of dimensions": "`torch.cat` takes tensors with equally many axes: `[:, None]` adds an axis.",
+    "stack expects each tensor to be equal size": "`torch.stack` takes tensors of one shape. `torch.cat` joins tensors along an axis that they have.",
+    "cat() takes from 1 to 2 positional": "the tensors go into a list: `torch.cat([a, b], dim=…)`.",
+    "must be tuple of Tensors, not Tensor": "the tensors go into a list: `torch.cat([a, b], dim=…)`.",
+    "expected Tensor as element": "these are no tensors yet: `torch.tensor(…)` makes one of numbers.",
+    "must be Tensor, not list": "this is a list, and no tensor yet: `torch.tensor(…)` makes one of numbers, `torch.stack(…)` one of tensors.",
+    "must be Tensor, not float": "PyTorch's functions take tensors. For a plain number there is Python's `math`, and `** 0.5` is the square root.",
+    "must be Tensor, not int": "PyTorch's functions take tensors. For a plain number there is Python's `math`, and `** 0.5` is the square root.",
+    "only supports boolean masks": "`masked_fill` takes True and False, not numbers. A comparison, such as `mask == 0`, gives them.",
+    "condition to be a boolean tensor": "`torch.where` takes True and False first, not numbers. A comparison, such as `mask > 0`, gives them.",
+    "only implemented on integer and Boolean-type": "`~` exchanges True and False, and this tensor holds numbers: use it on the mask itself, before numbers are made of it.",
+    "without overflow": "whole numbers have no infinity: make numbers with a point first, by `.float()`.",
+    "to have the same dtype": TYPES,
+    "must have the same dtype": TYPES,
+    "expected scalar type": TYPES,
+    "not implemented for 'Long'": POINT,
+    "not implemented for 'Bool'": POINT,
+    "must be either a floating point": POINT,
+    "can't be cast to the desired output type": POINT,
+    "can be converted to Python scalars": ONE_NUMBER,
+    "cannot be converted to Scalar": ONE_NUMBER,
+    "can be converted to an index": "a list, and `range`, take a single whole number, and here is a tensor of several, or of numbers with a point.",
+    "leaf Variable that requires grad": "what learns may not be written over: make a new tensor, such as `a = a + b` instead of `a += b`.",
+    "Can't call numpy() on Tensor": "numpy knows no gradient: use PyTorch's function of the same name.",
+    "does not require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
+    "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
+    "To ask whether there is a mask at all, write `mask is not None`; to choose number by number, use torch.where or masked_fill.",
+    "selected index k out of range": "`topk` is asked for more numbers than there are: keep all of them if they are fewer.",
+    "type must be tuple of ints,but got float": "`/` gives a number with a point, also where it divides without a remainder: write `//`.",
+    "unsupported operand type(s) for ^": "`^` is no power in Python: write `**`.",
+    "bitwise_xor": "`^` is no power in Python: write `**`.",
+    "'Tensor' and 'tuple'": SEVERAL,
+    "'tuple' and 'Tensor'": SEVERAL,
+    "'tuple' object has no attribute": SEVERAL,
+    "'list' object has no attribute 'add'": "`append` adds one entry to a list.",
+    "'list' object has no attribute": "this is a list and no tensor: `torch.stack(…)` makes one of tensors, `torch.tensor(…)` of numbers.",
+    "'torch.Size' object is not callable": "a shape is no function: write `x.shape[0]`, or `x.size(0)`.",
+    "'Tensor' object is not callable": "round brackets call a function. Entries of a tensor stand in square ones, as in `x[0]`.",
+    "'int' object is not callable": "round brackets call a function. Is a `*` missing in front of them?",
+    "'float' object is not callable": "round brackets call a function. Is a `*` missing in front of them?",
+    "method' object is not subscriptable": "a function is called with round brackets, as in `x.size(0)`.",
+    "'int' object is not iterable": "a loop that counts goes over `range(n)`.",
+    "maximum recursion depth": "your function calls itself, without end. If you mean PyTorch's function of this name, write `torch.` in front of it.",
+}
+IMPORTS = {
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "F": "import torch.nn.functional as F",
+    "nn": "from torch import nn",
+    "math": "import math",
+    "itertools": "import itertools",
+}
+INSIDE = {
+    "module 'torch'": ("torch.", torch),
+    "module 'torch.nn'": ("torch.nn.", torch.nn),
+    "module 'torch.nn.functional'": ("torch.nn.functional.", torch.nn.functional),
+    "module 'math'": ("math.", math),
+    "'Tensor' object": (".", torch.Tensor),
+    "'list' object": (".", list),
+    "'dict' object": (".", dict),
+    "'str' object": (".", str),
+    "'set' object": (".", set),
+    "'tuple' object": (".", tuple),
+}
+AT_MOST = 300  # characters of a message or a line that are searched with patterns: both may be made to take for ever
+ALIKE = 0.7  # of get_close_matches, from which a name is taken for another one misspelt
+
+
+def hint_for_error(task, case, failure):
+    """Return what the message of an exception means, as far as it is known; else nothing."""
+    words = next((words for part, words in IN_OTHER_WORDS.items() if part in failure.message), "")
+    if "values to unpack" in failure.message:
+        words = _unpacked(failure)
+    if turned := _turned(task, case, failure):
+        words = f"{words} {turned[1]}".strip()
+    return misspelt(task, case, failure) or _on_the_left(task, case, failure) or _of_none(task, case, failure) or words
+
+
+# Names and arguments, which are the answer's own, whatever it was given
+
+
+def misspelt(task, case, failure):
+    """Return what to say of a name that is not there, or of arguments that the answer does not take; else nothing."""
+    return _arguments(task, case, failure) or _no_such_name(task, failure) or _nothing_inside(failure)
+
+
+def _arguments(task, case, failure):
+    """Return which arguments an exercise hands over, where the answer itself does not take them: no line of it was run."""
+    if not re.search(r"\(\) (takes|missing) .* argument", failure.message) or len(lines_of(failure)) > 1:
+        return ""
+    given = task.names[: len(case.args)]
+    names, itself = (["self", *given[2:]], "`forward`") if case.module else (given, "Your function")
+    handed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    left_out = " and ".join(task.names[len(case.args) :])
+    default = f" This call leaves {left_out} to the default that the exercise gives." if left_out else ""
+    return f"the check hands over {handed}, in this order. {itself} has to take just these.{default}"
+
+
+def _no_such_name(task, failure):
+    found = re.search(r"name '(\w{1,60})' is not defined|local variable '(\w{1,60})'", failure.message)
+    if not found:
+        return ""
+    name = found[1] or found[2]
+    if name in IMPORTS:
+        return f"nothing has imported it: write `{IMPORTS[name]}` at the top of your cell.{_torchs_own(name, failure)}"
+    near = {*_names(failure), *(task.names if found[1] else ())}
+    if close := _close(name, near - {name, *kwlist}):
+        return f"did you mean `{close}`?"
+    if found[2]:
+        return f"nothing has been put into {name} before this line. Was that inside an `if` or a loop that did not run?"
+    if elsewhere := _elsewhere(name):
+        return f"did you mean `{elsewhere}`?"
+    if close := _close(name, dir(builtins)):
+        return f"did you mean `{close}`?"
+    return "no line before this one, and no cell that has been run, makes it."
+
+
+def _names(failure):
+    """Return the names in the lines around a failure, without attributes."""
+    return re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", " ".join(text for _, text, _ in lines_of(failure)))
+
+
+def _torchs_own(alias, failure):
+    """Return that PyTorch has what a line takes from a module that is not imported, where it has it by the same name."""
+    here = " ".join(text for _, text, here in lines_of(failure) if here)
+    wanted = re.search(rf"\b{alias}\.(\w{{1,60}})", here)
+    return f" PyTorch has it, too: `torch.{wanted[1]}`." if wanted and wanted[1] in vars(torch) else ""
+
+
+def _nothing_inside(failure):
+    found = re.search(r"((?:module )?'[\w.]{1,60}'(?: object)?) has no attribute '(\w{1,60})'", failure.message)
+    if not found or found[1] not in INSIDE:
+        return ""
+    (prefix, thing), name = INSIDE[found[1]], found[2]
+    if prefix == "." and hasattr(builtins, name):
+        return f"`{name}` is a function: write `{name}(…)`."
+    elsewhere = _elsewhere(name) if prefix != "." else ""
+    close = _close(name, [each for each in dir(thing) if not each.startswith("_")])
+    return f"did you mean `{elsewhere or prefix + close}`?" if elsewhere or close else ""
+
+
+def _elsewhere(name):
+    """Return a name with the module of PyTorch's, or Python's `math`, that has it; "" where none has."""
+    modules = ((prefix, thing) for prefix, thing in INSIDE.values() if prefix != ".")
+    return next((prefix + name for prefix, thing in modules if name in vars(thing)), "")
+
+
+def _close(name, names):
+    """Return the name that another one is most like, capitals aside; "" where it is like none."""
+    small = {}
+    for each in sorted(names):
+        small.setdefault(each.lower(), each)
+    close = get_close_matches(name.lower(), small, 1, ALIKE)
+    return small[close[0]] if close else ""
+
+
+# What the lines around the place show
+
+
+def hint_for_line(task, cases, outcomes):
+    """Return a hint for the line that raised, or ""."""
+    for case, outcome in zip(cases, outcomes, strict=False):
+        if outcome.failure and (turned := _turned(task, case, outcome.failure)):
+            return f"In line {turned[0]}, {turned[1]}"
+    return ""
+
+
+def without_slip(sentence, slip):
+    """Return the sentence on an exception without the part that `hint_for_line` repeats."""
+    return sentence.replace(slip.partition(", ")[2], "").rstrip(" —")
+
+
+def _turned(task, case, failure):
+    """Return (number of a line, what `.T` does in it) where it turns a tensor of three axes; else None."""
+    axes = {name: arg.dim() for name, arg in zip(task.names, case.args, strict=False) if isinstance(arg, torch.Tensor)}
+    axes |= dict.fromkeys((match[1] for _, text, _ in lines_of(failure) if (match := re.match(r"\s*(\w+) =", text))), 0)
+    for number, text, here in sorted(lines_of(failure), key=lambda line: not line[2]):
+        of_three = here and "batch2" in failure.message and text.count("@") == 1  # as both sides of this product are
+        for name in re.findall(r"(\w+)\.T\b", text.partition("#")[0]):
+            if (axes.get(name) or 3 * of_three) > 2:
+                return (
+                    number,
+                    f"`{name}.T` reverses the order of all axes, the batch included. `.mT` exchanges only the last two.",
+                )
+    return None
+
+
+def _unpacked(failure):
+    """Return what to say where another number of values comes than there are names on the left."""
+    if any(here and re.search(r"\.shape\b|\.size\(\)", text) for _, text, here in lines_of(failure)):
+        return "a shape has a number for each axis of its tensor, and these are not as many as the names on the left."
+    return "there are not as many values as names on the left. `chunk`, `split` and `unbind` go along the first axis unless `dim` says another."
+
+
+def _of_none(task, case, failure):
+    """Return what to say where something is None that should not be."""
+    if "NoneType" not in failure.message:
+        return ""
+    given = dict(zip(task.names, [*case.args, *[None] * len(task.names)], strict=False))
+    here = " ".join(text for _, text, here in lines_of(failure) if here)
+    for name in (name for name, arg in given.items() if arg is None):
+        if re.search(rf"\b{re.escape(name)}\b", here):
+            return f"{name} is None for this input: ask `{name} is not None` before you use it."
+    return "something in this line is None. A function without a `return` gives None, and so does a method that changes a list itself, such as `sort`."
+
+
+def _on_the_left(task, case, failure):
+    """Return a hint if a matrix is on the left of a batch of vectors, as in formulas for one vector, or ""."""
+    matrices, batches = [], []
+    for declared, arg in zip(task.arguments, case.args, strict=False):
+        name, _, letters = declared.partition(" ")
+        if is_float(arg) and arg.dim() > 1:
+            (batches if letters.startswith("B") else matrices).append(re.escape(name))
+    pattern = rf"\b({'|'.join(matrices)})\s*@\s*({'|'.join(batches)})\b(?!\s*[.\[])"
+    found = (re.search(pattern, text) for _, text, here in lines_of(failure) if here) if matrices and batches else ()
+    for matrix, vectors in (match.groups() for match in found if match):
+        return (
+            f"a formula such as W x is meant for one vector, a column. In {vectors} each vector is a row, and there the matrix is on the right, "
+            f"transposed: first {vectors}, then {matrix} with its two axes exchanged."
+        )
+    return ""
+
+
+def lines_of(failure):
+    """Return the lines around a failure where they can be read as such: they come from the answer's side."""
+    lines = failure.source if isinstance(failure.source, tuple) else ()
+    if not all(isinstance(line, tuple) and list(map(type, line)) == [int, str, bool] for line in lines):
+        return []
+    return [(number, text[:AT_MOST], here) for number, text, here in lines]

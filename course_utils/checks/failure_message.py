@@ -1,0 +1,52 @@
+"""Says why an answer returned no value, and where its author may look."""
+
+from dataclasses import replace
+
+from course_utils.checks.error_hints import AT_MOST, hint_for_error, misspelt
+from course_utils.checks.expected import USAGE_ERROR
+
+MAY_BE_ANYTHING = (
+    "a wrong candidate may return anything, such as numbers of another shape, and it may raise an exception. Where that stops your test, the candidate is wrong: "
+    "put the call and the comparison inside `try`, and return False on `except Exception`. If it also happens with a right candidate, your own line is to blame."
+)
+
+
+def failure_message(task, case, outcome):
+    if outcome.status == "timeout" and outcome.waited:
+        return "Your function was stopped because it waits and hardly computes. Does it call `sleep`, or wait for a lock, a queue or another thread?"
+    if outcome.status == "timeout":
+        return (
+            f"Your function was stopped after {outcome.seconds or 0:g} seconds of computing, which can be longer by the clock. Is there a loop that never ends? "
+            "If it only needs longer, give the check more time: `check(…, seconds=60)`."
+        )
+    if outcome.status == "memory":
+        return (
+            "Your function asked for more memory than there is. Print the shapes: one tensor is far larger than needed."
+        )
+    if outcome.status == "stopped":
+        return "The run of your function ended before this input. Does it end the whole process?"
+    if outcome.status == "not implemented":
+        return "For this input your function still raises NotImplementedError."
+    if outcome.failure.by_candidate and not task.suspects:
+        return (
+            f"The function that you were given raises {outcome.failure.type} for the arguments that you call it with. "
+            "Print their shapes, and compare them with those in the exercise."
+        )
+    if outcome.failure.by_candidate:
+        return (
+            f"The candidate raised {outcome.failure.type}, and your test passed it on. "
+            "A candidate that raises is wrong: catch the exception and return False."
+        )
+    if outcome.failure.type == USAGE_ERROR:
+        return outcome.failure.message
+    return f"Your function stops with {describe_failure(task, case, outcome.failure)}"
+
+
+def describe_failure(task, case, failure):
+    """Return an exception's type and message, and what its author may look at, as far as it is known."""
+    short = replace(failure, message=failure.message[:AT_MOST])
+    if task.candidates and task.suspects:
+        advice = misspelt(task, case, short) or MAY_BE_ANYTHING
+    else:
+        advice = hint_for_error(task, case, short)
+    return f"{failure.type}: {failure.message}{advice and ' — '}{advice}"

@@ -1,0 +1,146 @@
+"""Finds the named mistake that an answer makes: the one whose outcomes are the same as its own."""
+
+from dataclasses import replace
+
+import torch
+
+from course_utils.base import trees
+from course_utils.checks.compare import close
+from course_utils.checks.error_hints import hint_for_line
+from course_utils.checks.explain import TOGETHER
+from course_utils.checks.first_failure import first_failure
+from course_utils.checks.task import Mistake
+
+
+def match_mistake(task, cases, outcomes, expected, wrong):
+    """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
+
+    Where none fits, a line at which the answer stops may show one that any task invites.
+    Five interpretations, strictest first: everything alike, or the values alone, in every case; the same where no hazard is; and the
+    values alike in every ordinary case. In each, the mistake must differ from the truth in what is compared. So an ordinary case rules out at
+    once every mistake that does something else there: first of all those at the places `wrong`, which show the answer wrong. Where the
+    value is right at the first of them, and only a gradient is not, or an input is altered, a mistake that is right there explains nothing.
+    """
+    truth, everywhere = expected.truth, range(len(cases))
+    safe, ordinary = [i for i in everywhere if not cases[i].hazard], [i for i in everywhere if not cases[i].edge]
+    tried = [
+        (m, [expected.of_mistake(m, i) for i in everywhere])
+        for m in task.mistakes
+        if all(
+            alike_value(_at(outcomes, i), expected.of_mistake(m, i))
+            for i in dict.fromkeys((*wrong, *ordinary))
+            if not cases[i].edge
+        )
+    ]
+    if _beside(first_failure(task, expected, wrong[0], _at(outcomes, wrong[0]))):
+        tried = [(m, theirs) for m, theirs in tried if first_failure(task, expected, wrong[0], theirs[wrong[0]])]
+    for alike, keep in (
+        (_alike, everywhere),
+        (alike_value, everywhere),
+        (_alike, safe),
+        (alike_value, safe),
+        (alike_value, ordinary),
+    ):
+
+        def same(a, b, alike=alike, keep=keep):
+            return all(alike(_at(a, i), _at(b, i)) for i in keep)
+
+        fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
+        if fitting:
+            return fitting[0] if len(fitting) == 1 else None
+    slip = hint_for_line(task, cases, outcomes)
+    return Mistake("all_axes_reversed", slip) if slip else None
+
+
+def with_second(name, task, outcomes, expected):
+    """Return (the sentence of a named mistake, the sentence on it and the only other one that together give the answer's values).
+
+    None where the first alone gives them wherever there is no hazard, and where no other one, or several, would do.
+    """
+    (first,) = [m for m in task.mistakes if m.name == name] or [None]
+    changes = getattr(first and first.function, "changes", None)
+    safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
+    fits = lambda mistake: all(alike_value(_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
+    if not changes or fits(first):
+        return None
+    others = [m for m in task.mistakes if changes.keys().isdisjoint(getattr(m.function, "changes", changes))]
+    both = [
+        Mistake(f"{name} and {other.name}", other.sentence, task.way(changes | other.function.changes))
+        for other in others
+    ]
+    fitting = [mistake.sentence for mistake in both if fits(mistake)]
+    if len(fitting) != 1:
+        return None
+    return first.sentence, f"{TOGETHER} The first: “{first.sentence}” The second: “{fitting[0]}”"
+
+
+def match_mistake_at(task, cases, outcomes, expected, place):
+    """Return the only named mistake that is right but for hazards, and whose outcome at the place of one is the answer's; or None.
+
+    Where the value there is wrong, the value alone has to be the answer's. Of several, it is the one that is wrong at no other hazard where the answer gives something else.
+    """
+    safe, hazards = ([i for i, case in enumerate(cases) if case.hazard is hazard] for hazard in (False, True))
+    alike = _alike if _beside(first_failure(task, expected, place, outcomes[place])) else alike_value
+    fitting = [
+        m
+        for m in task.mistakes
+        if alike(outcomes[place], expected.of_mistake(m, place))
+        and all(alike_value(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
+    ]
+    if len(fitting) > 1:
+        fitting = [m for m in fitting if all(_may_make(m, outcomes, expected, i) for i in hazards)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _may_make(mistake, outcomes, expected, i):
+    """Return whether an outcome is a mistake's, or the mistake is right there, so that something else may be wrong."""
+    theirs = expected.of_mistake(mistake, i)
+    return alike_value(_at(outcomes, i), theirs) or alike_value(expected.truth[i], theirs)
+
+
+def _beside(finding):
+    """Return whether something other than the value is wrong."""
+    return finding is not None and finding.kind in ("gradient", "side effect")
+
+
+def _at(outcomes, i):
+    return outcomes[i] if i < len(outcomes) else replace(outcomes[-1], status="stopped")
+
+
+def _alike(a, b):
+    """Return whether two outcomes agree in everything: status, value, gradients, altered inputs."""
+    return (
+        alike_value(a, b)
+        and a.changed == b.changed
+        and (a.gradient_failure is None) == (b.gradient_failure is None)
+        and trees.alike(_alike_leaf, a.gradients, b.gradients)
+        and (a.unstable, a.mode_matters) == (b.unstable, b.mode_matters)
+    )
+
+
+def alike_value(a, b):
+    """Return whether two outcomes agree in status and value."""
+    return a.status == b.status and (a.status != "value" or trees.alike(_alike_leaf, a.value, b.value))
+
+
+def _alike_leaf(a, b):
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        same_kind = a.is_floating_point() == b.is_floating_point() and (a.dtype == torch.bool) == (
+            b.dtype == torch.bool
+        )
+        return a.shape == b.shape and same_kind and bool(close(a, b).all())
+    if isinstance(a, float) or isinstance(b, float):
+        return (
+            isinstance(a, (int, float, torch.Tensor))
+            and isinstance(b, (int, float, torch.Tensor))
+            and _numbers_alike(a, b)
+        )
+    return type(a) is type(b) and a == b
+
+
+def _numbers_alike(a, b):
+    try:
+        a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
+    except (OverflowError, RuntimeError):
+        return False
+    return a.shape == b.shape and bool(close(a, b).all())

@@ -1,0 +1,146 @@
+"""Traces which of the course's own functions an answer calls. They are recognised by their code, under any name and as copies.
+
+Seen is not prevented: the answer runs in the same process, and can end the watch, which `CallTracer.ended` tells. Who writes an exercise says
+which functions it offers (`Task.offers`).
+"""
+
+import hashlib
+import inspect
+import os
+import sys
+import types
+from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+from course_utils.base.imports import PACKAGES
+
+PACKAGE = Path(__file__).parents[2]
+TRACED_PACKAGES = (
+    "models",
+    "data",
+    "training",
+    "translation",
+)  # of the package, which hold what an exercise may ask for
+FOLDERS = tuple(f"{PACKAGE / package}{os.sep}" for package in TRACED_PACKAGES)
+OURS = tuple(f"{PACKAGE.with_name(package)}{os.sep}" for package in PACKAGES)
+RUNNING = tuple(
+    f"{PACKAGE / package}{os.sep}" for package in ("checks/running", "grading/sandbox")
+)  # which call answers
+SEEN = {}  # {a code's id: (its name or "", the code, which is kept so that the id stays its own)}
+DIGESTS = {}  # what `known_digests` has returned, or was told
+
+
+class CallTracer:
+    """A context manager, which may be entered again; `called` then holds names such as "models.attention.dot", in order.
+
+    `ended` tells whether something else, or nothing, watched when a body had come to its end.
+    """
+
+    def __init__(self):
+        called = {}  # in a closure, where an answer does not come upon it by chance
+
+        def look(frame, event, argument):
+            if event != "call":
+                return
+            code = frame.f_code
+            seen = SEEN.get(id(code))
+            name = seen[0] if seen else SEEN.setdefault(id(code), (_name(code), code))[0]
+            if name and name not in called and _is_the_learners(frame.f_back):
+                called[name] = None
+
+        self._look, self._names, self.ended = look, lambda: tuple(called), False
+        known_digests()  # before anything is watched
+
+    def __enter__(self):
+        self._before = sys.getprofile()
+        sys.setprofile(self._look)
+        return self
+
+    def __exit__(self, error, *_):
+        self.ended |= (
+            error is None and sys.getprofile() is not self._look
+        )  # time may be up anywhere, also where it is not watched
+        sys.setprofile(self._before)
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        return self._names()
+
+
+class NullTracer:
+    """Replaces CallTracer where no code of a learner's runs, because tracing makes a loop several times slower."""
+
+    called = ()
+    ended = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+NULL_TRACER = NullTracer()
+
+
+def _is_the_learners(frame):
+    """Return whether a call came from an answer: whether the nearest caller from the course is the code that runs answers."""
+    while frame is not None and not frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    return frame is None or frame.f_code.co_filename.startswith(RUNNING)
+
+
+@contextmanager
+def untraced():
+    """Do not trace the body: a candidate that an answer tests may well call the course's own code."""
+    hook = sys.getprofile()
+    sys.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.setprofile(hook)
+
+
+def _name(code):
+    """Return the name of a function of the course's by its code, "" for any other."""
+    if code.co_filename.startswith(FOLDERS):
+        return _named(code)
+    return DIGESTS.get(_digest(code), "")
+
+
+def _named(code):
+    place = Path(code.co_filename).relative_to(PACKAGE).with_suffix("")
+    return ".".join([*place.parts, getattr(code, "co_qualname", code.co_name)])
+
+
+def known_digests() -> dict[str, str]:
+    """Return {digest of its code: name} of all functions of the course's own that have a docstring; read once, from their files.
+
+    Functions without a docstring are left out: their line or two may well be written twice. A digest reveals no code, so the table may be in the
+    sandbox.
+    """
+    if not DIGESTS:
+        waiting = []
+        for file in sorted(file for folder in FOLDERS for file in Path(folder).rglob("*.py")):
+            waiting.append(SourceFileLoader(file.stem, str(file)).get_code(file.stem))
+        while waiting:
+            code = waiting.pop()
+            if code.co_flags & inspect.CO_OPTIMIZED and isinstance(next(iter(code.co_consts), None), str):
+                DIGESTS[_digest(code)] = _named(code)
+            waiting += [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    return DIGESTS
+
+
+def _digest(code):
+    """Return what stays when a code is given another name and another place: its docstring, constants and names.
+
+    Not its instructions, which are others where `import torch` is in another cell.
+    """
+    constants = [_text(const) for const in code.co_consts if not isinstance(const, types.CodeType)]
+    return hashlib.sha256(repr((code.co_names, code.co_varnames, constants)).encode()).hexdigest()[:32]
+
+
+def _text(const):
+    """Return a constant as text that is the same in each process: a set has its own order in each."""
+    return f"{{{sorted(map(_text, const))}}}" if isinstance(const, frozenset) else repr(const)

@@ -1,1 +1,0 @@
-"""The learner's desk: own copies of the notebooks (`copies`), new versions of them (`merging`, `updating`), handing in (`handing_in`)."""

@@ -1,1 +1,0 @@
-"""What runs beside a learner's code, and what locks it in: this folder, like all of `locks.PUBLIC`, can be read in there."""

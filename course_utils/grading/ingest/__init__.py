@@ -1,0 +1,1 @@
+"""Ingest: files and who handed them in, notebooks as text, the instructor's settings."""

@@ -1,0 +1,343 @@
+"""What an instructor sets in one small TOML file: points, the late rule, limits of an answer's run.
+
+    [points]
+    "03.attention" = 4              # a task counts what it declares, mostly 1, unless it is here
+    leave_out = ["01.word_polarity"]
+    questions = 7                   # hand out and count the lessons' questions, too; the number chooses their options' order
+
+    [time]
+    zone = "Europe/Berlin"          # what a time without an offset from UTC is in, here, in the overrides and in the roster
+
+    [late]
+    deadline = 2026-11-20T23:59:00  # or, without a zone, 2026-11-20T23:59:00+01:00; 2026-11-20 is the end of that day
+    per_day = 0.1                   # of the possible points, for each day begun
+    grace = 15                      # minutes
+    none_after = 7                  # days: later, nothing counts
+
+    [solutions]
+    from = 2026-12-05T00:00:00      # earlier, `course release` hands out a copy of the course without them
+
+    [canvas]
+    assignment = 12345              # its ID in Canvas, so that an import finds it
+
+    [written."03.why_three"]        # a question that a person reads the answer to, handed out with the exercises
+    text = "Why does a word need a query, a key and a value? Three sentences are enough."
+    points = 2
+
+    [reference]
+    counts = true                   # an answer that is a copy of the course's own code, which its exercise does not offer; false if left out
+
+    [hazards]
+    share = 0.9                     # of the points, for an answer that is right but on inputs that no lesson builds, such as NaN at padding; 1 if left out
+
+    [limits]
+    seconds = 20                    # for an answer, of computing; by the clock more where the machine is busy; 10 if left out, as in a notebook
+    total = 60                      # seconds for a notebook, counted alike; 40 if left out
+    memory = 1000                   # megabytes on top of what Python and PyTorch take
+
+Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
+"""
+
+import re
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import Path
+from zoneinfo import ZoneInfo, available_timezones
+
+from course_utils.base.environment import tomllib
+from course_utils.base.errors import CourseError
+from course_utils.base.paths import number_of
+from course_utils.base.sanitise import did_you_mean
+from course_utils.checks import catalogue
+from course_utils.grading.ingest.written_answers import Written
+
+MOST = 10_000  # points for a task
+DAY_BEGINS, DAY_ENDS = time.min, time.max  # what a date alone means, by what it is the date of
+FORM = {  # what each section may hold; the points' keys are tasks, too
+    "points": ("leave_out", "questions"),
+    "time": ("zone",),
+    "late": ("deadline", "per_day", "grace", "none_after"),
+    "solutions": ("from",),
+    "canvas": ("assignment",),
+    "reference": ("counts",),
+    "hazards": ("share",),
+    "limits": ("seconds", "total", "memory"),
+    "written": ("text", "points"),
+}
+
+
+class SettingsError(CourseError):
+    """One sentence on the instructor's file: the key, what was expected, what came."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the instructor's file says."""
+
+    points: dict[str, Decimal] = field(default_factory=dict)  # by task, where it is not what the task declares
+    leave_out: frozenset[str] = frozenset()  # tasks that do not count
+    questions: int | None = None  # the seed of their options' order; None: they are not handed out and do not count
+    zone: ZoneInfo | None = None  # of times that do not tell their offset
+    deadline: datetime | None = None  # with its offset
+    per_day: Decimal = Decimal(0)  # share of the possible points that each late day begun costs
+    grace: Decimal = Decimal(0)  # minutes after the deadline that are not late
+    none_after: Decimal | None = None  # days late from which nothing counts
+    solutions_from: datetime | None = None  # when solutions may be handed out; None: at any time
+    canvas: int | None = None  # the assignment's ID
+    reference_counts: bool = (
+        False  # whether an answer earns points that is a copy of the course's own code, where that is not offered
+    )
+    hazard_share: Decimal = Decimal(1)  # what an answer earns that is right but on inputs that no lesson builds
+    limits: dict[str, float] = field(default_factory=dict)  # of an answer's run, where not the default
+    written: tuple[Written, ...] = ()  # questions that a person reads the answers to
+
+    def counted(self, lesson: str) -> list:
+        """Return the tasks of a lesson that count, its questions where they do, and what a person reads, in order."""
+        counted = [one for one in catalogue.asked(lesson, self.questions is not None) if one.id not in self.leave_out]
+        return counted + self.in_words(lesson)
+
+    def in_words(self, lesson: str) -> list[Written]:
+        """Return the questions of a lesson that a person reads the answers to."""
+        return [one for one in self.written if number_of(one.id) == lesson]
+
+    def worth(self, task) -> Decimal:
+        """Return the points of a task or question."""
+        return self.points.get(task.id, Decimal(str(task.points)))
+
+
+def known_ids() -> list[str]:
+    """Return the ids of all tasks and questions."""
+    return [each.id for number in catalogue.by_lesson() for each in catalogue.asked(number, questions=True)]
+
+
+def read_settings(path: Path | None) -> Settings:
+    """Read the instructor's file; the defaults for None. Raises `SettingsError`."""
+    if path is None:
+        return Settings()
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        plain = tomllib.loads(text, parse_float=Decimal)
+    except OSError as error:
+        raise SettingsError(
+            f"{path} cannot be read ({error.strerror}): name a TOML file with the class's settings."
+        ) from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path} is not UTF-8: save it as UTF-8.") from None
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{path} is not TOML: {error or 'it is too deeply nested'}.") from None
+    try:
+        return _settings(plain)
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from None
+
+
+def _settings(plain):
+    for section, content in plain.items():
+        if section not in FORM:
+            raise SettingsError(
+                f"there is no section [{section}]{did_you_mean(section, FORM)}: the sections are {', '.join(FORM)}."
+            )
+        if not isinstance(content, dict):
+            raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
+        if section not in ("points", "written"):
+            _only(f"[{section}]", content, FORM[section])
+    points, time, late, solutions, canvas, reference, hazards, limits, written = (plain.get(name, {}) for name in FORM)
+    known, zone = known_ids(), _zone(time)
+    return Settings(
+        **_points(points, known),
+        zone=zone,
+        **_late(late, zone),
+        **_solutions(solutions, zone),
+        **_canvas(canvas),
+        **_reference(reference),
+        **_hazards(hazards),
+        limits=_limits(limits),
+        written=_written(written, known),
+    )
+
+
+def _points(section, known):
+    worth = {}
+    for key, value in _flat(section).items():
+        if key in FORM["points"]:
+            continue
+        _must_be_known(f"[points] {key}", key, known)
+        worth[key] = _number(f'[points] "{key}"', value, 0, MOST)
+    left_out = section.get("leave_out", [])
+    if not isinstance(left_out, list) or not all(isinstance(task, str) for task in left_out):
+        raise SettingsError(
+            f'[points] leave_out must be a list of tasks such as ["03.attention"], not {_shown(left_out)}.'
+        )
+    for task in left_out:
+        _must_be_known("[points] leave_out", task, known)
+    questions = section.get("questions")
+    if questions is not None and (type(questions) is not int or not 0 <= questions < 2**31):
+        raise SettingsError(
+            f"[points] questions must be a whole number such as 7, which chooses the order of their options, not {_shown(questions)}."
+        )
+    return {"points": worth, "leave_out": frozenset(left_out), "questions": questions}
+
+
+def _flat(section):
+    """Return the section, where 03.attention = 4 without quotes, which TOML reads as nested, means the same as with."""
+    flat = {}
+    for key, value in section.items():
+        flat |= {f"{key}.{inner}": v for inner, v in value.items()} if isinstance(value, dict) else {key: value}
+    return flat
+
+
+def _must_be_known(where, task, known):
+    if task not in known:
+        lesson = [each for each in known if each.partition(".")[0] == task.partition(".")[0]]
+        there = (
+            f"lesson {number_of(task)} has {', '.join(lesson)}"
+            if lesson
+            else f"the lessons are {', '.join(catalogue.by_lesson())}"
+        )
+        raise SettingsError(f'{where}: there is no task "{task}"{did_you_mean(task, known)}: {there}.')
+
+
+def _zone(section):
+    if "zone" not in section:
+        return None
+    name, known = section["zone"], {name for name in available_timezones() if "/" in name or name == "UTC"}
+    if not known:
+        raise SettingsError("[time] zone: this Python knows no time zones: run `pip install tzdata`.")
+    if not isinstance(name, str) or name not in known:  # such as EST, which knows no summer time
+        like = did_you_mean(str(name), known)
+        raise SettingsError(
+            f'[time] zone must be the name of a time zone such as "Europe/Berlin", not {_shown(name)}{like}.'
+        )
+    return ZoneInfo(name)
+
+
+def _late(section, zone):
+    if section and "deadline" not in section:
+        raise SettingsError("[late] deadline is missing: write it as 2026-11-20T23:59:00+01:00.")
+    late = {"deadline": _time("[late] deadline", section["deadline"], zone, DAY_ENDS) if section else None}
+    for key, most in (("per_day", 1), ("grace", 60 * 24 * 365), ("none_after", 10_000)):
+        if key in section:
+            late[key] = _number(f"[late] {key}", section[key], 0, most)
+    return late
+
+
+def _solutions(section, zone):
+    return {
+        "solutions_from": _time("[solutions] from", section["from"], zone, DAY_BEGINS) if "from" in section else None
+    }
+
+
+def _time(where, value, zone, of_day):
+    time = in_zone(value, zone, of_day) if isinstance(value, date) else None
+    if time is None or time.tzinfo is None:
+        raise SettingsError(
+            f"{where} must be a time with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes, not {_shown(value)}. {NO_ZONE}"
+        )
+    return time
+
+
+NO_ZONE = (
+    'Times without an offset can be read once the settings name the class\'s time zone: [time] zone = "Europe/Berlin".'
+)
+
+
+def in_zone(time: date, zone: ZoneInfo | None, of_day: time = DAY_BEGINS) -> datetime:
+    """Return a time with an offset: its own, or that which the class's zone has at that time; as it is where there is neither.
+
+    A date alone is its day's beginning or end, as `of_day` says.
+    """
+    time = time if isinstance(time, datetime) else datetime.combine(time, of_day)
+    return time.replace(tzinfo=zone) if time.tzinfo is None else time
+
+
+def day_or_time(text: str) -> date:
+    """Return the date that a text is, or else the date and time. Raises `ValueError`."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return datetime.fromisoformat(text)
+
+
+def written_out(time: datetime) -> str:
+    """Write a time as people do, with its zone: "Friday, 20 November 2026, 23:59 (Europe/Berlin)", or "(UTC+01:00)" for an offset."""
+    zone = getattr(time.tzinfo, "key", None) or time.tzname()
+    return f"{time:%A}, {time.day} {time:%B %Y}, {time:%H:%M} ({zone})"
+
+
+def _canvas(section):
+    assignment = section.get("assignment")
+    if assignment is not None and (type(assignment) is not int or assignment < 1):
+        raise SettingsError(
+            f"[canvas] assignment must be the number at the end of the assignment's address, such as 12345, not {_shown(assignment)}."
+        )
+    return {"canvas": assignment}
+
+
+def _reference(section):
+    counts = section.get("counts", False)
+    if not isinstance(counts, bool):
+        raise SettingsError(f"[reference] counts must be true or false, not {_shown(counts)}.")
+    return {"reference_counts": counts}
+
+
+def _hazards(section):
+    return {"hazard_share": _number("[hazards] share", section["share"], 0, 1)} if "share" in section else {}
+
+
+def _limits(section):
+    return {key: float(_number(f"[limits] {key}", value, 0, 10**6, above=True)) for key, value in section.items()}
+
+
+def _written(section, known):
+    found = []
+    for name, question in _flat_tables(section).items():
+        where = f'[written."{name}"]'
+        if not re.fullmatch(r"\d\d\.[A-Za-z]\w{0,59}", name) or number_of(name) not in catalogue.by_lesson():
+            raise SettingsError(
+                f'{where} must begin with the number of a lesson with exercises, and a name of yours in letters, such as [written."03.why_three"].'
+            )
+        if name in known:
+            raise SettingsError(f"{where}: the course has a task of that name: choose another.")
+        _only(where, question, FORM["written"])
+        text = question.get("text")
+        if not isinstance(text, str) or not text.strip():
+            raise SettingsError(
+                f"{where} text must be the question, in quotes, not {_shown(text) if text is not None else 'left out'}."
+            )
+        found.append(Written(name, text, float(_number(f"{where} points", question.get("points", 1), 0, MOST))))
+    return tuple(found)
+
+
+def _flat_tables(section):
+    """Return {"03.why_three": its table}, where [written.03.why_three] without quotes, which TOML reads as nested, means the same."""
+    flat = {}
+    for key, value in section.items():
+        if not isinstance(value, dict):
+            raise SettingsError(f'[written] holds one section a question, such as [written."03.why_three"], not {key}.')
+        nested = "." not in key and value and all(isinstance(inner, dict) for inner in value.values())
+        flat |= {f"{key}.{inner}": table for inner, table in value.items()} if nested else {key: value}
+    return flat
+
+
+def _only(where, section, known):
+    for key in section:
+        if key not in known:
+            raise SettingsError(f"{where} has no {key}{did_you_mean(key, known)}: it may hold {', '.join(known)}.")
+
+
+def _number(where, value, least, most, above=False):
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        number = Decimal(value)
+        if number.is_finite() and least <= number <= most and not (above and number == least):
+            return number
+    start = f"more than {least}" if above else f"from {least}"
+    raise SettingsError(f"{where} must be a number {start} to {most}, not {_shown(value)}.")
+
+
+def _shown(value):
+    if isinstance(value, date):
+        return value.isoformat()
+    text = str(value) if isinstance(value, Decimal | float | int) and not isinstance(value, bool) else repr(value)
+    text = {"True": "true", "False": "false", "None": "nothing"}.get(text, text)
+    return text if len(text) <= 60 else text[:60] + "…"

@@ -1,0 +1,87 @@
+"""Guesses which lessons a class has handed in, where nobody says so, and which of a student's notebooks are worth running.
+
+Notebooks are read as text, a bounded part of each student's and of a large class, before anything runs.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import groupby
+
+from course_utils.checks import catalogue
+from course_utils.grading.ingest import notebook_file
+from course_utils.grading.ingest.notebook_file import Notebook, Unreadable, definition, fingerprint, read_notebook
+from course_utils.grading.ingest.submissions import Found
+
+STUDENTS = 500  # who are asked, spread evenly over a larger class
+NOTEBOOKS = 10  # of a student that are looked at
+KEPT = 2  # notebooks of a student, of one lesson, that are run
+UNREAD = 6  # that are run although they are too large to be looked at
+OTHERS = 2  # that are run of lessons that do not count
+LARGEST = 2_000_000  # bytes of a notebook that is looked at, of a student who has handed in many
+SHARE = 0.5  # of the students with the commonest lesson: a lesson that fewer handed in does not count
+
+
+@cache
+def names_by_lesson() -> dict[str, list[str]]:
+    """Return {"03": ["padding_mask", …], …}: what the exercises ask to be defined."""
+    return {lesson: [task.answer_name for task in of] for lesson, of in catalogue.by_lesson().items()}
+
+
+def count_lessons(found: Iterable[Found]) -> Counter:
+    """Return how many students have handed in a notebook of each lesson, of those who are asked.
+
+    Args:
+        found: all files, one student's after the other.
+    """
+    students = [[one for one in files if one.file] for _, files in groupby(found, key=lambda one: one.student)]
+    count = Counter()
+    for files in students[:: max(1, -(-len(students) // STUDENTS))]:
+        count.update({_read(one, notebook_file.LARGEST).lesson for one in files[-NOTEBOOKS:]} - {""})
+    return count
+
+
+def _read(found, largest):
+    """Return a notebook; for one that cannot be read here, a notebook without cells and lesson."""
+    try:
+        return read_notebook(found.path, names_by_lesson(), largest)
+    except Unreadable:
+        return Notebook((), "")
+
+
+def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]:
+    """Give the files without those of a student who has handed in many: `KEPT` of a lesson that counts, one of another, `OTHERS` of these.
+
+    Those with most answers are kept, the last among equals; what cannot be read here is kept as far as `UNREAD` of them go.
+    """
+    for _, files in groupby(found, key=lambda one: one.student):
+        files = list(files)
+        if len(files) <= KEPT:
+            yield from files
+            continue
+        places = defaultdict(list)  # {lesson: [(answers, place), …]}
+        for place, one in enumerate(files):
+            notebook = _read(one, LARGEST)
+            names = names_by_lesson().get(notebook.lesson, ())
+            answers = sum(bool(fingerprint(definition(notebook.cells, name))) for name in names)
+            places[notebook.lesson].append((answers, place))
+        chosen, others = set(), sorted(lesson for lesson in places if lesson and lesson not in counted)
+        for lesson in others[OTHERS:]:
+            del places[lesson]
+        for lesson, several in places.items():
+            most = UNREAD if not lesson else KEPT if lesson in counted else 1
+            best = {place for _, place in sorted(several)[-most:]}
+            left = len(several) - len(best)
+            if left:
+                note = f"{left} more notebooks of the same lesson were handed in; those with most answers are run."
+                files[max(best)] = replace(files[max(best)], note=f"{files[max(best)].note} {note}".strip())
+            chosen |= best
+        yield from (files[place] for place in sorted(chosen))
+
+
+def guess_lessons(count: Counter) -> list[str]:
+    """Return the lessons that count: those of many students. Two alone decide nothing where there are others."""
+    most = max(count.values(), default=0)
+    least = max(SHARE * most, min(3, most))
+    return sorted(lesson for lesson, students in count.items() if students >= least)

@@ -1,0 +1,52 @@
+"""Finds tampering in a notebook: prompts that were edited or deleted, checks that were deleted.
+
+For the instructor, who may have done it. The build names each cell by its text (`cell_id`), and that name stays with a cell whose
+text is edited: so a notebook is compared with itself, whatever has become of the course since it was handed out.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from course_utils.authoring.notebook_builder import cell_id
+from course_utils.authoring.sources import CHECK
+from course_utils.base.paths import number_of, sources_in
+from course_utils.checks import catalogue
+
+PROMPT = re.compile(r"#+ *(?:[^`\n]*`)?(\d\d\.\w{1,60})\b")  # begins the text of a prompt
+BUILT = re.compile("[0-9a-f]{12}")  # the name of a cell that the build has made; other programs choose others
+# What `course release` makes of a link out of the folder.
+RELEASED = re.compile(r"\]\(https?://[^()\s]{1,200}/blob/main/")
+
+
+def find_tampering(titled: Iterable[tuple[str, str]], code: Iterable[str], lesson: str) -> list[str]:
+    """Return a sentence each for prompts edited, prompts deleted and checks deleted; none where there are none.
+
+    Args:
+        titled: (name, text) of the text cells that begin with a heading.
+        code: the code cells.
+        lesson: as "03".
+    """
+    ids = [task.id for task in catalogue.by_lesson()[lesson]]
+    prompts = [(found[1], name, text) for name, text in titled if (found := PROMPT.match(text))]
+    edited = {task for task, name, text in prompts if _is_edited(name, text, lesson)}
+    deleted = {*ids} - {task for task, _, _ in prompts}
+    unchecked = {*ids} - {task for cell in code for task in CHECK.findall(cell)}
+    found = {"Prompts edited": edited, "Prompts deleted": deleted, "Checks deleted": unchecked}
+    listed = {what: [task for task in ids if task in which] for what, which in found.items()}
+    return [f"{what}: {', '.join(which) if which != ids else 'all'}." for what, which in listed.items() if which]
+
+
+def _is_edited(name, text, lesson):
+    """Return whether a cell that the build has named holds another text than it had then."""
+    then = RELEASED.sub("](../", text.strip())
+    built = {cell_id(folder, _name(lesson), then, 1) for folder in ("exercises", "solutions")}
+    return bool(_name(lesson)) and BUILT.fullmatch(name) is not None and name not in built
+
+
+@cache
+def _name(lesson):
+    """Return the whole name of a lesson, "03_queries_keys_values"."""
+    names = sources_in(Path(catalogue.__file__).parents[2], "notebooks")
+    return next((name for name in names if number_of(name) == lesson), "")

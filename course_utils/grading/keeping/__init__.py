@@ -1,1 +1,0 @@
-"""What is kept: verdicts as plain records, in a journal that outlives any interruption."""

@@ -1,1 +1,0 @@
-"""What comes in: files and who handed them in, notebooks as text, the instructor's settings."""

@@ -1,0 +1,1 @@
+"""Storage: verdicts as plain records, in a journal that survives any interruption."""

@@ -1,0 +1,247 @@
+"""The learner's own copies of lessons and exercises: made where they are missing, never overwritten here.
+
+    notebooks/NN_topic.ipynb  -> my_course/notebooks/NN_topic.ipynb   the same cells, without outputs
+    exercises/NN_topic_exercises.ipynb  -> my_course/exercises/NN_topic_exercises.ipynb
+    docs/page.md  -> my_course/docs/page.md   which notebooks link to; as the course has it, whatever was there
+
+A copy keeps in its metadata what it was copied from: the ids of the cells, with a hash of each one's source. So the copy alone tells
+what the learner has changed, wherever it has travelled. Bringing a new version into a copy is in `updating.py`.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_utils.authoring.links import published_address, redirect_links, relative
+from course_utils.authoring.notebook_builder import cell_id, content_hash
+from course_utils.base.environment import kernel_metadata
+from course_utils.base.errors import CourseError
+from course_utils.base.files import write
+from course_utils.base.paths import OWN, course_of, file_of, names_in, number_of
+from course_utils.grading.ingest.notebook_file import INVALID, Unreadable, cells_of, read_own
+
+KINDS = ("code", "markdown", "raw")
+SAME = 9  # cells of one text that a notebook may have
+COPIED = ("notebooks", "exercises")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One notebook of the course, such as folder "exercises" and name "02_weighted_sums", and the learner's copy of it."""
+
+    root: Path  # the folder that my_course lies in
+    folder: str
+    name: str
+
+    @property
+    def built(self) -> str:
+        """The course's own notebook, as a path below the course's folder."""
+        return file_of(self.folder, self.name)
+
+    @property
+    def original(self) -> Path:
+        """The course's own notebook, wherever that lies."""
+        return course_of(self.root) / self.built
+
+    @property
+    def own(self) -> str:
+        """The learner's copy, as a path below the root."""
+        return f"{OWN}/{self.built}"
+
+    @property
+    def formerly(self) -> str:
+        """What the learner's copy was called when exercises had the same file names as lessons."""
+        return f"{OWN}/{self.folder}/{self.name}.ipynb"
+
+
+def places(root: Path) -> Iterator[Place]:
+    """Give the notebooks of the course that are copied, a lesson before its exercises."""
+    found = [Place(root, folder, name) for folder in COPIED for name in names_in(course_of(root), folder)]
+    return iter(sorted(found, key=lambda place: (place.name, COPIED.index(place.folder))))
+
+
+def rename_old(root: Path, say: Callable[[str], None] = print) -> None:
+    """Give each copy that has its former name the present one, unless a copy has that already; say so."""
+    renamed = []
+    for place in places(root):
+        former, now = root / place.formerly, root / place.own
+        if former == now or not former.exists():
+            continue
+        if now.exists():
+            say(
+                f"Both {place.own} and {place.formerly} are there: the first one counts, and the second is left as it is."
+            )
+            continue
+        former.rename(now)
+        renamed.append(place.own)
+    if renamed:
+        say(f"Your exercises have new file names, such as {renamed[0]}, and hold what you have written as before.")
+
+
+def make_missing(root: Path) -> list[Place]:
+    """Make the copies that are missing; return those whose course's notebook held somebody's work, which the copy then holds, too.
+
+    A notebook that cannot be read is left out: one broken lesson blocks no other.
+    """
+    with_work = []
+    for place in places(root):
+        path = root / place.own
+        try:
+            if path.exists() or (built := read_original(place)) is None:
+                continue
+        except CourseError:
+            continue
+        untouched = is_as_built(place.original)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, to_text(copy_of(place, built, untouched)))
+        if not untouched:
+            with_work.append(place)
+    return with_work
+
+
+def newer(root: Path) -> list[Place]:
+    """Return the copies of which the course has a newer version."""
+    found = []
+    for place in places(root):
+        try:
+            own, built = read(root / place.own), read_original(place)
+        except CourseError:
+            continue
+        known = own and copied(own)
+        if known and built and known["version"] != version_of(built) and is_as_built(place.original):
+            found.append(place)
+    return found
+
+
+def bring_pages(root: Path) -> None:
+    """Write the pages that notebooks link to beside the copies, so that these links lead somewhere there, too."""
+    course = course_of(root)
+    files = sorted(course.glob("docs/*.md"))
+    if not files:
+        return
+    (root / OWN / "docs").mkdir(parents=True, exist_ok=True)
+    address, known = published_address(course), {f"docs/{file.name}" for file in files}
+    for file in files:
+        text = redirect_links(file.read_text(encoding="utf-8"), f"docs/{file.name}", known, address)
+        write(root / OWN / "docs" / file.name, text)
+
+
+# A notebook as a dict
+
+
+def read_original(place: Place) -> dict | None:
+    """Return the course's own notebook with its links as they are in a copy, as `read` does."""
+    built, address = read(place.original), published_address(course_of(place.root))
+    if built is None or address is None:
+        return built
+    cells = [
+        cell | {"source": relative(cell["source"], address)} if cell["cell_type"] == "markdown" else cell
+        for cell in built["cells"]
+    ]
+    return built | {"cells": cells}
+
+
+def read(path: Path) -> dict | None:
+    """Return a notebook, each cell with an id and its source as one text; None where there is no file. Raises `CourseError`."""
+    if not path.exists():
+        return None
+    try:
+        notebook = read_own(path)
+        cells = [with_id(cell) for cell in cells_of(notebook)]
+        if "worksheets" in notebook or not all(map(_is_whole, cells)):
+            raise Unreadable
+    except Unreadable:
+        raise CourseError(
+            f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there; "
+            "else move it elsewhere, and `course lab` makes a new copy."
+        ) from None
+    return notebook | {"cells": cells, "metadata": a_dict(notebook.get("metadata"))}
+
+
+def with_id(cell: dict) -> dict:
+    """Return a cell with its id, None for one that has none. Colab keeps it in the metadata, where older notebooks have room for it."""
+    metadata = a_dict(cell.get("metadata"))
+    identity = cell.get("id", metadata.get("id"))
+    right = isinstance(identity, str) and re.fullmatch(r"[\w-]{1,64}", identity, re.ASCII)
+    return cell | {"id": identity if right else None, "metadata": metadata}
+
+
+def _is_whole(cell):
+    return cell["cell_type"] in KINDS and cell["source"] is not None
+
+
+def a_dict(value: object) -> dict:
+    """Return a dict of a notebook's; {} where another program has left something else in its place."""
+    return value if isinstance(value, dict) else {}
+
+
+def to_text(notebook: dict) -> str:
+    """Return a notebook as the text of its file, as Jupyter writes it, with � for half a surrogate pair, which no file can hold."""
+    return INVALID.sub("\ufffd", json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False)) + "\n"
+
+
+def is_as_built(path: Path) -> bool:
+    """Return whether a notebook of the course holds just what the build has written: somebody may have worked in it."""
+    try:
+        notebook = read_own(path)
+        return notebook["metadata"]["course"]["content"] == content_hash(notebook)
+    except (Unreadable, KeyError, TypeError, AttributeError):
+        return False
+
+
+# What a copy is made of
+
+
+def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
+    """Return the learner's copy of a notebook of the course: without outputs, so that nothing is seen before it is predicted.
+
+    Where somebody has worked in the course's own notebook, the cells that they changed count as the learner's.
+    """
+    metadata = {key: built["metadata"][key] for key in ("kernelspec", "language_info") if key in built["metadata"]}
+    metadata |= kernel_metadata()
+    originals = [cell for cell in built["cells"] if cell["id"] and (untouched or is_original(place, cell))]
+    known = {cell["id"]: digest(cell) for cell in originals}
+    metadata["course"] = {
+        "lesson": number_of(place.name),
+        "name": place.name,
+        "copied": {"version": version_of(built), "cells": known},
+    }
+    return built | {"cells": [fresh(cell) for cell in built["cells"]], "metadata": metadata}
+
+
+def fresh(cell: dict) -> dict:
+    """Return a cell of the course as a copy has it: not run yet, and nothing folded that a run is to show."""
+    metadata = {key: value for key, value in cell["metadata"].items() if key != "jupyter"}
+    if folded := {k: v for k, v in a_dict(cell["metadata"].get("jupyter")).items() if k != "outputs_hidden"}:
+        metadata["jupyter"] = folded
+    unrun = {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}
+    named = cell if cell["id"] else {key: value for key, value in cell.items() if key != "id"}
+    return named | {"metadata": metadata} | unrun
+
+
+def copied(own: dict) -> dict | None:
+    """Return what a copy was copied from, {"version": …, "cells": {id: hash}}; None where it does not say."""
+    base = a_dict(a_dict(own["metadata"].get("course")).get("copied"))
+    hashes = [base.get("version"), *a_dict(base.get("cells")).values()]
+    right = isinstance(base.get("cells"), dict) and all(isinstance(one, str) for one in hashes)
+    return base if right else None
+
+
+def version_of(built: dict) -> str:
+    """Return a short hash of all that a learner gets to see of a notebook of the course."""
+    cells = [[cell["id"], cell["cell_type"], cell["source"], fresh(cell)["metadata"]] for cell in built["cells"]]
+    return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def digest(cell: dict) -> str:
+    """Return a short hash of a cell's source, the same whatever blanks an editor leaves at its ends."""
+    text = cell["source"].replace("\r\n", "\n").strip()
+    return hashlib.sha256(f"{cell['cell_type']}\n{text}".encode(errors="replace")).hexdigest()[:16]
+
+
+def is_original(place: Place, cell: dict) -> bool:
+    """Return whether a cell is as the build has made it: the build names each by its text."""
+    return cell["id"] in {cell_id(place.folder, place.name, cell["source"], time) for time in range(1, SAME + 1)}

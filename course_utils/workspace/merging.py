@@ -1,0 +1,130 @@
+"""Brings a new version of a notebook's cells into a learner's copy of an older one. Reads and writes no file.
+
+What the learner has changed or added stays, whatever the new version holds; everything else becomes as the new version has it.
+"""
+
+import re
+import secrets
+from dataclasses import dataclass
+
+from course_utils.authoring.sources import CHECK, TASK_HEADING
+from course_utils.workspace.copies import digest, fresh
+
+ASKED = re.compile(r"""^(check|predict|reveal)\(\s*["']([\w.]+)["']""", re.MULTILINE)
+DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
+STUB = "NotImplementedError"
+RUN = ("outputs", "execution_count")
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The cells to be, and what was done."""
+
+    cells: list[dict]
+    added: int  # cells that are new, or in place of an older version
+    removed: int  # cells that the course no longer has, or has in another version
+    kept: int  # cells that the learner changed or added
+    reread: tuple[str, ...]  # the tasks that changed although the learner has answered them
+
+    @property
+    def brings_something(self) -> bool:
+        """Whether the new version holds anything that the copy did not."""
+        return bool(self.added or self.removed or self.reread)
+
+
+def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
+    """Return the learner's cells with the new version in them.
+
+    Args:
+        own: the learner's cells.
+        base: what they were copied from, {id: digest}.
+        new: the cells of the course's notebook as it is today.
+    """
+    own = _with_ids(own, base)
+    untouched = [base.get(cell["id"]) == digest(cell) for cell in own]
+    by_id = {cell["id"]: cell for cell in new}
+    answers = _answers([cell for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was], new, own)
+    result, gone = [], set()
+    for cell, as_it_was in zip(own, untouched, strict=True):
+        if cell["id"] in answers:  # an answer to what the new version asks in other words
+            result.append(cell | {"id": answers[cell["id"]]})
+        elif as_it_was and cell["id"] in by_id:
+            result.append(fresh(by_id[cell["id"]]) | {key: cell[key] for key in RUN if key in cell})
+        else:
+            result.append(cell)
+            gone |= {cell["id"]} if as_it_was else set()
+    added = _insert(new, base, result, gone)
+    result = [cell for cell in result if cell["id"] not in gone]
+    return Merged(result, added, len(gone), untouched.count(False), _to_reread(new, base, result))
+
+
+def _with_ids(cells, base):
+    """Return the cells, each with an id of its own; one that has lost its id is told by its text."""
+    used = {cell["id"] for cell in cells}
+    lost, seen, named = {text: name for name, text in base.items() if name not in used}, set(), []
+    for cell in cells:
+        name = cell["id"]
+        if name not in base:
+            name = lost.pop(digest(cell), name)
+        if name is None or name in seen:
+            name = secrets.token_hex(6)
+        seen.add(name)
+        named.append(cell | {"id": name})
+    return named
+
+
+def _answers(written, new, own):
+    """Return {id of a cell that the learner wrote: id of the new cell whose place it takes}, the last one of several."""
+    here = {cell["id"] for cell in own}
+    asking = {key: cell["id"] for cell in new if cell["id"] not in here for key in asked(cell)}
+    found = {asking[key]: cell["id"] for cell in written for key in answered(cell) if key in asking}
+    return {own: its for its, own in found.items()}
+
+
+def answered(cell: dict) -> list[tuple[str, str]]:
+    """Return what a learner's cell may be an answer to, as `asked` names it."""
+    return [*asked(cell), *(("def", name) for name in DEFINED.findall(cell["source"]))]
+
+
+def asked(cell: dict) -> list[tuple[str, str]]:
+    """Return what a cell asks of the learner: to define something that is a stub so far, or to put something in place of dots."""
+    if cell["cell_type"] != "code":
+        return []
+    stubs = [("def", name) for name in DEFINED.findall(cell["source"])] if STUB in cell["source"] else []
+    return stubs + ASKED.findall(cell["source"])
+
+
+def _insert(new, base, result, gone):
+    """Put each cell that is new behind the nearest that is before it in the new version; return how many.
+
+    One that is gone marks the place of what came instead of it, so that it does not slip before a cell that the learner added above.
+    """
+    order, added = [cell["id"] for cell in new], 0
+    for number, cell in enumerate(new):
+        there = [one["id"] for one in result]
+        if cell["id"] in base or cell["id"] in there:
+            continue
+        place = next((there.index(name) + 1 for name in reversed(order[:number]) if name in there), 0)
+        end = next((at for at, name in enumerate(there) if at >= place and name in order), len(there))
+        place = next((at + 1 for at in range(place, end) if there[at] in gone), place)
+        result.insert(place, fresh(cell))
+        added += 1
+    return added
+
+
+def _to_reread(new, base, result):
+    """Return the tasks whose prompt or stub has changed and whose stub the learner has filled in."""
+    stubs = {}  # the cells that belong to a task: its prompt, its stub
+    for cell, following in zip(new, [*new[1:], None], strict=True):
+        if heading := TASK_HEADING.match(cell["source"]):
+            stubs.setdefault(heading[1], []).append(cell)
+        checked = CHECK.search(following["source"]) if following and STUB in cell["source"] else None
+        if checked:
+            stubs.setdefault(checked[1], []).append(cell)
+    own = {cell["id"]: cell for cell in result}
+    changed = [task for task, cells in stubs.items() if any(cell["id"] not in base for cell in cells)]
+    return tuple(task for task in changed if _is_answered(stubs[task][-1], own))
+
+
+def _is_answered(stub, own):
+    return stub["id"] in own and digest(own[stub["id"]]) != digest(stub)

@@ -1,0 +1,187 @@
+"""Writes the one file that a learner hands in, and says what is missing or odd in it: `course submit`.
+
+Here: one notebook's cells, read as text. Nothing is run and nothing judged: that is grading's (`course grade`), and the file is read
+by the same code as there.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_utils.authoring.notebook_builder import cell_id
+from course_utils.authoring.sources import CHECK
+from course_utils.base.errors import CourseError
+from course_utils.base.files import write
+from course_utils.base.paths import OWN, chosen, course_of, file_of, names_in, number_of
+from course_utils.checks import catalogue
+from course_utils.grading.handing_out.package import course_version
+from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.notebook_file import (
+    Unreadable,
+    cells_of,
+    definition,
+    definitions,
+    fingerprint,
+    last_check,
+    likely_rename,
+    must_fit,
+    notebook_in,
+    parse,
+    read_own,
+)
+from course_utils.learner import state
+from course_utils.learner.sandbox_warnings import sandbox_warnings
+from course_utils.workspace.copies import KINDS, a_dict, to_text, with_id
+
+HANDED_IN = f"{OWN}/handed_in"
+UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task: what is in the file, and what its check said last."""
+
+    task: str
+    here: str  # "answered", "not attempted" or "missing"
+    checked: str  # as progress keeps it, "" where it was never checked
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The file to hand in, and what there is to say of it."""
+
+    path: Path
+    source: Path
+    rows: list[Row]
+    remarks: list[str]
+
+
+def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
+    """Write the file to hand in for a lesson. Raises `CourseError` where there is nothing that could be graded.
+
+    Args:
+        root: the folder that my_course lies in.
+        lesson: as "03" or "03_queries_keys_values".
+        file: the notebook; the learner's own copy of the lesson's exercises if left out.
+    """
+    (name,) = chosen([lesson], names_in(course_of(root), "exercises"), " with exercises")
+    path = file or root / OWN / file_of("exercises", name)
+    if not path.exists():
+        raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
+    notebook, text = _read(path, name)
+    target = root / HANDED_IN / f"{name}.ipynb"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write(target, text)
+    skipped = dict(_no_python(notebook.cells))
+    cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
+    rows = [_row(task, cells) for task in catalogue.by_lesson()[number_of(name)]]
+    return Submission(target, path, rows, [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name))])
+
+
+def _read(path, name):
+    """Return a notebook as grading reads it, and the text of the file to hand in, once it is sure that it is of the lesson."""
+    try:
+        plain = read_own(path)
+        notebook, text = notebook_in(plain, names_by_lesson(), path.name), to_text(_clean(plain, name))
+        must_fit(len(text.encode()))
+        parse(text.encode())  # as whatever is handed in is read: with the limits for what may come from anybody
+    except Unreadable as problem:
+        if path.suffix.lower() != ".ipynb":
+            raise CourseError(f"{path} is not a notebook: --file takes the .ipynb file with your answers.") from None
+        raise CourseError(f"{path} could not be graded. {problem}") from None
+    if notebook.lesson != number_of(name):
+        holds = f"the exercises of lesson {notebook.lesson}" if notebook.lesson else "no task of any lesson"
+        raise CourseError(
+            f"{path} holds {holds}, and lesson {number_of(name)} is asked for: name the right lesson or --file."
+        )
+    return notebook, text
+
+
+def _clean(plain, name):
+    """Return a notebook of the cells alone, their pictures with them, without outputs, that says which lesson it is of."""
+    cells, seen = [], {None}
+    for place, cell in enumerate(map(with_id, cells_of(plain))):
+        kind, source = cell["cell_type"] if cell["cell_type"] in KINDS else "raw", cell["source"] or ""
+        identity = cell_id("handed_in", name, source, place) if cell["id"] in seen else cell["id"]
+        seen.add(identity)
+        bare = {"cell_type": kind, "id": identity, "metadata": cell["metadata"], "source": source}
+        if kind == "code":
+            bare |= {"outputs": [], "execution_count": None}
+        elif pictures := a_dict(cell.get("attachments")):
+            bare["attachments"] = pictures
+        cells.append(bare)
+    metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"},
+        "course": {"lesson": number_of(name), "name": name, "version": course_version()},
+    }
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
+
+
+def _row(task, cells):
+    text = definition(cells, last_check(cells, task.id, task.answer_name)[1])
+    here = "answered" if fingerprint(text) else "not attempted" if text else "missing"
+    entry = state.read().get(task.id, {})
+    return Row(task.id, here, entry.get("state", "") if entry.get("attempts") else "")
+
+
+# What is odd
+
+
+def _remarks(cells, number):
+    """Give a sentence for each thing that the learner may not have meant."""
+    exercises = catalogue.by_lesson()[number]
+    names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
+    for task in exercises:
+        places = definitions(cells, task.answer_name)
+        check, given = last_check(cells, task.id, task.answer_name)
+        if not places and given == task.answer_name:
+            like = likely_rename(cells, task.answer_name, names)
+            perhaps = f" Perhaps it is `{like}` now: grading looks for the name `{task.answer_name}`." if like else ""
+            yield f"{task.id}: `{task.answer_name}` is nowhere defined.{perhaps}"
+        if len(places) > 1 and check < 0:
+            yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
+        if places and places[-1] > check >= 0:
+            yield (
+                f"{task.id}: `{task.answer_name}` is defined again in code cell {places[-1] + 1}, below its last check in cell {check + 1}. "
+                "What that check was given counts: move the check below, or delete what you do not need."
+            )
+    checked = {found for cell in cells for found in CHECK.findall(cell)}
+    if gone := [task.id for task in exercises if task.id not in checked]:
+        yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
+    yield from sandbox_warnings(cells)
+    yield from _questions(cells, number, checked)
+
+
+def _no_python(cells):
+    """Give (place, sentence) for each code cell that is no Python."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    for place, cell in enumerate(cells):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(TransformerManager().transform_cell(cell))
+        except SyntaxError as error:
+            yield (
+                place,
+                f"Code cell {place + 1} is not Python (line {error.lineno}: {error.msg}), so grading skips it: mend it or delete it.",
+            )
+        except (ValueError, RecursionError, MemoryError):
+            yield place, f"Code cell {place + 1} is not Python, so grading skips it: mend it or delete it."
+
+
+def _questions(cells, number, checked) -> Iterator[str]:
+    """Questions are in the lesson; an instructor may hand them out with the exercises, and then they count."""
+    ids = [question.id for question in catalogue.questions_of(number)]
+    if here := [name for name in ids if name in checked]:
+        text = "\n".join(cells)
+        if left := [name for name in here if re.search(UNANSWERED.format(re.escape(name)), text)]:
+            yield f"Not answered yet: {', '.join(left)}. Put an answer in place of the dots."
+        return
+    progress = state.read()
+    if left := [name for name in ids if not progress.get(name, {}).get("attempts")]:
+        yield f"In the lesson, you have not answered {', '.join(left)}. The questions are not part of what you hand in."

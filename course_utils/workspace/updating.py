@@ -1,0 +1,108 @@
+"""Brings new versions of lessons into the learner's copies, file by file: `course update`. How cells are merged is in `merging.py`."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+from course_utils.base.files import write
+from course_utils.base.paths import OWN, chosen, course_of, number_of, remedy
+from course_utils.checks.task import count
+from course_utils.workspace import copies
+from course_utils.workspace.merging import answered, asked, merge
+
+EARLIER = f"{OWN}/earlier"  # what copies were before an update
+
+
+def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> list[str]:
+    """Update the copies of some lessons, of all if none is named; return what went wrong, as sentences.
+
+    say is called with one line for each copy that was written.
+    """
+    places = list(copies.places(root))
+    if names:
+        wanted = chosen(names, sorted({place.name for place in places}))
+        places = [place for place in places if place.name in wanted]
+    problems = []
+    for place in places:
+        try:
+            if line := _update(place):
+                say(line)
+        except CourseError as problem:
+            problems.append(str(problem))
+        except OSError as problem:
+            why = f"{problem.filename or place.own} cannot be used ({problem.strerror})"
+            problems.append(f"{why}: {place.own} is left as it is.")
+        except Exception as problem:  # whatever is odd about one copy, the others are brought up to date
+            problems.append(f"{place.own} is left as it is, since something in it is odd ({type(problem).__name__}).")
+    return problems
+
+
+def _update(place):
+    """Update one copy; return the line that says what was done, "" where there was nothing to do."""
+    path = place.root / place.own
+    own, built = copies.read(path), copies.read_original(place)
+    if not copies.is_as_built(place.original):
+        back = f"git checkout {place.built}"
+        raise CourseError(
+            f"{place.built} holds something else than the course's version, perhaps an answer of yours: "
+            f"keep what you need of it elsewhere, then bring it back with `{remedy(course_of(place.root), back)}`."
+        )
+    if own is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, copies.to_text(copies.copy_of(place, built)))
+        return f"{place.own}: new."
+    base = copies.copied(own) or _told_by_cells(place, own, built)
+    if base["version"] == copies.version_of(built):
+        return ""
+    merged = merge(own["cells"], base["cells"], built["cells"])
+    if not (base["version"] or merged.brings_something):  # its cells alone tell, and they tell of nothing new
+        return ""
+    copy = _keep(place, path)
+    new = copies.copy_of(place, built)
+    course = copies.a_dict(own["metadata"].get("course")) | new["metadata"]["course"]
+    metadata = new["metadata"] | own["metadata"] | {"course": course}
+    version = {"nbformat": new["nbformat"], "nbformat_minor": new["nbformat_minor"]}
+    whole = own | version | {"metadata": metadata, "cells": merged.cells}
+    write(path.resolve(), copies.to_text(whole))  # a link stays one
+    return _line(place, merged, copy)
+
+
+def _told_by_cells(place, own, built):
+    """Return what a notebook was copied from that does not say so, such as one opened on Colab or cleaned of its metadata.
+
+    The build names a cell by its text: so a name that the course's notebook has today tells what text the learner's cell had. What
+    has lost its name is told by its text, or by what it answers.
+    """
+    known = {cell["id"]: copies.digest(cell) for cell in own["cells"] if copies.is_original(place, cell)}
+    names, texts = {cell["id"] for cell in own["cells"]}, {copies.digest(cell) for cell in own["cells"]}
+    given = {key for cell in own["cells"] if cell["id"] is None for key in answered(cell)}
+    if not known and names.isdisjoint(cell["id"] for cell in built["cells"]):
+        raise CourseError(
+            f"{place.own} is no copy of the course's notebook: move it elsewhere, run `course update {number_of(place.name)}` "
+            "for a new copy, and put your answers into it."
+        )
+    for cell in built["cells"]:
+        if cell["id"] in names or copies.digest(cell) in texts or not given.isdisjoint(asked(cell)):
+            known[cell["id"]] = copies.digest(cell)
+    return {"version": "", "cells": known}
+
+
+def _keep(place, path):
+    """Keep what a copy is now; return where, as a path below the folder of my_course."""
+    folder = place.root / EARLIER / place.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    stem, number = f"{place.name}_{datetime.now():%Y-%m-%d_%H-%M-%S}", 1
+    while (copy := folder / f"{stem}{f'_{number}' * (number > 1)}.ipynb").exists():
+        number += 1
+    write(copy, path.read_bytes())
+    return copy.relative_to(place.root).as_posix()
+
+
+def _line(place, merged, copy):
+    parts = [f"{count(merged.added, 'new cell')}, {count(merged.removed, 'old cell')} removed"]
+    if merged.kept:
+        parts.append(f"{count(merged.kept, 'cell')} of yours kept")
+    if merged.reread:
+        parts.append(f"read {', '.join(merged.reread)} again, because the task has changed")
+    return f"{place.own}: {'; '.join(parts)}. As it was: {copy}"

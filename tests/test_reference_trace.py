@@ -1,0 +1,117 @@
+"""The reference computation with changes: what a mistake may change, and what its function receives."""
+
+import re
+from operator import add, truediv
+
+import pytest
+import torch
+
+from course_utils.checks import catalogue
+from course_utils.checks.reference_trace import left_out, run_trace
+from course_utils.checks.running.run import run
+from course_utils.checks.task import Task
+
+task = Task(
+    "98.shares",
+    "numbers divided by their sum",
+    arguments=("numbers S", "mask S"),
+    result=("shares S", "total"),
+    hints=("", "", ""),
+    difficulty=1,
+    importance=1,
+    minutes=1,
+)
+NUMBERS, MASK = torch.tensor([1.0, 2.0, 5.0]), torch.tensor([True, True, False])
+
+
+@task.steps
+def _(numbers, mask=None):
+    if mask is not None:
+        numbers = yield "the numbers that count", torch.mul, numbers, mask
+    total = yield "the sum", torch.sum, numbers
+    shares = yield "the shares", truediv, numbers, total
+    return shares, total
+
+
+@pytest.mark.parametrize(
+    "changes, shares",
+    [
+        ({}, [1 / 3, 2 / 3, 0]),
+        ({"the shares": left_out}, [1, 2, 0]),
+        ({"the shares": add}, [4, 5, 3]),
+        ({"the shares": lambda numbers, total, *, mask: numbers / mask.sum()}, [0.5, 1, 0]),
+        ({"the numbers that count": lambda numbers, mask, *, right: right(numbers, ~mask)}, [0, 0, 1]),
+        ({"the shares": lambda numbers, total, *, done: numbers + done["the sum"]}, [4, 5, 3]),
+        ({"the sum": left_out, "the shares": lambda numbers, same, power=2: same**power}, [1, 4, 0]),
+        ({"mask": torch.logical_not}, [0, 0, 1]),
+        ({"numbers": lambda numbers, *, mask: numbers + mask}, [2 / 5, 3 / 5, 0]),
+        ({"result": lambda shares, total: (shares.flip(0), total)}, [0, 2 / 3, 1 / 3]),
+    ],
+)
+def test_a_step_an_argument_or_the_result_is_changed(changes, shares):
+    assert torch.allclose(task.variant(changes)(NUMBERS, MASK)[0], torch.tensor(shares).float())
+
+
+def test_an_argument_that_is_left_out_stays_so():
+    variant = task.variant({"mask": torch.logical_not})
+    assert torch.allclose(variant(NUMBERS)[0], NUMBERS / 8) and torch.allclose(variant(NUMBERS, None)[0], NUMBERS / 8)
+
+
+def test_arguments_may_be_given_by_name():
+    assert torch.allclose(task.variant({})(mask=MASK, numbers=NUMBERS)[0], torch.tensor([1 / 3, 2 / 3, 0]))
+
+
+def test_gradients_flow_through_a_changed_way():
+    numbers = NUMBERS.clone().requires_grad_()
+    task.variant({"the shares": left_out})(numbers, MASK)[0].sum().backward()
+    assert torch.equal(numbers.grad, MASK.float())
+
+
+def test_a_mistake_is_found_by_its_name():
+    function = task.changed("unscaled", "Divide by the sum.", {"the shares": left_out})
+    assert task.wrong("unscaled") is function and function.__name__ == "unscaled"
+    with pytest.raises(KeyError, match="nobody"):
+        task.wrong("nobody")
+
+
+def test_without_steps_arguments_and_the_result_of_the_oracle_are_changed():
+    plain = Task("98.sum", "a sum", ("numbers S",), "sum", ("", "", ""), difficulty=1, importance=1, minutes=1)
+    plain.oracle(lambda numbers: numbers.sum())
+    assert plain.variant({"numbers": torch.neg, "result": lambda total: 2 * total})(NUMBERS) == -16
+
+
+WITH_STEPS = [each for asked in catalogue.by_lesson().values() for each in asked if each.steps_function]
+
+
+def on_the_way(declared):
+    """The words of all steps that come in a task's cases."""
+    met = {}
+
+    def noting(*args):
+        done = {}
+        try:
+            return run_trace(declared.steps_function, args, {}, done=done)
+        finally:
+            met.update(done)
+
+    run(noting, declared.make_cases(), 60, declared.candidate, repeated=False)
+    return set(met)
+
+
+@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda each: each.id)
+def test_what_a_mistake_changes_is_on_the_way(declared):
+    """Else a step's words that are misspelt change nothing, and nobody is told."""
+    met = on_the_way(declared) | {"result", *declared.names}
+    for mistake in declared.mistakes:
+        unknown = set(getattr(mistake.function, "changes", ())) - met
+        assert not unknown, f"{mistake.name} changes {unknown}, and on the way are {sorted(met)}"
+
+
+@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda each: each.id)
+def test_a_step_has_a_short_name_that_is_in_no_other_name(declared):
+    """Else a sentence on it is long, and means two things: "the gate" in "the gate times the product"."""
+    names = [name.partition(" (")[0] for name in on_the_way(declared)]
+    for name in dict.fromkeys(names):
+        assert len(name.split()) <= 6, f"{name} has more than six words"
+        around = [other for other in names if other != name and re.search(rf"\b{re.escape(name)}\b", other)]
+        assert not around, f"{name} is in {around}"

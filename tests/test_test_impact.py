@@ -1,0 +1,136 @@
+"""Which tests and notebooks are taken after a change, and which are taken for known."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import sampling
+
+from course_utils.authoring import test_impact
+from course_utils.base.errors import CourseError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A folder under git with a file, and the answers to two tasks."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".gitignore").write_text("build/\n")
+    (tmp_path / "one.py").write_text("1\n")
+    (tmp_path / test_impact.ANSWERS).parent.mkdir(parents=True)
+    (tmp_path / test_impact.ANSWERS).write_text(json.dumps({"02.softmax": "a", "02.dot_scores": "b"}))
+    return tmp_path
+
+
+def test_what_has_changed_since_a_run_without_a_failure_is_found(course):
+    assert test_impact.changed_since_success(course) is None
+    test_impact.record_success(course)
+    assert test_impact.changed_since_success(course) == set()
+    (course / "one.py").write_text("2\n")
+    (course / "two.py").write_text("2\n")
+    (course / test_impact.ANSWERS).write_text(json.dumps({"02.softmax": "changed", "02.dot_scores": "b"}))
+    assert test_impact.changed_since_success(course) == {"one.py", "two.py", "02.softmax"}
+    test_impact.record_success(course)
+    (course / "two.py").unlink()
+    assert test_impact.changed_since_success(course) == {"two.py"}
+
+
+def test_what_is_known_of_another_environment_or_is_damaged_counts_for_nothing(course, monkeypatch):
+    test_impact.record_success(course)
+    monkeypatch.setattr(test_impact, "version", lambda name: "0.1")
+    assert test_impact.changed_since_success(course) is None
+    (course / test_impact.KEPT).write_text("{")
+    assert test_impact.changed_since_success(course) is None
+
+
+def test_without_git_it_is_said_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    test_impact.record_success(tmp_path)
+    assert not (tmp_path / test_impact.KEPT).exists()
+    (tmp_path / "build").mkdir()
+    (tmp_path / test_impact.KEPT).write_text("{}")
+    with pytest.raises(CourseError, match="asks git which files there are"):
+        test_impact.changed_since_success(tmp_path)
+
+
+def taken(*names):
+    """The tests of some files that are taken after these changes, and what is said of them."""
+    files = [f"tests/test_{name}.py" for name in ("tasks", "lint", "build", "docs", "snail", "base")]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--collect-only",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        test_impact.__name__,
+    ]
+    environment = {**os.environ, **test_impact.as_variable(set(names)), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([*command, *files], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode in (0, 5), done.stdout + done.stderr
+    return [line for line in done.stdout.splitlines() if "::" in line], done.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    sampling.usually(
+        [
+            "course_lessons/lesson_02_weighted_sums/tasks/softmax.py",
+            "course_lessons/lesson_02_weighted_sums/right/softmax.py",
+            "02.softmax",
+        ],
+        1,
+    ),
+)
+def test_after_a_change_to_a_task_the_tests_that_name_it_are_taken(name):
+    tests, said = taken(name)
+    assert "tests/test_tasks.py::test_a_task_is_complete[02.softmax]" in tests
+    assert "tests/test_tasks.py::test_an_error_in_a_tasks_file_is_shown" in tests  # its text names the task
+    assert not any(other in test for test in tests for other in ("02.dot_scores", "test_lint", "test_snail"))
+    assert f"{len(tests)} tests are taken" in said and f"{len(tests)} as they name 02.softmax" in said
+
+
+@pytest.mark.thorough
+def test_after_a_change_to_a_module_the_tests_that_use_it_are_taken():
+    tests, said = taken("course_utils/authoring/lint.py")
+    assert {test.partition("::")[0] for test in tests} == {"tests/test_lint.py"}
+    assert "as they use course_utils/authoring/lint.py" in said
+    tests, _ = taken("course_utils/base/trees.py")
+    assert "tests/test_tasks.py" in {test.partition("::")[0] for test in tests}
+
+
+@pytest.mark.thorough
+def test_after_a_change_to_what_several_tasks_import_those_tasks_are_tried():
+    tests, _ = taken("course_lessons/lesson_04_alignment_scores/tasks/_scores.py")
+    named = {test.partition("[")[2] for test in tests if "test_a_task_is_complete" in test}
+    assert {"04.dot]", "04.catch_wrong_scores]"} <= named and all(name.startswith("04.") for name in named)
+
+
+def test_after_a_change_to_a_page_the_tests_that_read_it_are_taken():
+    hangs = test_impact.Impact(ROOT, {"docs/setup.md"})
+    files = {name: SimpleNamespace(path=ROOT / "tests" / f"test_{name}.py", nodeid="") for name in ("docs", "tasks")}
+    assert hangs.reason(files["docs"]) == "they read docs/setup.md" and hangs.reason(files["tasks"]) is None
+
+
+@pytest.mark.thorough
+def test_after_a_change_to_what_holds_for_all_tests_all_are_taken():
+    assert len(taken("tests/conftest.py")[0]) == len(taken("tests/sampling.py")[0]) > 1000
+
+
+def test_the_notebooks_that_run_what_has_changed_are_taken():
+    folders = ("notebooks", "solutions")
+    task, lesson = "lesson_02_weighted_sums/tasks/softmax.py", "lesson_03_queries_keys_values/lesson.py"
+    known = {f"course_lessons/{name}" for name in (task, lesson)} | {"docs/setup.md"}
+    assert sorted(test_impact.notebooks(ROOT, known, folders)) == [
+        "notebooks/03_queries_keys_values.ipynb",
+        "solutions/02_weighted_sums.ipynb",
+    ]
+    every = list((ROOT / "solutions").glob("[0-9]*.ipynb"))
+    assert len(test_impact.notebooks(ROOT, {"course_utils/checks/judge.py"}, ("solutions",))) == len(every)

@@ -1,0 +1,828 @@
+"""The learner's workspace: own copies, new versions of them, handing in, progress that travels, and the set-up cell that finds the course.
+
+Not here: JupyterLab itself on the copies (`test_cli.py`, `test_browser.py`), and what grading makes of what is handed in, beyond taking it.
+"""
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from test_cli import ROOT
+
+from course_utils.authoring import build
+from course_utils.authoring.links import absolute
+from course_utils.authoring.notebook_builder import notebook_of, sealed, set_up_code
+from course_utils.authoring.sources import Cell, Target
+from course_utils.base import set_up
+from course_utils.base.environment import tomllib
+from course_utils.base.errors import CourseError
+from course_utils.base.paths import file_of, learners_folder
+from course_utils.commands import lab, main
+from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.notebook_file import notebook_in, read_notebook, read_own
+from course_utils.learner import notebook as learner
+from course_utils.learner import state
+from course_utils.workspace import copies
+from course_utils.workspace.merging import merge
+from course_utils.workspace.submission import submit
+from course_utils.workspace.updating import update
+
+SUMS = "02_weighted_sums"
+BUILT = "exercises/02_weighted_sums_exercises.ipynb"
+FORMER = f"my_course/exercises/{SUMS}.ipynb"  # where a learner's copy lay when exercises had the names of lessons
+PROMPT = ("`02.softmax`\n", "`02.softmax`\nRead this, too.\n")  # a change of the task's text
+STUB = ("def softmax(scores, temperature=1.0):\n", "def softmax(scores, temperature=1.0):\n    # Softmax.\n")
+SOFTMAX = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A course of two lessons as git gives it, with the learner's copies made and no progress yet."""
+    root = tmp_path / "attention"
+    root.mkdir()
+    for name in ("pyproject.toml", ".gitignore"):
+        shutil.copy(ROOT / name, root)
+    for folder in ("notebooks", "exercises"):
+        (root / folder).mkdir()
+        for name in ("00_start_here", SUMS):
+            shutil.copy(ROOT / file_of(folder, name), root / folder)
+    monkeypatch.delenv("COURSE_HOME", raising=False)
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
+    monkeypatch.setattr(state, "_in_memory", {})
+    monkeypatch.chdir(root)
+    copies.make_missing(root)
+    return root
+
+
+def load(path):
+    """A notebook as a plain dict, each source as one text."""
+    found = json.loads(Path(path).read_text(encoding="utf-8"))
+    for cell in found["cells"]:
+        cell["source"] = "".join(cell["source"])
+    return found
+
+
+def sources(path):
+    return [cell["source"] for cell in load(path)["cells"]]
+
+
+def own(clone, folder="exercises", name=SUMS):
+    return clone / "my_course" / file_of(folder, name)
+
+
+def write_into(path, change):
+    """Let a learner, or Colab, change a notebook's cells: `change` alters the list."""
+    found = load(path)
+    change(found["cells"])
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def published(clone, change, folder="exercises", name=SUMS):
+    """A new version of a notebook, as the build would have written it: `change` alters [(kind, text)]."""
+    built = file_of(folder, name)
+    path = clone / built
+    found = load(path)
+    texts = [(cell["cell_type"], cell["source"]) for cell in found["cells"]]
+    tags = {cell["source"]: cell["metadata"] for cell in found["cells"]}
+    change(texts)
+    made = [Cell(kind, text, 0, tags.get(text, {})) for kind, text in texts]
+    new = notebook_of(Target(folder, name), made)
+    path.write_text(sealed(new, {"source": "a later source"}), encoding="utf-8")
+    return built
+
+
+def replaced(old, new):
+    """A change of the published text, in all cells."""
+
+    def change(cells):
+        cells[:] = [(kind, text.replace(old, new)) for kind, text in cells]
+
+    return change
+
+
+def updated(clone, change, folder="exercises"):
+    """Publish a new version and bring it into the copies; return the one line that is said of it."""
+    published(clone, change, folder)
+    lines = []
+    assert update(clone, [], lines.append) == []
+    return "".join(lines)
+
+
+def answered(*definitions):
+    """A learner's change: each stub is replaced by the definition of the same name."""
+
+    def change(cells):
+        for text in definitions:
+            (cell,) = [cell for cell in cells if cell["source"].startswith(text.partition("(")[0] + "(")]
+            cell["source"] = text
+
+    return change
+
+
+# Own copies
+
+
+def test_copies_hold_the_cells_and_nothing_that_a_run_shows(clone):
+    for folder in ("notebooks", "exercises"):
+        built, copy = load(clone / file_of(folder, SUMS)), load(own(clone, folder))
+        assert [cell["source"] for cell in copy["cells"]] == [cell["source"] for cell in built["cells"]]
+        assert not any(cell.get("outputs") or cell.get("execution_count") for cell in copy["cells"])
+        assert "outputs_hidden" not in json.dumps(copy)  # what is run is seen
+        nbformat.validate(nbformat.read(own(clone, folder), as_version=4))
+    assert any(cell.get("outputs") for cell in load(clone / "notebooks" / f"{SUMS}.ipynb")["cells"])  # for the web
+
+
+def test_links_between_copies_lead_to_copies(clone):
+    for path in (clone / "my_course").rglob("*.ipynb"):
+        for target in re.findall(r"\]\((\.\./[^)#]+)\)", "\n".join(sources(path))):
+            place = (path.parent / target).resolve()
+            assert place.is_relative_to(clone / "my_course")
+            assert place.is_file() or not (clone / target[3:]).is_file()
+
+
+def test_a_published_notebook_names_pages_by_their_address_and_a_copy_has_them_beside_it(clone):
+    address, page = "https://github.com/ada/sums", "docs/setup.md"
+    project, start = clone / "pyproject.toml", own(clone, "notebooks", "00_start_here")
+    before = sources(start)
+    assert any(f"](../{page})" in text for text in before)
+    texts = [absolute(text, address) for text in before]
+    assert any(f"]({address}/blob/main/{page})" in text for text in texts)
+    assert [text.count(".ipynb)") for text in texts] == [text.count("](../") + text.count("](0") for text in texts]
+    assert [absolute(text, "https://github.com/example/sums") for text in before] == before
+    project.write_text(project.read_text().replace("github.com/example/attention-course", "github.com/ada/sums"))
+    published(
+        clone,
+        lambda cells: cells.__setitem__(slice(None), [(kind, absolute(text, address)) for kind, text in cells]),
+        "notebooks",
+        "00_start_here",
+    )
+    start.unlink()
+    copies.make_missing(clone)
+    assert sources(start) == before and copies.newer(clone) == []
+    (clone / "docs").mkdir()
+    (clone / page).write_text("[a](../benchmarks/world.csv), [b](measurements.md#here), [c](https://host)")
+    (clone / "docs" / "measurements.md").write_text("# Here")
+    copies.bring_pages(clone)
+    led = f"[a]({address}/blob/main/benchmarks/world.csv), [b](measurements.md#here), [c](https://host)"
+    assert (clone / "my_course" / page).read_text() == led
+
+
+def test_of_a_former_and_a_present_copy_both_stay_and_the_present_one_counts(clone):
+    own(clone).rename(clone / FORMER)
+    write_into(clone / FORMER, answered(SOFTMAX))
+    copies.make_missing(clone)
+    before, said = [(clone / FORMER).read_bytes(), own(clone).read_bytes()], []
+    copies.rename_old(clone, said.append)
+    assert [(clone / FORMER).read_bytes(), own(clone).read_bytes()] == before
+    (line,) = said
+    assert line.startswith(
+        f"Both my_course/{BUILT} and {FORMER} are there: the first one counts, and the second is left"
+    )
+    assert submit(clone, "02").rows[0].here == "not attempted"
+
+
+@pytest.mark.parametrize("command", ["lab", "update", "submit"])
+def test_each_command_finds_a_copy_with_its_former_name(clone, command, capsys):
+    write_into(own(clone), answered(SOFTMAX))
+    own(clone).rename(clone / FORMER)
+    if command == "lab":
+        lab._notebook(clone, "02")  # all that comes before JupyterLab
+    else:
+        assert main([command, "02"]) == 0
+    assert "Your exercises have new file names" in capsys.readouterr().out and SOFTMAX in sources(own(clone))
+
+
+def test_a_copy_is_never_overwritten_and_a_missing_one_is_made(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    before, other = own(clone).read_bytes(), own(clone, "notebooks")
+    other.unlink()
+    assert copies.make_missing(clone) == []
+    assert own(clone).read_bytes() == before and other.is_file()
+
+
+def test_git_sees_nothing_of_what_a_learner_does(clone):
+    git = lambda *words: subprocess.run(["git", *words], cwd=clone, capture_output=True, text=True, check=True).stdout  # noqa: E731
+    git("init", "-q")
+    git("add", "-A")
+    git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "as published")
+    write_into(own(clone), answered(SOFTMAX))
+    state.change("02.softmax", lambda entry: entry.update(state="passed"))
+    submit(clone, "02")
+    assert git("status", "--porcelain") == ""
+
+
+def test_progress_is_one_for_copies_and_course(clone, monkeypatch):
+    for folder in (clone, clone / "exercises", clone / "my_course" / "exercises", clone / "my_course"):
+        monkeypatch.chdir(folder)
+        assert learners_folder() == clone
+
+
+def test_work_in_the_courses_own_notebook_is_taken_along_and_stays(clone):
+    own(clone).unlink()
+    write_into(clone / BUILT, answered(SOFTMAX))
+    assert [place.built for place in copies.make_missing(clone)] == [BUILT]
+    assert SOFTMAX in sources(own(clone))
+    (problem,) = update(clone, ["02"])
+    assert f"{BUILT} holds something else than the course's version" in problem
+    shutil.copy(ROOT / BUILT, clone / "exercises")
+    updated(clone, replaced(*PROMPT))
+    assert SOFTMAX in sources(own(clone)) and any(PROMPT[1] in text for text in sources(own(clone)))
+
+
+# course update
+
+
+def test_untouched_cells_take_the_new_version_and_touched_ones_stay(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    write_into(own(clone), lambda cells: cells.insert(3, {"cell_type": "markdown", "metadata": {}, "source": "Mine."}))
+    line = updated(clone, replaced(*PROMPT))
+    assert line.startswith(f"my_course/{BUILT}: 1 new cell, 1 old cell removed; 2 cells of yours kept; ")
+    assert "read 02.softmax again, because the task has changed" in line
+    now = sources(own(clone))
+    assert SOFTMAX in now and "Mine." in now
+    new = sources(clone / BUILT)
+    kept = [text for text in now if text != "Mine."]
+    assert [text for text in kept if text in new] == [text for text in new if "def softmax(" not in text]
+    assert kept.index(SOFTMAX) == next(n for n, text in enumerate(new) if "def softmax(" in text)
+    earlier = clone / re.search(r"As it was: (\S+)$", line)[1]
+    assert "Mine." in sources(earlier) and PROMPT[1] not in "".join(sources(earlier))
+    nbformat.validate(nbformat.read(own(clone), as_version=4))
+    assert updated(clone, lambda cells: None) == ""  # once is enough
+
+
+def test_an_answer_stays_alone_in_its_place_where_its_stub_has_changed(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    for change in (STUB, ("    # Softmax.\n", "    # The same softmax.\n")):  # twice: the copy knows its new base
+        assert "read 02.softmax again" in updated(clone, replaced(*change))
+        assert [text for text in sources(own(clone)) if "def softmax(" in text] == [SOFTMAX]
+
+
+def test_a_prediction_that_was_made_stays_and_its_results_with_it(clone):
+    asked = next(text for text in sources(own(clone, "notebooks")) if re.fullmatch(r"predict\(.*, \.\.\.\)", text))
+    made = asked.replace("...", "0.9")
+
+    def guess(cells):
+        (cell,) = [cell for cell in cells if cell["source"] == asked]
+        cell["source"], cell["outputs"] = made, [{"output_type": "stream", "name": "stdout", "text": "You say 0.9."}]
+
+    write_into(own(clone, "notebooks"), guess)
+    updated(clone, replaced(asked, f"{asked}  # a share"), "notebooks")
+    cells = [cell for cell in load(own(clone, "notebooks"))["cells"] if cell["source"].startswith(asked[:-5])]
+    assert [cell["source"] for cell in cells] == [made] and cells[0]["outputs"]
+
+
+def cells_of(*texts):
+    return [{"cell_type": "code", "id": text[:1], "metadata": {}, "source": text, "outputs": []} for text in texts]
+
+
+@pytest.mark.parametrize(
+    "own, base, new, expected",
+    [
+        ("a b c", "a b c", "a b n c", "a b n c"),  # a new cell comes at its place
+        ("a b c", "a b c", "n a b c", "n a b c"),
+        ("a b c", "a b c", "a c", "a c"),  # one that is gone goes
+        ("a bX c", "a b c", "a c", "a bX c"),  # unless it was changed
+        ("a x c", "a b c", "a b c n", "a x c n"),  # what the learner deleted stays deleted
+        ("a x b y c", "a b c", "a n c", "a x n y c"),  # a replaced one stands where the old one stood
+        ("c b a", "a b c", "a b c n", "c n b a"),  # a learner's own order stays
+        ("x", "a", "n", "n x"),
+        ("", "a b", "a b", ""),
+        ("a bX c", "a b c", "a n c", "a n bX c"),  # both stay: nothing tells that one stands for the other
+    ],
+)
+def test_a_merge_of_cells(own, base, new, expected):
+    known = {cell["id"]: copies.digest(cell) for cell in cells_of(*base.split())}
+    merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
+    assert " ".join(cell["source"] for cell in merged.cells) == expected
+
+
+def test_ids_that_colab_moves_or_an_editor_loses_do_no_harm(clone):
+    def like_colab(cells):
+        for place, cell in enumerate(cells):
+            name = cell.pop("id")
+            if place % 2:
+                cell["metadata"]["id"] = name
+            cell["source"] = cell["source"].replace("\n", "\r\n") + "\n"
+
+    write_into(own(clone), like_colab)
+    assert "1 new cell, 1 old cell removed. " in updated(clone, replaced(*PROMPT))
+    assert sources(own(clone)) == sources(clone / BUILT)
+
+
+def metadata(**entries):
+    """What another program makes of a copy: these entries in place of all that the notebook says of itself."""
+
+    def change(notebook):
+        notebook["metadata"] = entries
+
+    return change
+
+
+def each_cell(change):
+    def change_all(notebook):
+        for place, cell in enumerate(notebook["cells"]):
+            change(cell, place)
+
+    return change_all
+
+
+def nb_clean(notebook):
+    """As `nb-clean clean --remove-all-notebook-metadata` and `nbdev_clean` leave a notebook."""
+    notebook["metadata"] = {}
+    each_cell(lambda cell, place: cell.update(metadata={}))(notebook)
+
+
+def colab(notebook):
+    """As Colab saves what it has opened: its own metadata, and the ids in those of the cells."""
+    notebook["metadata"] = {"colab": {"provenance": []}, "kernelspec": {"name": "python3"}, "accelerator": "GPU"}
+    notebook["nbformat_minor"] = 0
+    each_cell(lambda cell, place: cell.update(metadata={"id": cell.pop("id"), "outputId": "1"}))(notebook)
+
+
+OTHER_PROGRAMS = {
+    "nb-clean": nb_clean,
+    "Colab": colab,
+    "VS Code": lambda notebook: (
+        metadata(language_info={"name": "python"})(notebook),
+        each_cell(lambda cell, place: cell.update(metadata={"vscode": {"languageId": "python"}}))(notebook),
+    ),
+    "a course that is a text": metadata(course="03"),
+    "what the repository holds, opened on Colab": metadata(course=load(ROOT / BUILT)["metadata"]["course"]),
+    "no metadata": lambda notebook: notebook.pop("metadata"),
+    "metadata that is null": lambda notebook: notebook.update(metadata=None),
+    "a base that is none": metadata(course={"copied": {"version": 3, "cells": []}}),
+    "a base of lists": metadata(course={"copied": {"version": "3", "cells": {"a": [1]}}}),
+    "nearly all ids lost": lambda notebook: (
+        nb_clean(notebook),
+        each_cell(lambda cell, place: cell.pop("id") if "02.dot_scores" not in cell["source"] else None)(notebook),
+    ),
+    "ids that are lists": lambda notebook: (
+        nb_clean(notebook),
+        each_cell(lambda cell, place: cell.update(id=[1]) if "02.softmax" in cell["source"] else None)(notebook),
+    ),
+    "cells without metadata": each_cell(lambda cell, place: cell.pop("metadata")),
+    "folding that is a text": each_cell(lambda cell, place: cell.update(metadata={"jupyter": "folded"})),
+    "outputs of an odd shape": each_cell(lambda cell, place: cell.update(outputs=[{"odd": [place]}])),
+    "half a surrogate pair": lambda notebook: notebook["cells"].append(code("half = '\ud83d'")),
+    "a byte order mark": None,
+}
+
+
+@pytest.mark.parametrize("program", OTHER_PROGRAMS)
+def test_a_copy_that_another_program_has_saved_is_updated_like_any_other(clone, program):
+    write_into(own(clone), answered(SOFTMAX))
+    found = load(own(clone))
+    if OTHER_PROGRAMS[program]:
+        OTHER_PROGRAMS[program](found)
+    mark = "\ufeff" if program == "a byte order mark" else ""
+    own(clone).write_text(mark + json.dumps(found), encoding="utf-8")
+    before = own(clone).read_bytes()
+    assert updated(clone, lambda cells: None) == "" and own(clone).read_bytes() == before
+    published(clone, replaced("`02.dot_scores`\n", "`02.dot_scores`, with more words\n"))
+    line = updated(clone, replaced(", dot_scores)", ", dot_scores, seconds=20)"))
+    assert "2 new cells, 2 old cells removed" in line and "again" not in line  # the answered task is as it was
+    mine = [text for text in sources(own(clone)) if "def softmax(" not in text and "half = " not in text]
+    assert SOFTMAX in sources(own(clone))
+    assert mine == [text for text in sources(clone / BUILT) if "def softmax(" not in text]
+    assert copies.newer(clone) == []
+    nbformat.read(own(clone), as_version=4)
+    assert "read 02.softmax again" in updated(clone, replaced(*STUB)) and SOFTMAX in sources(own(clone))
+
+
+def test_a_cleaned_copy_is_told_of_a_task_that_has_changed(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    found = load(own(clone))
+    nb_clean(found)
+    own(clone).write_text(json.dumps(found))
+    assert "read 02.softmax again" in updated(clone, replaced(*STUB))
+    assert [text for text in sources(own(clone)) if "def softmax(" in text] == [SOFTMAX]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a link takes a right of its own on Windows")
+def test_a_copy_that_is_a_link_is_updated_where_it_lies_and_handed_in(clone, tmp_path):
+    write_into(own(clone), answered(SOFTMAX))
+    own(clone).rename(tmp_path / "elsewhere.ipynb")
+    own(clone).symlink_to(tmp_path / "elsewhere.ipynb")
+    assert updated(clone, replaced(*PROMPT)) and own(clone).is_symlink()
+    assert SOFTMAX in (now := sources(tmp_path / "elsewhere.ipynb")) and any(PROMPT[1] in text for text in now)
+    assert submit(clone, "02").rows[0].here == "answered"
+
+
+def test_two_cells_of_one_id_both_stay(clone):
+    write_into(own(clone), lambda cells: cells.append(cells[4] | {"source": "twice = 1"}))
+    updated(clone, replaced(*PROMPT))
+    assert "twice = 1" in sources(own(clone))
+    ids = [cell["id"] for cell in load(own(clone))["cells"]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_updating_says_which_notebook_is_no_copy_and_goes_on(clone):
+    other = {"cells": [code("1")], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    own(clone, "notebooks", "00_start_here").write_text(json.dumps(other))
+    published(clone, replaced(*PROMPT))
+    lines = []
+    (problem,) = update(clone, [], lines.append)
+    assert len(lines) == 1 and "is no copy of the course's notebook" in problem
+
+
+BAD = {
+    "an empty file": b"",
+    "zeros": b"\0" * 100,
+    "UTF-16": "{}".encode("utf-16"),
+    "Latin-1": b'{"cells": [{"cell_type": "markdown", "source": "\xe4"}]}',
+    "a list": b"[]",
+    "no cells": b"{}",
+    "cells that are numbers": b'{"cells": [1]}',
+    "a cell of no kind": b'{"cells": [{"source": ""}]}',
+    "a source that is no text": b'{"cells": [{"cell_type": "code", "source": [1]}]}',
+    "nbformat 3": b'{"nbformat": 3, "worksheets": [{"cells": []}]}',
+    "cells twice": b'{"nbformat": 3, "worksheets": [{"cells": []}], "cells": []}',
+    "deep": b'{"cells":' * 100_000,
+    "a folder": None,
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_one_bad_copy_stops_no_other(clone, bad):
+    first = own(clone, "notebooks", "00_start_here")
+    first.unlink()
+    first.mkdir() if BAD[bad] is None else first.write_bytes(BAD[bad])
+    published(clone, replaced(*PROMPT))
+    lines = []
+    (problem,) = update(clone, [], lines.append)
+    assert problem.startswith(f"{first} cannot be read as a notebook of today's format.")
+    assert len(lines) == 1 and any(PROMPT[1] in text for text in sources(own(clone)))
+    assert [place.built for place in copies.newer(clone)] == []
+    assert BAD[bad] is None or first.read_bytes() == BAD[bad]
+
+
+def test_a_folder_that_cannot_be_written_stops_no_other(clone):
+    published(clone, replaced(*PROMPT))
+    published(clone, replaced("## ", "## Read: "), "notebooks")
+    (clone / "my_course" / "earlier").mkdir()
+    (clone / "my_course" / "earlier" / "notebooks").write_text("a file where a folder belongs")
+    before, lines = own(clone, "notebooks").read_bytes(), []
+    (problem,) = update(clone, [], lines.append)
+    assert problem.endswith(f"my_course/notebooks/{SUMS}.ipynb is left as it is.") and "File exists" in problem
+    assert own(clone, "notebooks").read_bytes() == before and len(lines) == 1
+
+
+def test_the_command_line_names_what_is_newer_and_updates(clone, monkeypatch, capsys):
+    assert copies.newer(clone) == []
+    assert main(["update"]) == 0 and capsys.readouterr().out == "Your copies are up to date.\n"
+    published(clone, replaced(*PROMPT))
+    assert [place.built for place in copies.newer(clone)] == [BUILT]
+    monkeypatch.chdir(clone / "my_course")
+    assert main(["update", "02"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("\n") == 2 and "Reload Notebook from Disk" in said
+    assert main(["update", "9"]) == 2 and "no lesson '9'" in capsys.readouterr().err
+
+
+# course submit
+
+
+def code(source):
+    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": 7}
+
+
+def test_handing_in_takes_an_answer_by_the_name_that_its_check_was_given(clone):
+    def work(cells):
+        answered(SOFTMAX)(cells)
+        for cell in cells:
+            cell["source"] = re.sub(
+                'def softmax|(?<="02.softmax", )softmax', lambda m: m[0].replace("softmax", "mine"), cell["source"]
+            )
+
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    assert done.rows[0].here == "answered" and not any("softmax` is nowhere" in remark for remark in done.remarks)
+
+
+def test_what_may_not_work_in_a_class_is_told(clone):
+    imports = "import torch, numpy, scipy\nfrom einops import rearrange\n"
+    work = code(f"{imports}x = torch.load('mine.pt')\n# open('a')\nx.to('cuda')")
+    write_into(own(clone), lambda cells: cells.append(work))
+    said = "\n".join(submit(clone, "02").remarks)
+    assert "imports `einops`, which does not come with the course" in said and "scipy" not in said
+    assert "reads or writes a file (`x = torch.load('mine.pt')`)" in said and "uses a GPU" in said
+
+
+def test_handing_in_says_what_is_missing_and_odd(clone):
+    def work(cells):
+        answered(SOFTMAX, "def dot_scores(words, theta):\n    return words @ theta")(cells)
+        cells += [code("def dot_scores(words, theta):\n    return 0"), code("def (:"), code("%time 1 + 1\n!ls")]
+        cells[:] = [cell for cell in cells if 'check("02.mlp_scores"' not in cell["source"]]
+        (renamed,) = [cell for cell in cells if cell["source"].startswith("def masked_softmax(")]
+        renamed["source"] = renamed["source"].replace("def masked_softmax", "def masked_softmax_2")
+        cells[3]["outputs"] = [{"output_type": "stream"}]  # damaged, and dropped with all others
+
+    state.change("02.softmax", lambda entry: entry.update(state="passed", attempts=2))
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    rows = {row.task: (row.here, row.checked) for row in done.rows}
+    assert rows["02.softmax"] == ("answered", "passed")
+    assert rows["02.dot_scores"] == ("answered", "")
+    assert rows["02.mlp_scores"] == ("not attempted", "")
+    assert rows["02.masked_softmax"] == ("missing", "")
+    said = "\n".join(done.remarks)
+    assert "Perhaps it is `masked_softmax_2` now" in said
+    assert "02.dot_scores: `dot_scores` is defined again in code cell " in said
+    assert "starts another program or notebook (`!ls`)" in said
+    assert "No cell checks 02.mlp_scores any more" in said
+    assert said.count("is not Python (line 1: ") == 1
+    assert "you have not answered 02.q1" in said
+    notebook = nbformat.read(done.path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.metadata.course.lesson == "02"
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "with torch.no_grad():\n    {}",
+        'if __name__ == "__main__":\n    {}',
+        "try:\n    {}\nfinally:\n    pass",
+        ">>> {}",
+    ],
+)
+def test_an_answer_in_a_block_or_behind_a_prompt_is_answered(clone, around):
+    edge = "... " if ">>>" in around else "    "
+    write_into(own(clone), answered(SOFTMAX))
+
+    def work(cells):
+        (cell,) = [cell for cell in cells if cell["source"].startswith("def softmax(")]
+        cell["source"] = around.format(cell["source"].strip().replace("\n", f"\n{edge}"))
+
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    assert done.rows[0].here == "answered" and "nowhere defined" not in "\n".join(done.remarks)
+
+
+def test_an_answer_in_a_cell_that_is_not_python_is_missing(clone):
+    def work(cells):
+        answered(SOFTMAX)(cells)
+        (cell,) = [cell for cell in cells if cell["source"].startswith("def softmax(")]
+        cell["source"] = f"```python\n{cell['source']}\n```"
+
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    assert done.rows[0].here == "missing" and "is not Python" in "\n".join(done.remarks)
+
+
+def with_cells(*cells, **extra):
+    """The bytes of a copy with these cells at its end."""
+    return lambda notebook: json.dumps(notebook | {"cells": notebook["cells"] + list(cells)} | extra).encode()
+
+
+def old_format(notebook):
+    cells = [cell | {"input": cell["source"]} for cell in notebook["cells"]]
+    cells[-1] |= {"source": "def softmax(): what Jupyter does not show"}
+    cells.insert(3, {"cell_type": "heading", "level": 2, "source": "Old", "metadata": {}})
+    return json.dumps({"nbformat": 3, "metadata": {}, "worksheets": [{"cells": cells}]}).encode()
+
+
+WORDS = {"cell_type": "markdown", "metadata": {}, "source": "**Answer to 02.why:** Since …"}
+PASTED = "![a.png](attachment:a.png) and ![](data:image/png;base64,iVBORw0KGgo=)"
+PICTURE = {"cell_type": "markdown", "source": PASTED, "attachments": {"a.png": {"image/png": "iVBORw0KGgo="}}}
+READ_BY_GRADING = {
+    "a byte order mark": lambda notebook: b"\xef\xbb\xbf" + json.dumps(notebook).encode(),
+    "no source": with_cells({"cell_type": "code"}, {"cell_type": "markdown"}),
+    "a source that is no text": with_cells(code(None), code([1]), {"cell_type": "markdown", "source": 3}),
+    "what is no cell": with_cells(7, None, []),
+    "cells of no kind": with_cells({"source": "x = 1"}, WORDS, {"cell_type": "html", "source": "x"}, PICTURE),
+    "half a surrogate pair": with_cells(code("half = '\ud83d'"), WORDS | {"metadata": {"\ud83d": "\udc00"}}),
+    "more than 20 MB of outputs": with_cells(code("x = 1") | {"outputs": ["#" * 21_000_000]}),
+    "more than 500,000 lists in outputs": with_cells(code("x = 1") | {"outputs": [[]] * 500_001}),
+    "numbers of any size": lambda notebook: with_cells(WORDS | {"metadata": {"n": [123456789, float("nan"), 1e300]}})(
+        notebook
+    ).replace(b"123456789", b"9" * 5000),
+    "a picture": with_cells(WORDS, PICTURE),
+    "attachments that are none": with_cells(WORDS, PICTURE | {"attachments": [1]}),
+    "ids lost and doubled": with_cells(code("x = 1"), code("y = 2") | {"id": "d"}, code("y = 2") | {"id": "d"}),
+    "ids that are none": with_cells(code("x = 1") | {"id": [1]}, code("y = 2") | {"id": "ä b"}),
+    "metadata that are none": with_cells(code("x = 1") | {"metadata": None}, metadata=[]),
+    "an answer longer than is run": with_cells(code("x = 1\n" * 40_000)),
+    "nbformat 3": old_format,
+}
+
+
+@pytest.mark.parametrize("form", READ_BY_GRADING)
+def test_what_grading_reads_is_handed_in_and_read_the_same(clone, form, tmp_path):
+    write_into(own(clone), answered(SOFTMAX))
+    file = tmp_path / "mine.ipynb"
+    file.write_bytes(READ_BY_GRADING[form](load(own(clone))))
+    done, known = submit(clone, "02", file), names_by_lesson()
+    graded = notebook_in(read_own(file), known, "") if form.startswith("more than") else read_notebook(file, known)
+    handed_in = read_notebook(done.path, known)
+    assert (handed_in.cells, handed_in.in_words, handed_in.requests) == (graded.cells, graded.in_words, graded.requests)
+    assert graded.remarks == tuple(done.remarks[: len(graded.remarks)]) and handed_in.lesson == "02"
+    assert done.rows[0].here == "answered"
+    nbformat.validate(nbformat.read(done.path, as_version=4))
+
+
+def test_pictures_are_handed_in_with_the_text_that_they_are_pasted_into(clone):
+    write_into(own(clone), lambda cells: cells.append(PICTURE | {"metadata": {}}))
+    last = load(submit(clone, "02").path)["cells"][-1]
+    assert (last["source"], last["attachments"]) == (PASTED, PICTURE["attachments"])
+
+
+def test_what_is_refused_leaves_an_earlier_file_to_hand_in_as_it_was(clone):
+    before = submit(clone, "02").path.read_bytes()
+    large = {"a.png": {"image/png": "iVBORw0KGgo=" * 1_800_000}}
+    write_into(own(clone), lambda cells: cells.append(PICTURE | {"metadata": {}, "attachments": large}))
+    with pytest.raises(CourseError, match="MB, at most 20 MB are read: .* make pasted pictures smaller"):
+        submit(clone, "02")
+    twice = load(own(clone)) | {"nbformat": 3, "worksheets": []}
+    own(clone).write_text(json.dumps(twice))
+    with pytest.raises(CourseError, match="holds its cells twice, .*: open it in JupyterLab"):
+        submit(clone, "02")
+    assert (clone / "my_course" / "handed_in" / f"{SUMS}.ipynb").read_bytes() == before
+
+
+def test_questions_that_were_handed_out_are_looked_at_where_they_stand(clone):
+    def with_questions(cells):
+        sources = ['check("02.q1", "b", seed=7)', 'check("02.q2", ..., seed=7)', 'check("02.q3", seed=7)']
+        cells += map(code, sources)
+
+    write_into(own(clone), with_questions)
+    assert "Not answered yet: 02.q2, 02.q3. Put" in "\n".join(submit(clone, "02").remarks)
+
+
+@pytest.mark.parametrize(
+    "name, content", [("README.md", b"# A course.\n"), ("answers", b"\x89PNG\r\n"), ("02.py", b"")]
+)
+def test_a_file_that_is_no_notebook_is_named_so(clone, content, name):
+    (clone / name).write_bytes(content)
+    with pytest.raises(CourseError) as refusal:
+        submit(clone, "02", clone / name)
+    assert str(refusal.value) == f"{clone / name} is not a notebook: --file takes the .ipynb file with your answers."
+
+
+def test_the_command_line_hands_in_another_file_and_refuses_a_wrong_one(clone, monkeypatch, capsys):
+    elsewhere = clone / "übung.ipynb.txt"
+    shutil.copy(own(clone), elsewhere)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+        assert main(["submit", "02", "--file", str(elsewhere)]) == 0
+        sys.stdout.flush()
+        said = sys.stdout.buffer.getvalue().decode()
+    assert "answered in ubung.ipynb.txt" in said and "  02.softmax " in said and "\n0 of " in said
+    assert "So there is nothing to grade yet: answer a task" in said
+    assert said.rstrip().endswith(f"my_course/handed_in/{SUMS}.ipynb")
+
+    def refused(*arguments):
+        assert main(["submit", *arguments]) == 2
+        return capsys.readouterr().err
+
+    wrong = refused("00", "--file", str(elsewhere))
+    assert "holds the exercises of lesson 02, and lesson 00 is asked for" in wrong
+    elsewhere.with_suffix("").write_text("<html>")
+    assert "This is a web page (HTML), not a notebook" in refused("02", "--file", str(elsewhere.with_suffix("")))
+    own(clone).unlink()
+    assert "`course lab` makes your copies" in refused("02")
+
+
+# Progress that travels
+
+
+@pytest.fixture
+def laptop(tmp_path, monkeypatch):
+    """Two computers, each with a progress of its own: call it with a name to sit down at one."""
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
+
+    def sit_down(name):
+        (tmp_path / name).mkdir(exist_ok=True)
+        monkeypatch.setenv("COURSE_HOME", str(tmp_path / name))
+        monkeypatch.setattr(state, "_in_memory", {})
+        monkeypatch.setattr(state, "_new_seed", len(name))
+
+    monkeypatch.chdir(tmp_path)
+    return sit_down
+
+
+def test_progress_travels_and_the_better_counts(laptop, capsys):
+    laptop("home")
+    state.change("02.softmax", lambda e: e.update(state="failed", passed=True, attempts=5))
+    state.change("02.dot_scores", lambda e: e.update(state="error", attempts=1, hints=2))
+    seed = state.seed()
+    learner.progress(save="progress.json")
+    assert 'run progress(load="progress.json")' in capsys.readouterr().out.replace("`", "")
+    laptop("colab")
+    learner.progress(load="progress.json")
+    assert state.read()["02.softmax"] == {"state": "failed", "passed": True, "attempts": 5}
+    assert state.seed() == seed  # the letters of answered questions stay right
+    state.change("02.softmax", lambda e: e.update(state="passed", attempts=6))
+    state.change("02.dot_scores", lambda e: e.update(state="passed", passed=True))
+    learner.progress(save=Path("progress.json"))
+    laptop("home")
+    state.change("02.dot_scores", lambda e: e.update(hints=3))
+    learner.progress(load="progress.json")
+    assert state.read() == {
+        "02.dot_scores": {"state": "passed", "passed": True, "attempts": 1, "hints": 3},
+        "02.softmax": {"state": "passed", "passed": True, "attempts": 6},
+    }
+    assert state.seed() == seed
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"tasks": {"02.softmax": {"state": "won"}}}', '{"tasks": {"<b>": {}}}', '{"tasks": {}, "seed": -1}',
+     '{"tasks": {}}' + " " * 1_000_000, "[" * 100_000],
+)  # fmt: skip
+def test_a_file_that_is_no_progress_changes_nothing(laptop, capsys, text):
+    laptop("home")
+    state.change("02.softmax", lambda e: e.update(state="passed"))
+    before = Path("home/.course/progress.json").read_bytes()
+    Path("progress.json").write_text(text)
+    learner.progress(load="progress.json")
+    assert "holds something else than progress" in capsys.readouterr().out
+    learner.progress(save="progress.json")
+    assert "holds something else than progress" in capsys.readouterr().out
+    assert Path("progress.json").read_text() == text
+    assert Path("home/.course/progress.json").read_bytes() == before
+    learner.progress(load="nowhere.json")
+    assert "cannot be read" in capsys.readouterr().out
+    learner.progress(load=3)
+    assert "Use it like this" in capsys.readouterr().out
+
+
+# The set-up cell
+
+
+def run_setup(folder, address="https://github.com/ada/sums", python=("-S",), **environment):
+    """Run the set-up cell in a folder by a Python without libraries; what pip is asked is printed."""
+    spy = "import subprocess, types\nsubprocess.run = lambda command, **_: (print(command[1:]), types.SimpleNamespace(returncode=CODE))[1]\n"
+    code = spy.replace("CODE", environment.pop("CODE", "0")) + set_up_code(address) + "\nprint(sys.path[-1])"
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "COURSE_SOURCE")}
+    return subprocess.run(
+        [sys.executable, *python, "-c", code], cwd=folder, env=kept | environment, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def around(tmp_path):
+    """A course's folder with its package, and a folder for notebooks below it."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(
+        ROOT / "course_utils" / "base", tmp_path / "course_utils" / "base", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copy(ROOT / "course_utils" / "__init__.py", tmp_path / "course_utils")
+    (tmp_path / "my_course" / "notebooks").mkdir(parents=True)
+    return tmp_path / "my_course" / "notebooks"
+
+
+def test_the_set_up_cell_takes_the_course_around_it_where_all_else_is_there(around, tmp_path):
+    libraries = tmp_path / "libraries"
+    libraries.mkdir()
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    for name in (re.match("[a-z0-9-]+", line)[0] for line in wanted):
+        (libraries / f"{set_up.IMPORTED_AS.get(name, name)}.py").touch()
+    done = run_setup(around, PYTHONPATH=str(libraries))
+    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path)), done.stderr
+
+
+def test_the_set_up_cell_installs_what_is_missing_from_the_course_around_it(around, tmp_path):
+    done = run_setup(around)
+    assert f"'-e', '{tmp_path}'" in done.stdout and "lacks torch, numpy, " in done.stdout and done.returncode == 0
+    failed = run_setup(around, CODE="1")
+    assert failed.returncode and "They could not be installed" in failed.stderr
+    (tmp_path / ".venv").mkdir()
+    told = run_setup(around)
+    assert told.returncode and "pip" not in told.stdout
+    assert f"Choose the course's own environment as its kernel instead: {tmp_path / '.venv'}." in told.stderr
+    assert "Traceback" not in told.stderr + failed.stderr
+
+
+def test_the_set_up_cell_names_a_placeholder_for_what_it_is(tmp_path):
+    address = "https://github.com/example/sums"
+    told = run_setup(tmp_path, address)
+    assert told.returncode and "pip" not in told.stdout
+    assert told.stderr.startswith(f"The course is not published yet: git+{address} is a placeholder")
+    assert "'a.whl'" in run_setup(tmp_path, address, COURSE_SOURCE="a.whl").stdout
+    failed = run_setup(tmp_path, address, COURSE_SOURCE="a.whl", CODE="1")
+    assert failed.returncode and failed.stderr.startswith("The course could not be installed from a.whl")
+    assert "pip" not in run_setup(tmp_path, address, python=(), PYTHONPATH=str(ROOT)).stdout  # where it is there
+    assert "'git+https://github.com/ada/sums'" in run_setup(tmp_path).stdout
+    assert "placeholder" not in set_up_code("https://github.com/ada/sums")
+
+
+def test_a_release_build_fails_while_a_placeholder_stands(tmp_path):
+    (tmp_path / "docs").mkdir()
+    project = tmp_path / "pyproject.toml"
+    project.write_text('[project.urls]\nRepository = "https://github.com/example/sums"\n')
+    (tmp_path / "docs" / "page.md").write_text("git+https://github.com/example/sums")
+    assert [line.split()[0] for line in build.placeholders(tmp_path)] == ["pyproject.toml", "docs/page.md"]
+    for path in (project, tmp_path / "docs" / "page.md"):
+        path.write_text(path.read_text().replace("example/", "ada/"))
+    assert build.placeholders(tmp_path) == []
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    assert "course build --check --release" in workflow and "refs/tags/" in workflow
