@@ -39,7 +39,7 @@ def grades(out):
 
 
 def wanted(task, cases, ask=None, offers=()):
-    """Return what is wanted of the box for one task; `ask` answers for the candidates in place of the usual one."""
+    """Return what is wanted of the sandbox for one task; `ask` answers for the candidates in place of the usual one."""
     repeated = Again() if ask else again(task, cases)
     ask = ask or (Candidates(task, cases) if task.candidates else None)
     asked = pack(list(map(question, cases)))

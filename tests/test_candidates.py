@@ -140,10 +140,10 @@ def {name}(*given):
 """
 
 
-def earns(box, task, cells, seed=0):
+def earns(sandbox, task, cells, seed=0):
     """Return the report that a notebook with an answer of this kind gets where a class is graded."""
     expected = expected_on(task, seed)
-    answer = list(box.answers(cells, [wanted(task, expected.cases)]))[-1]
+    answer = list(sandbox.answers(cells, [wanted(task, expected.cases)]))[-1]
     return judge(task, expected.cases, answer.outcomes, expected, explaining=False)
 
 
@@ -163,30 +163,30 @@ EVERY = [
 
 @needs_sandbox
 @pytest.mark.parametrize(("task_id", "kept"), sampling.usually(EVERY, len(TASKS)))
-def test_a_test_remembers_nothing_of_the_candidates_before(box, task_id, kept):
+def test_a_test_remembers_nothing_of_the_candidates_before(sandbox, task_id, kept):
     task = TASKS[task_id]
     truth = [outcome.value for outcome in expected_on(task, 0).truth for _ in ("first", "repeated")]
-    report = earns(box, task, [COUNTS.format(truth=truth, kept=KEPT[kept], name=task.answer_name)])
+    report = earns(sandbox, task, [COUNTS.format(truth=truth, kept=KEPT[kept], name=task.answer_name)])
     assert report.state == "failed", str(report)
 
 
 @needs_sandbox
 @pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
 @pytest.mark.parametrize("rank", sampling.usually([0, -1], 1))
-def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(box, task, rank):
+def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(sandbox, task, rank):
     asked = expected_on(task, 0)
     keys = [leaf.key for case in asked.cases for leaf in case.args if isinstance(leaf, Candidate)]
     verdict = dict(zip(keys, [right.value for right in asked.truth], strict=True))
     of_a_right_one = next(verdict[key] for key in keys if task.candidate(key) is task.candidates[0])
     attack = AT_ONCE.format(name=task.answer_name, keys=keys, rank=rank, verdict=of_a_right_one)
-    report = earns(box, task, [*(cell for cell in cells_of("solutions", task) if "check(" not in cell), attack])
+    report = earns(sandbox, task, [*(cell for cell in cells_of("solutions", task) if "check(" not in cell), attack])
     assert report.state == "failed", str(report)
 
 
 @needs_sandbox
 @pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
-def test_a_good_test_earns_its_point_though_it_meets_some_candidates_in_processes_of_their_own(box, task):
-    assert earns(box, task, cells_of("solutions", task)).state == "passed"
+def test_a_good_test_earns_its_point_though_it_meets_some_candidates_in_processes_of_their_own(sandbox, task):
+    assert earns(sandbox, task, cells_of("solutions", task)).state == "passed"
 
 
 def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges():
@@ -212,7 +212,7 @@ def test_of_pairs_that_are_judged_again_each_kind_occurs_and_none_is_of_two_righ
 
 
 @needs_sandbox
-def test_a_test_that_needs_what_a_slow_cell_computes_is_judged_with_it(box):
+def test_a_test_that_needs_what_a_slow_cell_computes_is_judged_with_it(sandbox):
     task = TASKS["17.catch_wrong_write"]
     *cells, last = cells_of("solutions", task)
     slow = (
@@ -220,4 +220,4 @@ def test_a_test_that_needs_what_a_slow_cell_computes_is_judged_with_it(box):
     )
     name = task.answer_name
     uses = f"a_good_test = {name}\ndef {name}(*given):\n    assert TOLERANCE\n    return a_good_test(*given)"
-    assert earns(box, task, [*cells, last, slow, uses]).state == "passed"
+    assert earns(sandbox, task, [*cells, last, slow, uses]).state == "passed"

@@ -155,7 +155,7 @@ class Evaluator:
         found = []
         for a, b in combinations(composed, 2):
             if a.function.changes.keys().isdisjoint(b.function.changes):
-                of = lambda args, both=self.task.way({**a.function.changes, **b.function.changes}): both(*args)  # noqa: B008, E731
+                of = lambda args, both=self.task.variant({**a.function.changes, **b.function.changes}): both(*args)  # noqa: B008, E731
                 found.append(Baseline("two", of, f"The first: “{a.sentence}” The second: “{b.sentence}”", exact=False))
         often = [change for change in self._step_changes if change.often]
         for a, b in combinations(often, 2):

@@ -65,7 +65,7 @@ def with_second(name, task, outcomes, expected):
         return None
     others = [m for m in task.mistakes if changes.keys().isdisjoint(getattr(m.function, "changes", changes))]
     both = [
-        Mistake(f"{name} and {other.name}", other.sentence, task.way(changes | other.function.changes))
+        Mistake(f"{name} and {other.name}", other.sentence, task.variant(changes | other.function.changes))
         for other in others
     ]
     fitting = [mistake.sentence for mistake in both if fits(mistake)]
