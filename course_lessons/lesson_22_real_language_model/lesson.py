@@ -123,8 +123,7 @@ class RMSNorm(nn.Module):
 
 
 x = torch.tensor([1.0, 2.0, 2.0])  # D
-print("RMSNorm  ", RMSNorm(3)(x).detach())
-print("LayerNorm", nn.LayerNorm(3)(x).detach())
+print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs do not change, because no mean is subtracted.
@@ -164,7 +163,6 @@ def turn(x, sin, cos):  # … T d, T d/2, T d/2
     return turned.flatten(-2)  # … T d
 
 
-# %%
 def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
     B, H, T, d = q.shape
     G, S = k.shape[1:3]
