@@ -1122,14 +1122,14 @@ def _(numbers):
     return numbers("share of answers that are right:")[0] > 0.9
 
 
-@claim("21", "The copying fails when the preceding word is hidden and when the first 6 is replaced.")
+@claim("21", "The copying fails when the preceding word is hidden and when the first of the two equal words is replaced.")
 def _(numbers):
     whole, control = numbers("nothing changed  "), numbers("word two places back hidden  ")
     failed = numbers("preceding word hidden in layer 1  "), numbers("first of the equal words replaced  ")
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim("21", "With a different letter before it, the GPTs copy as well as before")
+@claim("21", "With a different first letter, the GPTs copy as well as before")
 def _(numbers):
     rows = (
         "nothing",

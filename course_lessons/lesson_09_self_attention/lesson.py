@@ -356,7 +356,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # A GRU has six matrices, and needs $6nd^2$. Self-attention needs fewer than a GRU if 2n < 3d. With width 512, this holds for all texts of fewer than 768 words.
 #
-# The n² weights also need memory, because training keeps them for the gradients. With 4 bytes for each number, 2,000 words take 16 megabytes in one layer. 100,000 words, about as many as in a novel, take 40,000. Lesson 21 shows a way to compute attention without keeping all weights.
+# The n² weights also need memory, because training keeps them for the gradients. With 4 bytes for each number, 2,000 words take 16 megabytes in one layer. 100,000 words, about as many as in a novel, take 40,000. In an exercise of lesson 22, you compute attention without keeping all weights.
 #
 # ## So: what if every word looks at every word at once?
 #

@@ -48,4 +48,5 @@ def most_needed_for_copying(most: int = 6) -> str:
         worse += [(each - float(whole), f"{layer:.0f}.{head}") for layer, each in zip(layers, nats, strict=True)]
     worse.sort(reverse=True)
     told = ", ".join(f"{name} +{more:.1f}" for more, name in worse[:most])
-    return f"Each of the {len(worse)} heads alone: {told}; median {median(more for more, _ in worse):+.2f}"
+    middle = median(more for more, _ in worse)
+    return f"Nats lost in the second copy without one head: {told}; median of all {len(worse)} heads {middle:+.2f}"

@@ -17,7 +17,6 @@ from course_utils.data.smollm2 import PROSE, file_or_stand_in
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.gpt import nucleus
-from course_utils.models.plain import turn
 
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -81,6 +80,7 @@ print("tokens:", [list(tokens) for tokens in words])
 file = GGUFReader(file_or_stand_in())
 facts = {name: field.contents() for name, field in file.fields.items()}
 vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])}
+# the file writes the space of a token as Ġ, so " " separates the two
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 digits = pre_tokenizers.Digits(individual_digits=True)
@@ -123,8 +123,7 @@ class RMSNorm(nn.Module):
 
 
 x = torch.tensor([1.0, 2.0, 2.0])  # D
-print("RMSNorm  ", RMSNorm(3)(x).detach())
-print("LayerNorm", nn.LayerNorm(3)(x).detach())
+print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs do not change, because no mean is subtracted.
@@ -149,7 +148,7 @@ class SwiGLU(nn.Module):
 
 
 # %% [markdown]
-# **Rotary positions** (Su et al. 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. We use lesson 11's function `turn`, which rotates neighbouring entries as a pair.
+# **Rotary positions** (Su et al. 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. As there, `turn` rotates neighbouring entries as a pair. It gets the sines and cosines of the angles, which the model computes once for all layers.
 #
 # **Grouped queries** (Ainslie et al. 2023) make the cache smaller. A model that writes keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share their keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
 #
@@ -157,6 +156,13 @@ class SwiGLU(nn.Module):
 
 
 # %%
+def turn(x, sin, cos):  # … T d, T d/2, T d/2
+    a = x[..., 0::2]  # the first number of each pair
+    b = x[..., 1::2]  # the second one
+    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)
+    return turned.flatten(-2)  # … T d
+
+
 def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
     B, H, T, d = q.shape
     G, S = k.shape[1:3]
@@ -184,7 +190,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
 
 # %% [markdown]
-# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). With [`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb), not even a whole row of weights has to be kept. The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer's cache is a list, empty at first, and a layer has two sub-layers, each with a norm in front and a residual connection.
+# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer's cache is a list, empty at first, and a layer has two sub-layers, each with a norm in front and a residual connection.
 
 
 # %%
@@ -343,8 +349,8 @@ print(f"{sizes}, {parameters:,} parameters")
 
 # %%
 ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
-largest, [reference] = measured("llama_logits", "logit", "token", text=0)
-ours = mine(ids)[0, -1, torch.tensor(largest).long()]  # 20
+tokens, [reference] = measured("llama_logits", "logit", "token", text=0)
+ours = mine(ids)[0, -1, torch.tensor(tokens).long()]  # 20: the largest logits
 difference = (ours - torch.tensor(reference)).abs().max()
 print(f"largest logit {max(reference):.1f}, largest difference {difference:.5f}")
 
@@ -372,13 +378,13 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message and there are no random tokens: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the order that our class expects. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for the second copy of 40 random tokens (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model writes instead. Which mistakes would you notice?
+# There is no error message and there are no random tokens: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the order that our class expects. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for the second copy of 40 random tokens (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model answers when asked about the sky. Which mistakes would you notice?
 
 # %%
 figures.table_of_mistakes()
 
 # %% [markdown]
-# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes, which is why you compare them with a reference before you trust a loaded model, also in pieces and for several texts in turn. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. With the wrong θ, copying even improves. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes. Before you trust a loaded model, compare them with a reference, also while it reads with a cache, and for one text after another. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
@@ -422,9 +428,9 @@ print(texts)  # a set: equal texts are kept once
 #
 # 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
-# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which needs no reward model.
+# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which learns from the pairs directly.
 #
-# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with a system message, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
+# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the system message, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
 
 
 # %%
@@ -474,7 +480,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second time, it needs less than a fifth as many nats. The first time it needs even more than if all 49,152 tokens were equally probable, because it expects sentences and gives such tokens a very low probability.
 #
-# Which heads look back at the right token? In the second half, an induction head attends to the position right after the same token in the first half, 39 positions back. A previous-token head attends to the position before. We average both weights over the second half for all 270 heads. The weights on keys a fixed distance back are a diagonal of the T × S matrix, and its last 39 entries belong to the second half ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look back at the right token? In the second half, an induction head attends to the position right after the same token in the first half, 39 positions back (the same token is 40 back). A previous-token head attends to the position before. We average both weights over the second half for all 270 heads. The weights on keys a fixed distance back are a diagonal of the T × S matrix, and its last 39 entries belong to the second half ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -487,7 +493,7 @@ def mean_weight(back):  # on the position this many places back
     return torch.stack(found)  # N H
 
 
-nats_of_each(rows)
+nats_of_each(rows)  # each layer keeps its weights
 for name, back in {"previous token": 1, "induction": 39}.items():
     weight = mean_weight(back)  # N H
     best = weight.flatten().topk(4).indices
@@ -537,7 +543,7 @@ reveal("22.one_head", "a")
 # %% [markdown]
 # Without head 16.0, half of the nats that copying had saved are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it gives the token to copy much less weight. Switching off either of two other heads in layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
-# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 matter as well; we have not looked at what they do.
+# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Head 1.5 matters nearly as much; we have not looked at what the heads in layer 1 do.
 #
 # ## What does a head do when it has nothing to find?
 #
@@ -609,7 +615,7 @@ reveal("22.four_cases", right)
 # %% [markdown]
 # All four signs are right: in these cases, "not" flips the sign.
 #
-# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored them with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). In the last row, the threshold is not 0 but the median score of 100 other reviews, whose labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
+# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored 300 random ones and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). About half of all reviews are positive, so in the last row the threshold is the median score of 100 other reviews instead of 0. Their labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
 
 # %%
 figures.shares_of_reviews()
@@ -623,7 +629,7 @@ figures.shares_of_reviews()
 #
 # You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, without biases and with four parts replaced: RMSNorm for layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al. 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; the highlighted parts differ from lesson 21's GPT. Some models have experts (lesson 18) or linear attention in most layers (lesson 20).
+# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al. 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; the highlighted parts differ from lesson 21's GPT. With FlashAttention, not even a whole row of weights has to be kept ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models have experts (lesson 18) or linear attention in most layers (lesson 20).
 
 # %%
 changed = ["causal", "feed-forward", "norm", "embedding", "readout"]
