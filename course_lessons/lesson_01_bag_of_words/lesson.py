@@ -192,10 +192,9 @@ with torch.no_grad():  # copying numbers is no step of training
 # %%
 def train(
     model, ids, mask, labels, seed, epochs=6, batch=128, rate=0.01, weight_decay=3.0
-):
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=rate, weight_decay=weight_decay, fused=True
-    )
+):  # fmt: skip
+    settings = {"lr": rate, "weight_decay": weight_decay, "fused": True}
+    optimizer = torch.optim.AdamW(model.parameters(), **settings)
     steps = epochs * math.ceil(len(ids) / batch)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: 1 - s / steps)
     shuffle = torch.Generator().manual_seed(seed)
