@@ -1122,7 +1122,9 @@ def _(numbers):
     return numbers("share of answers that are right:")[0] > 0.9
 
 
-@claim("21", "The copying fails when the preceding word is hidden and when the first of the two equal words is replaced.")
+@claim(
+    "21", "The copying fails when the preceding word is hidden and when the first of the two equal words is replaced."
+)
 def _(numbers):
     whole, control = numbers("nothing changed  "), numbers("word two places back hidden  ")
     failed = numbers("preceding word hidden in layer 1  "), numbers("first of the equal words replaced  ")

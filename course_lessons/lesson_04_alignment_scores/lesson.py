@@ -357,9 +357,8 @@ print("the same:", torch.allclose(by_pairs, at_once))
 
 # %%
 # all of them are computed without loops
-table(
-    figures.costs(50, 50, 64), ["multiplications", "time"], corner="times dot", digits=1
-)
+rows = figures.costs(50, 50, 64)
+table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 
 # %% [markdown]
 # The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", mostly because of the tanh of each hidden unit of each pair, which this count leaves out. The additive score, its other form, needs 129 times as many.

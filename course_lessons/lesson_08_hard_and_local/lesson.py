@@ -444,9 +444,8 @@ table(rows, columns, corner="window of local-m")
 
 # %% tags=["nbval-check-output"]
 caption = "Share of words right, mean and range of five seeds, reversed order"
-table(
-    figures.words_right("reversed"), ["12 words", "20 words"], digits=2, caption=caption
-)
+rows = figures.words_right("reversed")
+table(rows, ["12 words", "20 words"], digits=2, caption=caption)
 
 # %% [markdown]
 # With the wrong rule, local-m is far behind global attention at both lengths. On 20 words it is only a little better than no attention.

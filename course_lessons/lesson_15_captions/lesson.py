@@ -249,9 +249,7 @@ figures.show_effect(unseen, scene, 1, output.weights[scene, 1], lost)
 # %%
 scenes_of, words_of = unseen.named.nonzero(as_tuple=True)  # where the names are
 largest = output.weights[scenes_of, words_of].argmax(-1)  # a cell for each name
-another = figures.cells_of_another(
-    unseen
-)  # the next thing, or after the last the first
+another = figures.cells_of_another(unseen)  # the next thing, the first after the last
 
 
 def names_right(model, cells, only=None):
