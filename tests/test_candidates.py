@@ -139,6 +139,49 @@ def {name}(*given):
     return (mine == Counter(groups.values()).most_common()[{rank}][0]) == {verdict}
 """
 
+# The same tells processes that come later which group that is, and is honest about nothing: by the time at which the process ends that has asked
+# all, or by the cell below the answer that it ends in, and that is left out from then on.
+TELLS = """
+import hashlib, sys, time
+asks_all, ran, right_group = {name}, set(), [None]
+def code(text, n=64):
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % n
+def frame_with(word):
+    frame = sys._getframe()
+    while word not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals
+def mine(given):
+    return gives(next(filter(callable, given)), [None if callable(one) else one for one in given])
+"""
+BY_TIME = """
+SLOTS, SECONDS = 16, 0.4
+started = int(time.monotonic() % (SLOTS * SECONDS) / SECONDS)
+def end_in(slot):
+    while int((now := time.monotonic() % (SLOTS * SECONDS)) / SECONDS) != slot or now % SECONDS > 0.2:
+        time.sleep(0.01)
+def {name}(*given):
+    run = frame_with("cases")
+    if len(run["cases"]) == 1:
+        end_in(started)
+        return (code(mine(given), SLOTS) == started) == {verdict}
+    said = asks_all(*given)
+    if frame_with("case")["case"] is run["cases"][-1]:
+        end_in(code(Counter(groups.values()).most_common()[{rank}][0], SLOTS))
+    return said
+"""
+BY_A_CELL = """
+from course_utils.learner.notebook import check
+def {name}(*given):
+    if len(frame_with("cases")["cases"]) == 1:
+        return (code(mine(given)) not in ran) == {verdict}
+    said = asks_all(*given)
+    right_group[0] = code(Counter(groups.values()).most_common()[{rank}][0])
+    return said
+check("{task}", {name})
+"""
+ENDS_IN = "if right_group[0] == {n}:\n    __import__('os')._exit(0)\nran.add({n})"
+
 
 def earns(sandbox, task, cells, seed=0):
     """Return the report that a notebook with an answer of this kind gets where a class is graded."""
@@ -184,6 +227,25 @@ def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(sandbox
 
 
 @needs_sandbox
+@pytest.mark.parametrize("tells", [BY_TIME, BY_A_CELL], ids=["by time", "by a cell"])
+def test_a_test_that_has_asked_all_candidates_tells_no_process_in_which_it_judges_some_alone(sandbox, tells):
+    task = TASKS["03.catch_wrong_attention"]
+    expected = expected_on(task, 0)
+    keys = [leaf.key for case in expected.cases for leaf in case.args if isinstance(leaf, Candidate)]
+    filled = {"name": task.answer_name, "keys": keys, "rank": 0, "verdict": True, "task": task.id}
+    cells = [cell for cell in cells_of("solutions", task) if "check(" not in cell]
+    cells.append("".join(part.format(**filled) for part in (AT_ONCE, TELLS, tells)))
+    asked, checked = wanted(task, expected.cases), len(cells) - 1
+    if tells is BY_A_CELL:  # the text shows the first check alone
+        cells += [*(ENDS_IN.format(n=n) for n in range(64)), f"also = check\nalso('{task.id}', {task.answer_name})"]
+        asked = asked._replace(checked=checked, places=(checked, len(cells) - 1))
+    answer = list(sandbox.answers(cells, [asked]))[-1]
+    report = judge(task, expected.cases, answer.outcomes, expected, explaining=False)
+    assert report.state == "failed", str(report)
+    assert f"{task.answer_name} judges a candidate differently when it has met no other" in sandbox.odd
+
+
+@needs_sandbox
 @pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
 def test_a_good_test_earns_its_point_though_it_meets_some_candidates_in_processes_of_their_own(sandbox, task):
     assert earns(sandbox, task, cells_of("solutions", task)).state == "passed"
@@ -204,7 +266,7 @@ def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges()
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_of_pairs_that_are_judged_again_each_kind_occurs_and_none_is_of_two_right_ones(task):
     for seed in range(20):
-        verdicts, groups = again(task, task.make_cases(seed))
+        verdicts, groups, _ = again(task, task.make_cases(seed))
         fewer = min((True, False), key=verdicts.count)
         assert len(groups) == 4 and all(first.number != second.number for first, second in groups)
         pairs = {tuple(verdicts[single.number] is fewer for single in group) for group in groups}

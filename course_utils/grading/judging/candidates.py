@@ -34,7 +34,7 @@ SECONDS_OF_CANDIDATE = 1
 
 
 def again(task, cases) -> Again:
-    """Return which candidates a test judges again, in pairs, each pair in a process that has met no other candidate.
+    """Return which candidates a test judges twice: before it meets them all, in pairs, each pair in a process that has met no other candidate.
 
     A test could ask all candidates first and take those for right that agree with most others. A pair is a right one and a wrong one, in either
     order, or two wrong ones, and the first is judged before the second can be asked. Each of the three occurs, so a test that only compares
@@ -55,7 +55,7 @@ def again(task, cases) -> Again:
     for first, second in pairs:
         n = draw.choice(first)
         groups.append([singles[n], singles[draw.choice([other for other in second if other != n])]])
-    return Again(verdicts, groups)
+    return Again(verdicts, groups, singles[0])
 
 
 def _packed(cases):

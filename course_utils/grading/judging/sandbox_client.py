@@ -84,10 +84,11 @@ class Single(NamedTuple):
 
 
 class Again(NamedTuple):
-    """What runs again of a test over candidates: each group in a process of its own."""
+    """What runs by itself of a test over candidates, before it meets them all: each group in a process of its own."""
 
     verdicts: list[bool | None] = []  # the right ones by case, None for a candidate that does not count
     groups: list[list[Single]] = []
+    first: Single | None = None  # the first case, on which it is tried before
 
 
 class Wanted(NamedTuple):
@@ -587,25 +588,27 @@ class _Run:
         return f"it ended the process{f' ({how})' if how else ''}"
 
     def _answer(self, wanted, place, statements=None):
-        """Return what comes of one answer after the cell at this place, or after so many of its statements."""
+        """Return what comes of one answer after the cell at this place, or after so many of its statements; of a test over candidates, on one."""
         began = time.monotonic()
         if not self._go_to(place, wanted.offers, statements):
             return Answer("not run", place=place)
-        answer = self._tried(wanted, place, wanted.cases, wanted.candidate)
+        first = wanted.again.first or Single(0, wanted.cases, wanted.candidate)
+        answer = self._tried(wanted, place, first.cases, first.candidate)
         return replace(answer, seconds=time.monotonic() - began, place=place)
 
     def _confirmed(self, wanted, found, statements=None):
-        """Return the Answer of a test over candidates after it has judged some of them again, in processes that have met no other.
+        """Return the Answer of a test over candidates, of which `found` is what came of the first case: first it judges some in processes that
+        have met no other, then all of them.
 
-        What it says there counts. One that is wrong anyway is spared this.
+        In this order, since a process that has met them all can tell later ones what it found, by the time at which it ends, by a cell that it
+        ends in or by any other way. For the same reason it is the notebook's last process that runs this test. What is said of some counts,
+        unless the test is wrong anyway.
         """
-        verdicts, groups = wanted.again
-        outcomes = list(found.outcomes) if isinstance(found.outcomes, list) else []
-        if not groups or len(outcomes) != len(verdicts):
+        verdicts, groups, _ = wanted.again
+        if not groups or found.is_none or not (isinstance(found.outcomes, list) and len(found.outcomes) == 1):
             return found
-        counted = [(each, right) for each, right in zip(outcomes, verdicts, strict=True) if right is not None]
-        if any(_says(outcome, not right) for outcome, right in counted):
-            return found
+        if not isinstance(found.outcomes[0], Outcome) or found.outcomes[0].status not in GO_ON:
+            return found  # as it would have begun with all of them
         self._free = True
         for self._brief in (True, False):
             self._cut = False
@@ -613,7 +616,19 @@ class _Run:
             others = [(number, outcome) for number, outcome in judged if not _says(outcome, verdicts[number])]
             if not others or not self._cut:
                 break
-        self._free = self._brief = False
+        self._brief = False
+        there = self._go_to(found.place, wanted.offers, statements)
+        self._free = False
+        began = time.monotonic()
+        answer = self._tried(wanted, found.place, wanted.cases, wanted.candidate) if there else Answer("not run")
+        self._end()
+        found = replace(answer, seconds=found.seconds + time.monotonic() - began, place=found.place)
+        outcomes = list(found.outcomes) if isinstance(found.outcomes, list) else []
+        if len(outcomes) != len(verdicts):
+            return found
+        counted = [(each, right) for each, right in zip(outcomes, verdicts, strict=True) if right is not None]
+        if any(_says(outcome, not right) for outcome, right in counted):
+            return found
         for number, outcome in others:
             if outcome is None:
                 return Answer("not run", place=found.place)
@@ -624,7 +639,7 @@ class _Run:
         return replace(found, outcomes=outcomes)
 
     def _in_new_processes(self, wanted, place, statements):
-        """Return (number of a case, its outcome) for each, up to one that ends an answer, or that is None for not run.
+        """Return (number of a case, its outcome) for each, up to one that is wrong, or that is None for not run.
 
         In the first try, only definitions run of cells that take long, since most tests need no more. What they cut may be why verdicts are not
         the same as before, so a second try runs all cells whole, and judges all groups: it is no second guess at one of them.
@@ -638,7 +653,8 @@ class _Run:
                 one = answer.outcomes if isinstance(answer.outcomes, list) and len(answer.outcomes) == 1 else [None]
                 outcome = one[0] if isinstance(one[0], Outcome) else Outcome("stopped")
                 judged.append((single.number, None if answer.state == "not run" else outcome))
-                if answer.state == "not run" or outcome.status not in GO_ON:
+                if answer.state == "not run" or not _says(outcome, wanted.again.verdicts[single.number]):
+                    self._end()
                     return judged
         self._end()
         return judged
