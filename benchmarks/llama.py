@@ -29,7 +29,7 @@ from statistics import median
 from unittest.mock import patch
 
 import torch
-from measuring import fill, jobs, machine, read_options, spread
+from measuring import fill, jobs, machine, page, read_options, spread
 from torch import nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
@@ -132,12 +132,6 @@ def measure_head(layer, head, seed):
     return [found]
 
 
-def turn_halves(x, sin, cos):
-    """Rotate entries i and i + d/2 as a pair, as in the files of Hugging Face."""
-    a, b = x.chunk(2, dim=-1)
-    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
-
-
 def without_mask(q, k, v):
     keys, values = (part.repeat_interleave(q.shape[1] // k.shape[1], 1) for part in (k, v))
     return scaled_dot_product_attention(q, keys, values), None
@@ -161,7 +155,7 @@ MISTAKES = {  # functions that return what makes the mistake as long as it is en
     "none": nullcontext,
     "final norm left out": lambda: patch.object(model, "norm", nn.Identity()),
     "no cache, newest token only": lambda: patch.object(model, "new_cache", lambda: None),
-    "rotary pairs in halves": lambda: patch.object(llama, "turn", turn_halves),
+    "rotary pairs in halves": lambda: patch.object(llama, "turn", page("22_real_language_model").turn_halves),
     "θ = 10,000": lambda: patch.object(model, "theta", 1e4),
     "mean subtracted (LayerNorm)": lambda: patch.object(
         llama.RMSNorm, "forward", lambda norm, x: RIGHT_NORM(norm, x - x.mean(-1, keepdim=True))

@@ -12,13 +12,19 @@ PATIENCE = 2  # seconds that a cell of a notebook computes before it shows a bar
 _cell = {"number": None, "began": 0.0}  # of a notebook: the one that has asked for a bar last, and when it did so first
 
 
+def _notebook_shell():
+    """Return the shell of the notebook in which this runs, or None."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell if hasattr(shell, "kernel") else None
+
+
 def with_bar(steps: Iterable) -> Iterable:
     """Return the steps of a training, which show a bar as they are taken once a notebook's cell has computed for two seconds.
 
     The bar goes when the training ends. Outside a notebook there is none, nor where the environment sets TQDM_DISABLE.
     """
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if not hasattr(shell, "kernel"):
+    shell = _notebook_shell()
+    if shell is None:
         return steps
     from tqdm import tqdm
 
@@ -32,8 +38,7 @@ def with_bar(steps: Iterable) -> Iterable:
 @contextmanager
 def shown_while_waiting(line: str) -> Iterator[None]:
     """Show a line below a notebook's cell while the body runs, once it has run for two seconds. Where there is no bar, there is no line."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if not hasattr(shell, "kernel") or os.environ.get("TQDM_DISABLE"):
+    if _notebook_shell() is None or os.environ.get("TQDM_DISABLE"):
         yield
         return
     written, stdout = threading.Event(), sys.stdout  # the one of now, as the body may redirect it
