@@ -225,8 +225,20 @@ def _sums(root, target, cells, notebook):
     }
     if target.folder == "exercises":
         return sums
+    return sums | {"cells": " ".join(_chain(root, target, cells, notebook)[0])}
+
+
+def _chain(root, target, cells, notebook):
     outputs = [output for cell in (notebook or {}).get("cells", ()) for output in cell.get("outputs", ())]
-    return sums | {"cells": " ".join(chain(root, target, cells, outputs)[0])}
+    return chain(root, target, cells, outputs)
+
+
+def _reason(root, target, cells, notebook, sums):
+    """Return why a notebook is stale, in words: its own source, or what has changed of the package since the last commit."""
+    if notebook["metadata"]["course"].get("source") != sums["source"]:
+        return f"{target.source} has changed"
+    changed = _chain(root, target, cells, notebook)[1].changed()
+    return f"{', '.join(changed) or 'what it depends on'} has changed"
 
 
 def _plan(root, target, repository, check, everything):
@@ -238,9 +250,10 @@ def _plan(root, target, repository, check, everything):
     if state == "fresh" and (check or not everything):
         return []
     command = f"`course build {target.number}`"
+    reason = _reason(root, target, cells, notebook, sums) if state == "stale" and check else ""
     why = {
         "missing": f"{target.built} is missing: run {command}.",
-        "stale": f"{target.built} is stale, what it is built from has changed: run {command}.",
+        "stale": f"{target.built} is stale, as {reason}: run {command}.",
         "edited": f"{target.built} was edited by hand: put your change into {target.source}, then run {command}.",
         "fresh": "",
     }[state]

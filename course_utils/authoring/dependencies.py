@@ -1,4 +1,4 @@
-"""What the outputs of a notebook depend on, cell by cell: the code so far, and the parts of the package that it reaches. Runs nothing.
+"""What the outputs of a notebook depend on, cell by cell: the code so far, and the parts of the package that it reaches. Runs nothing but git.
 
 A part is a function, a class or a constant; a cell depends on those that it imports and on those that these name in turn. Comments,
 docstrings and formatting do not count, nor do the sentences of a task that no output shows: whoever rewords one trains nothing anew.
@@ -6,6 +6,7 @@ docstrings and formatting do not count, nor do the sentences of a task that no o
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -83,6 +84,21 @@ class Reached:
         tables = [(path, path.read_text(encoding="utf-8")) for path in self.tables - before]
         return sorted(new, key=lambda found: (found[0], found[1].code)) + sorted(tables)
 
+    def changed(self) -> list[str]:
+        """Return "file (names)" for what differs from git's last commit among all this; nothing where there is no commit."""
+        found = []
+        for name in _git(self.root, "diff", "--name-only", "--relative", "HEAD").splitlines():
+            path = self.root / name
+            if path in self.tables:
+                found.append(name)
+            elif path in self.files:
+                committed = _parse(self.root, path, _git(self.root, "show", f"HEAD:./{name}"))
+                known = {part.code for part in committed.parts}
+                new = {part.code for file, part in self.parts.items() if file[0] == path} - known
+                names = [each for each, parts in self._module(path).defined.items() if new & {p.code for p in parts}]
+                found += [f"{name} ({', '.join(names)})" if names else name] if new else []
+        return found
+
     def _found(self, path, use):
         """Yield the parts that a use names: ("name", its dotted name in the module at path), ("from", module, name or "*"), ("table", name)."""
         kind, *rest = use
@@ -141,13 +157,22 @@ class Reached:
 @lru_cache(maxsize=4096)
 def _module(root, path, *written):
     """Return a module; when it was written, and how large it is, tell whether it is still the same."""
+    return _parse(root, path, path.read_text(encoding="utf-8"))
+
+
+def _parse(root, path, text):
     package = path.parent.relative_to(root).parts
     with_sentences = path.relative_to(root).as_posix().startswith(f"{LESSONS}/")
-    return Module(path, package, path.read_text(encoding="utf-8"), with_sentences)
+    return Module(path, package, text, with_sentences)
 
 
-def chain(root: Path, target: Target, cells: list[Cell], outputs: Iterable[dict]) -> tuple[list[str], set[Path]]:
-    """Return for each code cell a checksum of all that its output depends on, and the files of the package that count.
+def _git(root, *words):
+    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, encoding="utf-8")
+    return "" if done.returncode else done.stdout
+
+
+def chain(root: Path, target: Target, cells: list[Cell], outputs: Iterable[dict]) -> tuple[list[str], Reached]:
+    """Return for each code cell a checksum of all that its output depends on, and the parts of the package that it reaches.
 
     Args:
         cells: of the notebook to be.
@@ -158,7 +183,7 @@ def chain(root: Path, target: Target, cells: list[Cell], outputs: Iterable[dict]
         code, uses = _of_cell(root, target, cell)
         new = [_told(root, path, part, shown) for path, part in reached.add(uses)]
         sums.append(checksum([sums[-1], code, new])[:8])
-    return sums[1:], reached.files
+    return sums[1:], reached
 
 
 def _told(root, path, part, shown):

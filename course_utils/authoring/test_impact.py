@@ -80,7 +80,7 @@ def notebooks(root: Path, names: set[str], folders: tuple[str, ...]) -> list[str
                 target, folder=FOLDERS[0]
             )  # where what a check says counts; whoever runs solutions wants that
             _, reached = chain(root, page, read_source(root, target.source), ())
-            needs = reached | {root / target.source, root / target.built}
+            needs = reached.files | {root / target.source, root / target.built}
             if any((root / name) in needs for name in names):
                 found.append(target.built)
     return found
