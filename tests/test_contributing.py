@@ -1,4 +1,4 @@
-"""Carries out the walk-throughs of CONTRIBUTING.md, as they are there, in a copy of the course."""
+"""Runs the walk-throughs of CONTRIBUTING.md and docs/writing-*.md, exactly as printed, in a copy of the course."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import pytest
 from course_utils.base.paths import FOLDERS, file_of
 
 ROOT = Path(__file__).parents[1]
+PAGES = ("CONTRIBUTING.md", "docs/writing-tasks.md", "docs/writing-lessons.md")
 BLOCK = re.compile(r"^```(\w+)(?: (\w+)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -25,7 +26,7 @@ def course(tmp_path_factory):
 
 
 def section(title):
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
     return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL).group(1)
 
 
@@ -112,3 +113,8 @@ def test_the_packages_are_all_described():
     told = re.findall(r"^\| `(\w+)/` \|", section("The packages"), re.MULTILINE)
     there = sorted(folder.parent.name for folder in (ROOT / "course_utils").glob("*/__init__.py"))
     assert sorted(told) == there
+
+
+def test_contributing_is_short():
+    words = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split()
+    assert len(words) <= 1500, "move what only some contributors need to docs/"

@@ -7,6 +7,10 @@
 
 seccomp and one of Landlock and bubblewrap are what it takes; a machine without them does not grade, unless told to.
 What the sandbox shows and hides is here, too: the folders in `PUBLIC` are all of the course that a learner's code may read.
+
+The locks are a few system calls, written out in `landlock.py` and `seccomp.py`, so that one person can check them against the kernel's documentation.
+The libraries that we looked at first need a compiler (pyseccomp), have one author and few users (landlock, py-landlock, landlockpy), or want Linux 6.7
+and bring 10 MB of machine code (sandlock).
 """
 
 import ctypes
