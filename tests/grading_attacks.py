@@ -119,7 +119,7 @@ patched("the report", "from course_utils.checks.report import Report\nReport.sta
 patched(
     "the oracle",
     "from course_utils.checks import catalogue as tasks\nfor name in ('padding_mask', 'causal_mask', 'attention'):\n"
-    "    catalogue.load('03.' + name).oracle_function = globals()[name]",
+    "    tasks.load('03.' + name).oracle_function = globals()[name]",
 )
 patched(
     "the cases",

@@ -824,13 +824,13 @@ def test_a_server_that_dies_while_it_starts_is_begun_once_more(monkeypatch, tmp_
         tried.append(1)
         return "/bin/false" if len(tried) == 1 else python
 
-    monkeypatch.setattr(sandbox_client.locks, "python", dies_once)
+    monkeypatch.setattr(sandbox_client.policy, "python", dies_once)
     path = tmp_path / "03.ipynb"
     path.write_text(notebook("import torch", CAUSAL))
     with Grader(2**100, policy.chosen()) as grader:
         assert state(grader.grade(Found("ada", path, "03.ipynb"), "00" * 32), "03.causal_mask") == "passed"
     assert len(tried) == 2
-    monkeypatch.setattr(sandbox_client.locks, "python", lambda: "/bin/false")
+    monkeypatch.setattr(sandbox_client.policy, "python", lambda: "/bin/false")
     with pytest.raises(policy.SandboxError, match="could not be started"):
         sandbox_client.SandboxClient(policy.chosen()).__enter__()
 

@@ -2,7 +2,7 @@
 
 from os.path import commonprefix
 
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.shares import EDGE, SIDE_EFFECT
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
@@ -21,7 +21,7 @@ task = Task(
         "Take a single message of the user, Hi, and a default of Be brief. The text has 3 messages, and the last of them is open. The first line is <|im_start|>system, the second Be brief<|im_end|>. Then come <|im_start|>user, Hi<|im_end|> and <|im_start|>assistant, so there are 5 lines, and each of them ends with a newline. The end marker occurs 2 times.",
         "if the role of the first message is not system: put a system message with the default in front, in a new list; for each message, append the start marker, the role, a newline, the content, the end marker and a newline; append the start marker, assistant and a newline.",
     ),
-    partial=USUAL,
+    partial=EDGE | SIDE_EFFECT,
 )
 
 QUESTIONS = ("Hi", "Why is the sky blue?", "Two lines,\nplease.", "What is 7 + 5?", "Who was Goethe?", "And then?")
