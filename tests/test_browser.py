@@ -8,12 +8,12 @@ Not here: `course lab` without a browser (`test_cli.py`), and what the checks sa
 import io
 import re
 import shutil
-import subprocess
 
 import nbformat
 import pytest
 import timeouts
 from matplotlib.image import imread
+from repository import git
 from test_cli import ROOT, Lab, free_port
 from test_docs import LINK
 
@@ -60,11 +60,6 @@ from course_utils.models.seq2seq import make_batch
 model, subwords = load_pretrained("transformer-en-de")
 source, target, _ = make_batch(subwords.encode(["two men are playing ."]), subwords.encode(["zwei Männer spielen ."]))
 every_head(weights_of_heads(model, source, target), *(subwords.tokens(ids[0].tolist()) for ids in (source, target)))"""
-
-
-def git(folder, *words):
-    named = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    return subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 def lab_on_a_copy(copy):

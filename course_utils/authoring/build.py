@@ -219,41 +219,36 @@ def _built(path):
 
 
 def _sums(root, target, cells, notebook):
-    """Return the checksums of the source, and of what each output depends on where a notebook is executed."""
+    """Return the checksums of the source and, where a notebook is executed, of what each output depends on; and the parts that it reaches."""
     sums = {
         "source": checksum([BUILD_VERSION, target.built, [[cell.kind, cell.text, cell.metadata] for cell in cells]])
     }
     if target.folder == "exercises":
-        return sums
-    return sums | {"cells": " ".join(_chain(root, target, cells, notebook)[0])}
-
-
-def _chain(root, target, cells, notebook):
+        return sums, None
     outputs = [output for cell in (notebook or {}).get("cells", ()) for output in cell.get("outputs", ())]
-    return chain(root, target, cells, outputs)
+    of_cells, reached = chain(root, target, cells, outputs)
+    return sums | {"cells": " ".join(of_cells)}, reached
 
 
-def _reason(root, target, cells, notebook, sums):
-    """Return why a notebook is stale, in words: its own source, or what has changed of the package since the last commit."""
-    if notebook["metadata"]["course"].get("source") != sums["source"]:
-        return f"{target.source} has changed"
-    changed = _chain(root, target, cells, notebook)[1].changed()
-    return f"{', '.join(changed) or 'what it depends on'} has changed"
+def _what_changed(notebook, sums, reached):
+    """Return what made a notebook stale, in words: what has changed of the package, unless its own cells have."""
+    own = notebook["metadata"]["course"].get("source") != sums["source"]  # its text, its lesson's facts, or the build
+    return ", ".join([] if own else reached.changed()) or "what it is built from"
 
 
 def _plan(root, target, repository, check, everything):
     """Return what to do for a target: nothing ([]), or one plan with the reason in words."""
     cells = compose(root, target, read_source(root, target.source), repository)
     notebook = _built(root / target.built)
-    sums = _sums(root, target, cells, notebook)
+    sums, reached = _sums(root, target, cells, notebook)
     state = _state(notebook, sums)
     if state == "fresh" and (check or not everything):
         return []
     command = f"`course build {target.number}`"
-    reason = _reason(root, target, cells, notebook, sums) if state == "stale" and check else ""
+    changed = _what_changed(notebook, sums, reached) if check and state == "stale" else ""
     why = {
         "missing": f"{target.built} is missing: run {command}.",
-        "stale": f"{target.built} is stale, as {reason}: run {command}.",
+        "stale": f"{target.built} is stale, owing to a change in {changed}: run {command}.",
         "edited": f"{target.built} was edited by hand: put your change into {target.source}, then run {command}.",
         "fresh": "",
     }[state]
@@ -288,7 +283,7 @@ def _build_one(root, plan, say):
             notebook = _with_outputs(root, notebook, plan, say)
         if plan["state"] == "edited":
             _keep_copy(path, say)
-        if write(path, sealed(notebook, _sums(root, target, plan["cells"], notebook))):
+        if write(path, sealed(notebook, _sums(root, target, plan["cells"], notebook)[0])):
             say(f"wrote {target.built} ({time.monotonic() - started:.0f} s)")
     except CellFailed as failed:
         cell = plan["cells"][failed.place]

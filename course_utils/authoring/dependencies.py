@@ -167,7 +167,10 @@ def _parse(root, path, text):
 
 
 def _git(root, *words):
-    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, encoding="utf-8")
+    try:
+        done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, encoding="utf-8")
+    except OSError:  # there is no git
+        return ""
     return "" if done.returncode else done.stdout
 
 
