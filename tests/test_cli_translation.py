@@ -389,7 +389,7 @@ def test_the_words_of_captions_are_those_that_translators_have_learned_from():
     counts = {
         kind: sum(bool(found.search(caption)) for caption in captions) for kind, found in out_of_vocabulary.TALK.items()
     }
-    assert counts == {"negation": 44, "person": 70, "question": 7}
+    assert counts == {"negation": 142, "person": 70, "question": 7}
     assert all(f"only {count} " in out_of_vocabulary.SENTENCES[kind] for kind, count in counts.items())
 
 
@@ -399,11 +399,16 @@ def test_the_words_of_captions_are_those_that_translators_have_learned_from():
         ("hello", "Ein Band macht eine Person.", ["very short"]),
         ("I love you", "Ein Webuder Jugendlicher.", ["only 70 speak of I, you or we", "Webuder"]),
         ("A man is not eating.", "Ein Mann isst Noti.", ["say the opposite", "Noti"]),
+        ("no dogs are running.", "Hunde laufen.", ["say the opposite"]),
+        ("A street with no cars.", "Eine Straße mit Autos.", ["say the opposite"]),
+        ("A woman without glasses", "Eine Frau mit freiem Oberkörper", ["say the opposite"]),
+        ("There is no one in the park.", "Im Park ist eine Person.", ["say the opposite"]),
+        ("A man ties a knot.", "Ein Mann.", ["has hardly ever read: knot."]),
         ("12 people in 1999", "2 Personen in 19995.", ["numbers: 1999."]),
         ("Two dogs play in the snow.", "Zwei Hunde spielen im Schnee.", []),
         ("Two snowboarders play with a dog.", "Zwei Snowboarder spielen mit einem Hund.", []),
         ("A boy near the Boston flag", "Ein Junge nahe der Boston-Flagge", []),
-        ("A man’s dog isn’t here.", "Der Hund eines Mannes ist da.", ["read: isn't.", "say the opposite"]),
+        ("A man’s dog isn’t here.", "Der Hund eines Mannes ist da.", ["say the opposite", "read: isn't."]),
         ("A man & a woman <3 a dog", "Ein Mann und eine Frau.", ["has hardly ever read: <."]),
         ("A man 👍🏽 smiles at a dog.", "Ein Mann lächelt einen Hund an.", ["never read emoji or symbols such as 👍,"]),
         ("A dog runs 🐶", "Ein Hund rennt.", ["never read emoji or symbols such as 🐶,"]),
@@ -415,6 +420,19 @@ def test_the_words_of_captions_are_those_that_translators_have_learned_from():
 def test_what_may_be_translated_badly_is_warned_of(text, translation, parts):
     warnings = out_of_vocabulary.warnings_of(text, translation, "de")
     assert len(warnings) == len(parts) and all(part in warning for part, warning in zip(parts, warnings, strict=True))
+
+
+def test_a_text_begins_with_a_small_letter_where_the_model_has_hardly_ever_read_a_capital(monkeypatch):
+    monkeypatch.setattr(files, "PRETRAINED", out_of_vocabulary.PRETRAINED)
+    _, subwords = files.load_pretrained("transformer-en-de")
+    for text, read in (
+        ("Outside a building", "outside a building"),
+        ("Two dogs", "Two dogs"),
+        ("Boston", "Boston"),
+        ("TWO dogs", "TWO dogs"),
+        ("", ""),
+    ):
+        assert out_of_vocabulary.small_start(text, subwords) == read
 
 
 def alignment(source, target, *weights):
@@ -627,14 +645,15 @@ def test_a_line_that_is_not_utf8_is_named(complaint):
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 256])
-def test_a_line_too_long_is_named_after_those_before_it(course, complaint, monkeypatch, chunk):
+def test_a_line_too_long_is_named_and_left_empty_and_the_others_are_translated(course, monkeypatch, chunk):
     monkeypatch.setattr(translate_command, "CHUNK", chunk)
     model = ("--model", "runs/transformer-world-1")
-    before = course("translate", *model, typed=b"dogs\n\nmy house\n")
+    expected = course("translate", *model, typed=b"dogs\n\nmy house\n\ndogs\n")
     typed = b"dogs\n\nmy house\n" + b"dog " * 40 + b"\ndogs\n"
-    said = complaint("translate", *model, typed=typed)
-    assert said.startswith("line 4: a sentence may have at most 40 tokens, not 41: shorten it")
-    assert course.printed == before
+    assert course("translate", *model, typed=typed, code=2) == expected
+    problem, end = course.said.splitlines()
+    assert problem.startswith("line 4: a sentence may have at most 40 tokens, not 41: shorten it")
+    assert end == "course: not translated, and empty in the output: line 4"
 
 
 # --- what the commands compute

@@ -21,7 +21,8 @@ WARNED = 3  # lines of a file that are warned of, each with its number; of the o
 RANGES = 10  # of numbers, at most
 SHADES, FROM = " ░▒▓█", (0.05, 0.25, 0.5, 0.75)  # the first shade from 5 % of the attention on, and so on
 LEARNED = (
-    "This model has learned from 29,000 captions of photographs: it translates captions well, and any other text badly."
+    "This model has learned from 29,000 captions of photographs: it translates captions well, and any other text badly. "
+    "Each line is translated by itself: paste a text without line breaks inside its sentences."
 )
 LEGEND = "Attention, rows: words of the translation, columns: words of the source; ░ from 5 %, ▒ 25 %, ▓ 50 %, █ 75 %."
 
@@ -41,7 +42,7 @@ def run(options) -> int:
         raise CourseError(f"--picture expects a file that ends in .png or .svg, not {options.picture!r}")
     from course_utils.commands._trained import lines as lines_of
     from course_utils.commands._trained import load
-    from course_utils.translation.out_of_vocabulary import in_small_letters, straight, warnings_of
+    from course_utils.translation.out_of_vocabulary import in_small_letters, small_start, straight, warnings_of
     from course_utils.translation.translate import align
 
     model, subwords, settings = load(options)
@@ -51,6 +52,7 @@ def run(options) -> int:
         sys.stdout.reconfigure(encoding="utf-8")  # as the input is, also where Windows writes to a file
     search = {"width": options.width, "alpha": options.alpha}
     picture, number, lines, doubtful = options.picture, 0, lines_of(options.file), []
+    refused = []  # numbers of lines that the model could not translate
     source, _, language = str(settings.get("pair")).partition("-")
     knows_captions = settings.get("data") == "multi30k" and source == "en" and language in ("de", "fr")
     one_by_one = options.show or (options.file is None and sys.stdin.isatty())
@@ -59,10 +61,13 @@ def run(options) -> int:
     if options.show:
         print(LEGEND, file=sys.stderr)
     while texts := list(itertools.islice(lines, 1 if one_by_one else CHUNK)):
-        texts = [straight(text) for text in texts] if knows_captions else texts
+        texts = [small_start(straight(text), subwords) for text in texts] if knows_captions else texts
         for text, translated in zip(texts, _translations(model, subwords, texts, number + 1, search), strict=True):
-            print(one_line(translated))
             number += 1
+            print(one_line(translated or ""))
+            if translated is None:
+                refused.append(number)
+                continue
             if knows_captions and (warnings := warnings_of(text, translated, language)):
                 doubtful.append(number)
                 if one_by_one or len(doubtful) <= WARNED:
@@ -78,6 +83,8 @@ def run(options) -> int:
         sys.stdout.flush()
     if not one_by_one and (further := doubtful[WARNED:]):
         print(f"Further lines with such warnings: {_in_ranges(further)}.", file=sys.stderr)
+    if refused and not one_by_one:
+        raise CourseError(f"not translated, and empty in the output: line {_in_ranges(refused)}")
     if picture:
         raise CourseError(f"{picture} was not drawn: expected a line with words, and none came")
     return 0
@@ -107,7 +114,7 @@ def _has_attention(model):
 
 
 def _translations(model, subwords, texts, first, search):
-    """Give the translation of each text; where one can't be had, those before it, and then say which line it is."""
+    """Give the translation of each text, or None where it has none, such as one that is too long, after saying why."""
     from course_utils.translation.translate import translate
 
     try:
@@ -115,10 +122,10 @@ def _translations(model, subwords, texts, first, search):
     except CourseError:
         for number, text in enumerate(texts, first):
             try:
-                (translated,) = translate(model, subwords, [text], **search)
+                yield from translate(model, subwords, [text], **search)
             except CourseError as error:
-                raise CourseError(f"line {number}: {error}") from None
-            yield translated
+                print(f"line {number}: {error}", file=sys.stderr)
+                yield None
 
 
 def draw(alignment, columns: int = COLUMNS) -> str:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from functools import cache
 
+from course_utils.data.subwords import Subwords
 from course_utils.models.files import PRETRAINED
 
 LEAST = 3  # times that a word was read, or it counts as hardly ever read
@@ -24,7 +25,7 @@ SENTENCES = {
     "numbers": "The model has hardly ever read these numbers: {}. It may write others.",
     "capitals": "The model has hardly ever read these words with capital letters: {}. Write them in small letters.",
     "several": "This is more than one sentence. The model has learned from single sentences, and may leave out much of it: give it one sentence at a time.",
-    "negation": "Of the 29,000 captions that the model has learned from, only 44 say “not”: it may leave that out, and say the opposite.",
+    "negation": "Of the 29,000 captions that the model has learned from, only 142 say “not”, “no”, “without” or the like: it may leave that out and say the opposite.",
     "person": "Captions say what a photo shows: of the 29,000 that the model has learned from, only 70 speak of I, you or we.",
     "question": "Captions say what a photo shows: of the 29,000 that the model has learned from, only 7 ask a question.",
     "short": "This is very short: of the 29,000 captions that the model has learned from, only 3 have fewer than 4 words. It may add something.",
@@ -34,7 +35,9 @@ SENTENCES = {
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")  # letters with apostrophes between them
 LETTERS = re.compile(r"[^\W\d_]+")
 TALK = {  # what captions hardly ever do
-    "negation": re.compile(r"\bnot\b|n't\b", re.IGNORECASE),
+    "negation": re.compile(
+        r"\b(?:not?|cannot|never|without|nobody|none|nothing|nowhere|neither|nor)\b|n't\b", re.IGNORECASE
+    ),
     "person": re.compile(r"\b(?:I|me|my|you|your|we)\b", re.IGNORECASE),
     "question": re.compile(r"\?"),
 }
@@ -74,7 +77,8 @@ def warnings_of(text: str, translation: str = "", language: str = "de") -> list[
     signs = [sign for sign in text if _is_sign(sign) and sign not in caption_words()]
     symbols = [sign for sign in signs if unicodedata.category(sign) == "So"]
     unread += [sign for sign in signs if sign not in symbols]
-    warnings = []
+    talk = [kind for kind, found in TALK.items() if found.search(text)]
+    warnings = [SENTENCES["negation"]] * ("negation" in talk)
     if any(sign.isalpha() and "LATIN" not in unicodedata.name(sign, "") for sign in text):
         warnings.append(SENTENCES["script"])
     elif unread:
@@ -87,8 +91,7 @@ def warnings_of(text: str, translation: str = "", language: str = "de") -> list[
         warnings.append(SENTENCES["capitals"].format(_list(loud)))
     if ENDS.search(text):
         warnings.append(SENTENCES["several"])
-    talk = [SENTENCES[kind] for kind, found in TALK.items() if found.search(text)]
-    warnings += talk
+    warnings += [SENTENCES[kind] for kind in talk if kind != "negation"]
     if not talk and not symbols and text.strip() and len(words + numbers) < FEW:
         warnings.append(SENTENCES["short"])
     if len(words) > MANY:
@@ -111,6 +114,16 @@ def _made_up(text, translation, language):
 def straight(text: str) -> str:
     """Return the text with straight quotation marks and apostrophes: the models have read no others."""
     return text.translate(STRAIGHT)
+
+
+def small_start(text: str, subwords: Subwords) -> str:
+    """Return the text with a small first letter if it then has fewer subwords: captions that begin with “Outside” are rare.
+
+    Of Multi30k's 2,461 test captions, 180 change; chrF of transformer-en-de rises from 48.3 to 50.8 for them.
+    """
+    small = text[:1].lower() + text[1:]
+    is_shorter = len(subwords.encode([small])[0]) < len(subwords.encode([text])[0])
+    return small if is_shorter and not text[1:2].isupper() else text
 
 
 def in_small_letters(text: str) -> str:

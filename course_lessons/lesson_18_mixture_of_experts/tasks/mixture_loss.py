@@ -96,7 +96,8 @@ def _(draw):
         (beside[..., None], gates, beside[[0, 1], [0, 2]][:, None]),
         edge=True,
     )
-    yield Case("200 experts", _inputs(draw, 2, 200, 3, 0.1), True, edge=True)
+    # The gradient divides what a sum of 200 has rounded by a gate of 1/200, so correct answers differ in it.
+    yield Case("200 experts", _inputs(draw, 2, 200, 3, 0.1), edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 0.5, torch.float64), True, hazard=True)
 
 

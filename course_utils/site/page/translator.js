@@ -46,6 +46,13 @@
   const wordsOf = (text) => text.normalize("NFC").match(/\p{L}+(?:'\p{L}+)*/gu) ?? [];
   const straight = (text) => text.replace(/[‘’]/g, "'").replace(/[“”]/g, '"'); // the models have read no other marks
 
+  // The text as the models read it: with a small first letter if it then has fewer subwords, as few captions begin with “Outside”.
+  function asRead(typed) {
+    const text = straight(typed), small = text.slice(0, 1).toLowerCase() + text.slice(1);
+    const isShorter = subwords.encode(small).length < subwords.encode(text).length;
+    return isShorter && !/^.\p{Lu}/u.test(text) ? small : text;
+  }
+
   // The words that captions hold, but not with these capitals.
   function loudIn(words) {
     const isLoud = (word) => word.length > 1 && word !== word.toLowerCase() && word === word.toUpperCase();
@@ -70,7 +77,8 @@
     const signs = (text.match(/(?!\p{Sk})[\p{P}\p{S}]/gu) ?? []).filter((sign) => !captionWords.has(sign));
     const symbols = signs.filter((sign) => /\p{So}/u.test(sign));
     unread.push(...signs.filter((sign) => !symbols.includes(sign)));
-    const warnings = [];
+    const isNegated = /(?<![\p{L}\p{N}_])(?:not?|cannot|never|without|nobody|none|nothing|nowhere|neither|nor)(?![\p{L}\p{N}_])|n't(?![\p{L}\p{N}_])/iu.test(text);
+    const warnings = isNegated ? [sentences.negation] : [];
     if (/(?=\p{L})\P{Script=Latin}/u.test(text)) {
       warnings.push(sentences.script);
     } else if (unread.length) {
@@ -83,11 +91,10 @@
     if (loud.length) warnings.push(sentences.capitals.replace("{}", list(loud)));
     if (/(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!]["']*\s+[\p{L}\p{N}]/u.test(text)) warnings.push(sentences.several);
     const talk = [];
-    if (/(?<![\p{L}\p{N}_])not(?![\p{L}\p{N}_])|n't(?![\p{L}\p{N}_])/iu.test(text)) talk.push(sentences.negation);
     if (/(?<![\p{L}\p{N}_])(?:I|me|my|you|your|we)(?![\p{L}\p{N}_])/iu.test(text)) talk.push(sentences.person);
     if (text.includes("?")) talk.push(sentences.question);
     warnings.push(...talk);
-    if (!talk.length && !symbols.length && words.length + numbers.length < few) warnings.push(sentences.short);
+    if (!isNegated && !talk.length && !symbols.length && words.length + numbers.length < few) warnings.push(sentences.short);
     if (words.length > many) warnings.push(sentences.long.replace("{}", words.length));
     const unknown = madeUp(text, translation);
     if (unknown.length) warnings.push(sentences["made up"].replace("{}", list(unknown)));
@@ -127,7 +134,7 @@
   }
 
   function read() {
-    const text = straight(part("text").value);
+    const text = asRead(part("text").value);
     const problem = problemOf(text);
     fit();
     if (problem) {
@@ -169,7 +176,7 @@
   // What stands below belongs to another text than the field's: it goes until that is translated, too.
   function change() {
     fit();
-    const text = straight(part("text").value);
+    const text = asRead(part("text").value);
     if (text === sentence) translate();
     else hide(problemOf(text) || "Press Enter or “Translate”.");
   }
