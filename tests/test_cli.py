@@ -122,7 +122,9 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
     monkeypatch.chdir(copy / "exercises")
     monkeypatch.delenv("COURSE_HOME", raising=False)
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    assert main(["progress"]) == 0 and f"No progress is kept in {copy}." in capsys.readouterr().out
+    assert main(["progress"]) == 0 and f"No progress is kept in {copy}: run this" in capsys.readouterr().out
+    (copy / "my_course").mkdir()
+    assert main(["progress"]) == 0 and "You have not checked an answer yet" in capsys.readouterr().out
     state.change("02.softmax", lambda entry: entry.update(state="passed", passed=True, attempts=2))
     assert main(["progress"]) == 0
     shown = capsys.readouterr().out

@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 
 import ipywidgets
+import nbformat
 import pytest
 import sampling
 import torch
@@ -668,26 +669,27 @@ def test_without_scripts_a_lesson_reads_on(browser, site):
 # Without a browser
 
 
-def test_a_lesson_whose_data_are_missing_gets_its_page_without_sliders_and_a_line(monkeypatch, tmp_path):
-    def fails(*_, **__):
-        raise moving.CellFailed(
-            9, "failed with DataError: Expected to download sst2/train.tsv, but no answer came in time"
-        )
-
-    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
-    monkeypatch.setattr(moving, "execute", fails)
+def test_a_lesson_whose_data_are_missing_gets_those_sliders_that_need_none_and_a_line(monkeypatch, tmp_path):
+    """A notebook stands for a lesson: its first picture needs a file that cannot be had, and its second needs none."""
+    drawn = "def draw(a):\n    {}\n    plt.plot([0, a])\n    return ''\nshown = explore(draw, a=ipywidgets.FloatSlider(1, min=0, max=1, step=0.5))"
+    cells = (
+        "import ipywidgets\nimport matplotlib.pyplot as plt\nfrom course_utils.figures.widgets import explore",
+        "reviews = open('missing.tsv').read()",
+        drawn.format("len(reviews)"),
+        drawn.format("pass"),
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    (tmp_path / "notebooks").mkdir()
+    nbformat.write(notebook, tmp_path / "notebooks/90_pictures.ipynb")
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
     said = []
-    assert moving.of_lesson(ROOT, "01_bag_of_words", said.append) == {}
-    assert said[1].startswith("The sliders of lesson 01_bag_of_words are missing, and its page shows still pictures")
-    assert said[1].endswith(
-        "cell 9 failed with DataError: Expected to download sst2/train.tsv, but no answer came in time."
+    found = moving.of_lesson(tmp_path, "90_pictures", said.append)
+    assert [len(one["frames"]) for one in found.values()] == [3] and list(found) == [notebook.cells[3].id]
+    assert said[1].startswith(
+        "Lesson 90_pictures lacks sliders, and its page shows still pictures instead: cell 1 failed with"
     )
-    assert not list(tmp_path.rglob("*.json"))  # the next time it is tried again
-    assert any(
-        "image/png" in output.get("data", {})
-        for cell in pages.lesson(ROOT, "01_bag_of_words")["cells"]
-        for output in cell.get("outputs", ())
-    )
+    assert "missing.tsv" in said[1]
+    assert not list((tmp_path / "cache").rglob("*.json"))  # the next time it is tried again
 
 
 def test_exercises_show_hints_and_a_solution_only_where_wanted():

@@ -31,7 +31,7 @@ from course_utils.grading.ingest.notebook_file import notebook_in, read_notebook
 from course_utils.learner import notebook as learner
 from course_utils.learner import state
 from course_utils.workspace import copies
-from course_utils.workspace.merging import merge
+from course_utils.workspace.merging import NOTE, merge
 from course_utils.workspace.submission import submit
 from course_utils.workspace.updating import update
 
@@ -245,6 +245,7 @@ def test_untouched_cells_take_the_new_version_and_touched_ones_stay(clone):
     line = updated(clone, replaced(*PROMPT))
     assert line.startswith(f"my_course/{BUILT}: 1 new cell, 1 old cell removed; 2 cells of yours kept; ")
     assert "read 02.softmax again, because the task has changed" in line
+    assert state.read()["02.softmax"]["state"] == "not attempted"  # a pass was of the old task
     now = sources(own(clone))
     assert SOFTMAX in now and "Mine." in now
     new = sources(clone / BUILT)
@@ -294,13 +295,17 @@ def cells_of(*texts):
         ("c b a", "a b c", "a b c n", "c n b a"),  # a learner's own order stays
         ("x", "a", "n", "n x"),
         ("", "a b", "a b", ""),
-        ("a bX c", "a b c", "a n c", "a n bX c"),  # both stay: nothing tells that one stands for the other
+        ("a bX c", "a b c", "a n c", "a n NOTE bX c"),  # both stay, and a note says so
+        ("a bX c", "a b c", "a n m c", "a n m NOTE bX c"),
+        ("a bX c", "a b c", "a n b c", "a n bX c"),  # the course has left b as it was
+        ("a x bX c", "a b c", "a n c", "a n x bX c"),  # the learner's cell between them leaves it open what n replaces
     ],
 )
 def test_a_merge_of_cells(own, base, new, expected):
     known = {cell["id"]: copies.digest(cell) for cell in cells_of(*base.split())}
     merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
-    assert " ".join(cell["source"] for cell in merged.cells) == expected
+    texts = ["NOTE" if cell["source"] == NOTE else cell["source"] for cell in merged.cells]
+    assert " ".join(texts) == expected and texts.count("NOTE") == merged.double
 
 
 def test_ids_that_colab_moves_or_an_editor_loses_do_no_harm(clone):

@@ -11,7 +11,7 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Print the table, or where nothing is kept yet, say so."""
-    from course_utils.base.paths import chosen, learners_folder
+    from course_utils.base.paths import OWN, chosen, learners_folder
     from course_utils.checks.catalogue import by_lesson
     from course_utils.learner import state
     from course_utils.learner.notebook import overall_progress
@@ -19,7 +19,10 @@ def run(options) -> int:
     lessons = chosen([options.lesson], by_lesson()) if options.lesson else ()
     folder = learners_folder()
     if not (folder / state.FILE).is_file():
-        print(f"No progress is kept in {folder}. Run this in the folder that holds my_course, after your first check.")
+        if (folder / OWN).is_dir():
+            print("You have not checked an answer yet: your progress begins with your first check.")
+        else:
+            print(f"No progress is kept in {folder}: run this in the folder that holds {OWN}.")
         return 0
     print(overall_progress(options.all, "course progress --all", lessons))
     return 0

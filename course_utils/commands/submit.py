@@ -30,6 +30,8 @@ def run(options) -> int:
     width = max(len(row.task) for row in done.rows)
     for row in done.rows:
         checked = f"its last check: {row.checked}" if row.checked else "never checked here"
+        if (row.here, row.checked) == ("answered", "not attempted"):
+            checked = "not checked since you wrote it or the task changed"
         print(f"  {row.task:{width}}  {HERE[row.here]:17}  {checked}")
     for remark in done.remarks:
         print(remark)

@@ -118,7 +118,7 @@ def translator(terms: str) -> str:
         "[Multi30k](https://github.com/multi30k/dataset) (Elliott et al. 2016) states no licence, and its English captions are offered for "
         "research and teaching: use the models for these, too.\n\n"
         "This is the whole forward pass of the three models, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
-        f"<details>\n<summary>Show the code</summary>\n\n```javascript\n{code}\n```\n\n</details>\n\n"
+        f'<details class="course-code">\n<summary>Show the code</summary>\n\n```javascript\n{code}\n```\n\n</details>\n\n'
         f"```{{raw}} html\n{scripts}{beside}\n```\n"
     )
 

@@ -28,20 +28,17 @@ RECIPE = 3  # to be raised when the same notebook shall give other pictures
 def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
     """Return for each cell of a lesson with an explorer, by its id, what `record` writes; `say` is told if it has to be drawn.
 
-    Nothing is returned, and `say` is told why, where the lesson cannot be run, such as without a network for the data that it reads:
-    its page then shows the pictures that the notebook has stored.
+    An explorer that cannot be drawn, such as without a network for the data that it shows, is left out, and `say` is told why: the page
+    then has the picture that the notebook has stored.
     """
     file = root / file_of("notebooks", name)
     key = hashlib.sha256(f"{RECIPE} {MOST}".encode() + file.read_bytes()).hexdigest()[:16]
     cached = cache_folder() / "site" / f"{name}-{key}.json"
     if not cached.is_file():
-        try:
-            found = _drawn(root, file, say)
-        except CellFailed as failed:
-            say(
-                f"The sliders of lesson {name} are missing, and its page shows still pictures in their place: cell {failed.place} {failed.reason}."
-            )
-            return {}
+        found, why = _drawn(root, file, say)
+        if why:
+            say(f"Lesson {name} lacks sliders, and its page shows still pictures instead: {why}.")
+            return found
         cached.parent.mkdir(parents=True, exist_ok=True)
         with replacing(cached) as draft:
             draft.write_text(json.dumps(found), encoding="utf-8")
@@ -49,12 +46,12 @@ def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
 
 
 def _drawn(root, file, say):
-    """Run a notebook as far as its last explorer, and have each of these drawn at its positions. Raises `CellFailed`."""
+    """Run a notebook as far as its last explorer, and draw each explorer at its positions; return them, and why others are missing."""
     import nbformat
 
     notebook = nbformat.read(file, as_version=4)
     with tempfile.TemporaryDirectory(prefix="course") as folder:
-        cells, last = [], 0
+        cells, last, why = [], 0, ""
         for cell in notebook.cells:
             cells.append(cell)
             if cell.cell_type == "code" and (explorer := EXPLORER.search(cell.source)):
@@ -62,11 +59,30 @@ def _drawn(root, file, say):
                 cells.append(nbformat.v4.new_code_cell(code))
                 last = len(cells)
         notebook.cells = cells[:last]
+        for cell in notebook.cells:
+            cell.metadata.tags = [
+                *cell.metadata.get("tags", ()),
+                "raises-exception",
+            ]  # go on: the next may need no data
         if last:
             say(f"running lesson {file.stem} to draw its sliders, which may take two minutes")
-            execute(notebook, root, "notebooks", timeout=600)
+            try:
+                notebook = execute(notebook, root, "notebooks", timeout=600)
+            except CellFailed as failed:
+                why = str(failed)
         ids = [cell.id for cell in notebook.cells if os.path.isfile(os.path.join(folder, cell.id))]
-        return {name: json.loads(Path(folder, name).read_text(encoding="utf-8")) for name in ids}
+        return {name: json.loads(Path(folder, name).read_text(encoding="utf-8")) for name in ids}, why or _failure(
+            notebook
+        )
+
+
+def _failure(notebook):
+    """Return what the first failed cell says of itself, "" if none failed."""
+    for place, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", ()):
+            if output.output_type == "error":
+                return f"cell {place} failed with {output.ename}: {output.evalue.strip().splitlines()[0].rstrip('.')}"
+    return ""
 
 
 def record(explorer, file: str) -> None:

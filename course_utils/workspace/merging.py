@@ -14,6 +14,10 @@ ASKED = re.compile(r"""^(check|predict|reveal)\(\s*["']([\w.]+)["']""", re.MULTI
 DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 STUB = "NotImplementedError"
 RUN = ("outputs", "execution_count")
+NOTE = (
+    "**You and the course have both changed this cell.** The course's new version is above this note, and yours is below. "
+    "Run All runs both: take over what you need, then delete this note and the cell that you do not want."
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Merged:
     removed: int  # cells that the course no longer has, or has in another version
     kept: int  # cells that the learner changed or added
     reread: tuple[str, ...]  # the tasks that changed although the learner has answered them
+    double: int  # cells that both have changed: each is there twice, with a note between
 
     @property
     def brings_something(self) -> bool:
@@ -55,7 +60,9 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
             gone |= {cell["id"]} if as_it_was else set()
     added = _insert(new, base, result, gone)
     result = [cell for cell in result if cell["id"] not in gone]
-    return Merged(result, added, len(gone), untouched.count(False), _to_reread(new, base, result))
+    changed = {cell["id"] for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was}
+    double = _note_doubles(new, base, result, changed & set(base) - set(by_id))
+    return Merged(result, added, len(gone), untouched.count(False), _to_reread(new, base, result), double)
 
 
 def _with_ids(cells, base):
@@ -110,6 +117,20 @@ def _insert(new, base, result, gone):
         result.insert(place, fresh(cell))
         added += 1
     return added
+
+
+def _note_doubles(new, base, result, changed):
+    """Put a note between a new cell and the learner's version of the cell that it replaces; return how many notes."""
+    kinds = {cell["id"]: cell["cell_type"] for cell in new if cell["id"] not in base}
+    doubles = [
+        place
+        for place in range(1, len(result))
+        if result[place]["id"] in changed and kinds.get(result[place - 1]["id"]) == result[place]["cell_type"]
+    ]
+    for place in reversed(doubles):
+        note = {"cell_type": "markdown", "id": secrets.token_hex(6), "metadata": {}, "source": NOTE}
+        result.insert(place, note)
+    return len(doubles)
 
 
 def _to_reread(new, base, result):

@@ -8,6 +8,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import OWN, chosen, course_of, number_of, remedy
 from course_utils.checks.task import count
+from course_utils.learner import state
 from course_utils.workspace import copies
 from course_utils.workspace.merging import answered, asked, merge
 
@@ -65,6 +66,8 @@ def _update(place):
     version = {"nbformat": new["nbformat"], "nbformat_minor": new["nbformat_minor"]}
     whole = own | version | {"metadata": metadata, "cells": merged.cells}
     write(path.resolve(), copies.to_text(whole))  # a link stays one
+    for task in merged.reread:
+        state.change(task, lambda entry: entry.update(state=state.STATES[0]))
     return _line(place, merged, copy)
 
 
@@ -103,6 +106,10 @@ def _line(place, merged, copy):
     parts = [f"{count(merged.added, 'new cell')}, {count(merged.removed, 'old cell')} removed"]
     if merged.kept:
         parts.append(f"{count(merged.kept, 'cell')} of yours kept")
+    if merged.double:
+        parts.append(
+            f"{count(merged.double, 'cell')} that you and the course both changed, each there twice with a note"
+        )
     if merged.reread:
         parts.append(f"read {', '.join(merged.reread)} again, because the task has changed")
     return f"{place.own}: {'; '.join(parts)}. As it was: {copy}"
