@@ -525,7 +525,7 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "With one number, most answers in texts of 12 words are wrong")
+@claim("11", "With one number, at most a quarter of the answers in texts of 12 words are right")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 

@@ -57,7 +57,7 @@ check("11.sinusoidal_positions", sinusoidal_positions)
 # 2. The query of position $p$ is position $p - \text{back}$ times a number, so the score is largest for the word at $p - \text{back}$.
 # 3. There the score is `peak`.
 #
-# `words` is an int from 0, and `back` one from 0 to 100. Compute the matrix from these numbers. Solving equations would not do: slow pairs hardly differ between neighbours, so rounding would leave much of it undetermined.
+# `words` is an int from 0, and `back` one from 0 to 100. Compute the matrix from these numbers. Solving for the whole matrix at once would not do: slow pairs hardly differ between neighbours, so rounding would leave much of it undetermined.
 
 
 # %%

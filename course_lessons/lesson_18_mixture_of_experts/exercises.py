@@ -31,7 +31,7 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# With SGD, only the second output changes visibly. With Adam, the third output moves as far as the second, although its gate is 10,000 times smaller. Adam divides a gradient by its usual size, so even a tiny gradient makes a full step. Only a gate of exactly 0 gives no gradient.
+# With SGD, only the second output changes visibly. With Adam, the third output moves as far as the second, although its gate is 10,000 times smaller. Adam divides a gradient by its usual size, so even a gradient of 0.0001 makes a full step. A gate of exactly 0 gives no gradient.
 #
 # </details>
 
@@ -107,7 +107,7 @@ check("18.mixture_loss", mixture_loss)
 # %% [markdown]
 # ## 18.balance_by_offsets
 #
-# DeepSeek-V3 balances its experts mainly by offsets, and not by a loss (Wang et al. 2024). Write one step for a batch:
+# DeepSeek-V3 balances its experts mainly by offsets, a method of Wang et al. (2024), and not by a loss. Write one step for a batch:
 #
 # 1. Each row asks k experts: those with the largest sums of score and offset. No two sums of a row are equal.
 # 2. The gates are the scores of the experts that are asked, divided by their sum in the row. All other gates are exactly 0. The offsets do not count here.
@@ -147,7 +147,7 @@ check("18.balance_by_offsets", balance_by_offsets)
 # %% [markdown]
 # ## 18.within_capacity
 #
-# Large models limit how many tokens of a batch an expert takes, so that the sizes of all tensors are known in advance. This number is its **capacity** (Fedus et al. 2021, section 2.2). Tokens come in the order of the batch. Each takes a place at the expert that it was sent to. If all places are taken, the token is left out, and passes through the residual connection alone.
+# Some large models limit how many tokens of a batch an expert takes, so that the sizes of all tensors are known in advance. This number is its **capacity** (Fedus et al. 2021, section 2.2). Tokens come in the order of the batch. Each takes a place at the expert that it was sent to. If all places are taken, the token is left out, and passes through the residual connection alone.
 #
 # This costs right answers. If each expert of the lesson's translator takes at most an eighth of the tokens of a batch in training, 0.82 of the words are right, and not 0.87 ([our measurements](../docs/measurements.md#what-experts-know)).
 
@@ -263,7 +263,7 @@ def train(mixture_loss):
 train_own(train, {"18.mixture_loss": mixture_loss})
 
 # %% [markdown]
-# Trained by the squared error, the sum stays near 0, half-way between the two targets. This answer is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. If several answers are right, it is better to ask one expert than to mix them.
+# Trained by the squared error, the sum stays near 0, half-way between the two targets. For x above 0, this answer is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. If several answers are right, it is better to ask one expert than to mix them.
 
 # %% tags=["own-machine"]
 progress()

@@ -117,7 +117,7 @@ for name, loss in losses.items():
 # %% [markdown]
 # The loss of the sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should give smaller numbers, although the first one gives too small a number already. This makes the experts **work together**: each makes up for the errors of the other.
 #
-# The second loss moves the first output towards the target. The second output hardly moves: it is far from the target, so its exponential is nearly 0. So an input teaches the expert that is already near its target. The experts **compete** for the input.
+# The second loss moves the first output towards the target. The second output hardly moves: it is farther away, so its part of the sum is nearly 0. An input therefore teaches the expert whose output is nearest to the target. The experts **compete** for the input.
 #
 # We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
 
@@ -155,7 +155,7 @@ figures.errors_on_lines()
 #
 # If one expert can answer alone, we need not ask the others. But the competing loss asks all of them in training. We save this work, too, if we ask only the best from the beginning. The expert that is asked answers alone. It cannot lean on any other, so an ordinary loss will do. But now the gate names the winner before anybody has answered.
 #
-# The weights of all others should then be exactly 0. A softmax never gives exactly 0. So Shazeer et al. 2017 keep only the $k$ largest scores, and hide the others as a mask hides words.
+# The weights of all others should then be exactly 0. On paper, a softmax never gives exactly 0, so Shazeer et al. (2017) keep only the $k$ largest scores, and hide the others as a mask hides words.
 #
 # Three experts have the scores 1, 3 and 2, and k is 2. Which weights come out?
 
@@ -176,7 +176,7 @@ diagrams.best_experts(scores, weights)
 #
 # ## One expert for each input
 #
-# We save the most work if k is 1. But how does the gate learn then? It can only learn if the answer changes with its scores.
+# We save the most work if k is 1. But how does the gate learn then? The loss of an answer teaches it only if the answer changes with its scores.
 #
 # The best expert's output can be multiplied by the softmax over the single score that is kept. Or it can be multiplied by the expert's probability $p_i$ in the softmax over all scores. In which of the two ways does the gate get a gradient?
 
@@ -302,7 +302,7 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps already, a batch asks only two. After 3,500 steps it is still two, and at a rate of 0.05 four, with 0.86 of the words right. Shazeer et al. 2017 saw the same in large models, and explained it: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
+# Most of the words are wrong, and only two of the eight experts have work. We say that the mixture has **collapsed**. After 20 steps already, a batch asks only two. After 3,500 steps it is still two; at a rate of 0.05 it is four by then, with 0.86 of the words right. Shazeer et al. 2017 saw the same in large models, and explained it: the experts that are asked learn faster, and so they are asked still more. The other experts get no gradient.
 #
 # The two get 0.43 of the words right, more than two languages of eight. So each holds large parts of several.
 #
@@ -391,9 +391,9 @@ right = test("with mine", train(mine)[0])  # 0: the model
 figures.ways_to_balance()
 
 # %% [markdown]
-# Offsets prevent the collapse, too, and so does the norm.
+# Offsets also prevent the collapse. So does the norm, which makes the inputs about six times as large.
 #
-# The fixed gate gets fewer words right than any of these, with every seed, but more than a gate that collapses. So the gate should learn, and must not collapse.
+# The fixed gate gets fewer words right than any of these, with every seed, but more than a gate that collapses. At this rate, the best gate is one that learns and does not collapse.
 #
 # ## What has each expert learned?
 #
@@ -437,7 +437,7 @@ figures.compare_layers()
 # %% [markdown]
 # The *wide network* gets more words right than the eight experts, with every seed. It has nearly as many parameters, but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all words right (one run each), so it only learns sooner.
 #
-# At nearly equal work, the experts win: they get 33 more words in 100 right than *one network*, and 25 more after 6,000 steps. So in this task, experts are better if the work per token is the limit.
+# At nearly equal work, the experts win: at this rate, they get 33 more words in 100 right than *one network*, and 25 more after 6,000 steps. So in this task, experts are better if the work per token is the limit.
 #
 # This layer does not collapse without the balance loss, and even its busiest expert gets less than a quarter of the tokens. The drawing may show why: a norm stands before its gate. But large models have another reason to balance: their experts lie on several chips, and the busiest one makes all others wait.
 #
@@ -473,7 +473,7 @@ check("18.q5", ...)
 #
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
 # - If experts compete, the one with the largest weight can answer alone.
-# - An expert with a weight of exactly 0 gets no gradient. Without a balance loss, offsets or a norm, one to four of our eight linear experts did nearly all the work.
+# - An expert with a weight of exactly 0 gets no gradient. Where nothing spread the tokens, a gate that learned left nearly all the work to one to four of our eight linear experts.
 # - At nearly equal work per token, our layer of experts knew more than one network. At nearly equal parameters, it learned more slowly.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)

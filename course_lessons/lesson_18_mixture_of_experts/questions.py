@@ -9,11 +9,11 @@ questions = (
         "Read a mixture of experts as attention. What are its values, and what does an expert learn from an input for which its weight is exactly 0?",
         right=(
             "The experts' outputs. It learns nothing: its gradient is exactly 0.",
-            "An output that is multiplied by 0 can change without any effect. That is why experts that get no attention keep what they know.",
+            "An output that is multiplied by 0 can change without any effect, so this input teaches that expert nothing.",
         ),
         wrong=(
             (
-                "The experts' outputs. It learns a little: a softmax never gives exactly 0.",
+                "The experts' outputs. It learns a little: on paper, a softmax never gives exactly 0.",
                 "A softmax over all experts does not, but here the weight is exactly 0: only the best k were kept.",
             ),
             (
@@ -61,12 +61,12 @@ questions = (
         "how a gate learns",
         "A switch multiplies the output of its one expert by the softmax over all scores. What would go wrong with the softmax over the one score that is kept?",
         right=(
-            "It is always 1, so the gate would get no gradient and could not learn.",
+            "It is always 1, so the answer would give the gate no gradient.",
             "The answer would not change with the scores. The softmax over all scores changes with each of them.",
         ),
         wrong=(
             (
-                "It is always 1, so the expert would get no gradient and could not learn.",
+                "It is always 1, so the answer would give the expert no gradient.",
                 "An output that is multiplied by 1 gets its whole gradient. What gets none is the gate.",
             ),
             (

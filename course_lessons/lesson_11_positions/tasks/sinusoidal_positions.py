@@ -155,7 +155,7 @@ task.changed_each(
     ),
     (
         "base_of_the_lesson",
-        "The factor from hand to hand comes from the base 10,000. Here the last hand has the period `longest`, so the base is longest / shortest.",
+        "The factor from hand to hand comes from the base 10,000. Here the last hand has the period `longest`: the base is longest / shortest, and the exponent is i / (width / 2 - 1).",
         {PERIODS: lambda *_, width, shortest: shortest * BASE ** (torch.arange(0, width, 2).double() / width)},
     ),
     ("sine_and_cosine_exchanged", "Sines and cosines are exchanged: sines belong in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….", {SINES: torch.cos, COSINES: torch.sin}),

@@ -105,7 +105,7 @@ OLD, NEW, CHANGING, SHARED, RISK = (
     "the shared experts",
     "the risk",
 )
-LEARNS = "An expert with any gate above 0 learns, and has an effect."
+LEARNS = "Count any gate above 0, however small: its expert learns and has an effect."
 task.changed_each(
     # Which gates count
     ("best_expert_of_both", f"On both sides you look only at the expert with the largest gate. {LEARNS}", {OLD: _largest, NEW: _largest}),
