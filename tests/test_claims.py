@@ -189,14 +189,14 @@ def _(numbers):
 
 @claim(
     "03",
-    "Without any matrix, no run gets there at this rate. At a rate of 0.2, four of five do in 75 epochs.",
+    "Without any matrix, no run gets there at this rate. At a rate of 0.2 and after 75 epochs, four of five runs get more than nine in ten right, and one gets 0.68.",
 )
 def _(numbers):
     at_005, at_002, at_02 = (numbers(f"\nnone{rate} ")[6:] for rate in ("", ", at the rate 0.02", ", at the rate 0.2"))
-    return max(at_005[2], at_002[2]) < 0.52 and at_02[0] > 0.9 and at_02[1] < 0.7 and at_02[2] == 1.0
+    return max(at_005[2], at_002[2]) < 0.52 and at_02[0] > 0.9 and at_02[1] == 0.68 and at_02[2] == 1.0
 
 
-@claim("03", "training got there only at higher rates and with more epochs, and not in every run.")
+@claim("03", "With one vector for everything, training took a higher rate and more epochs, and one run in five failed.")
 def _(numbers):
     earlier = [
         numbers(f"\nnone, at the rate {rate} ")[i] for rate in (0.1, 0.2) for i in (2, 5)

@@ -105,7 +105,7 @@ check("02.dot_scores", dot_scores)
 # %% [markdown]
 # ## 02.mlp_scores
 #
-# A dot product looks in one direction only, so it cannot give a high score to "great" and to its opposite, "awful". **MLP attention** can. Compute its scores for a batch of sentences. The score of each word $x$ comes from a network with one hidden layer, a multilayer perceptron:
+# A dot product cannot give a high score to two opposite vectors, such as (3, 0) and (-3, 0). **MLP attention** can. Compute its scores for a batch of sentences. The score of each word $x$ comes from a network with one hidden layer, a multilayer perceptron:
 #
 # $$g(x) = \theta^\top \sigma(W x + b_h)$$
 #

@@ -260,7 +260,7 @@ plots.side_by_side(plots.weights, pictures, height=1.9, **labels)
 # %% [markdown]
 # All four signs are right. The brackets hold the two contexts. (-0.000 is a tiny negative number.) The picture shows the weights: the first attention gives nearly all of its weight to "not" where it can, the second to "great".
 #
-# Without "not", the first context is the mean of the four words. The praise in it is 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is made for four words: longer sentences have a smaller mean. With "not", the first context adds 2. "great" subtracts 3 in the second context.
+# Without "not", the first context is the mean of the four words. The praise in it is 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is large enough for up to seven words: longer sentences have a smaller mean. With "not", the first context adds 2. "great" subtracts 3 in the second context.
 #
 # So the outputs are $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with it.
 #
@@ -357,7 +357,7 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 #
 # <details><summary>A sum can get three cases right, too: why does training not find this?</summary>
 #
-# Count the outputs of a sum as positive where they are right, and as negative where they are wrong. In each group of four, these numbers add up to 0: what a word adds is right in two reviews, and wrong in the other two. So if three are right, the fourth is as wrong as they are right together. Because the loss is convex, its mean is lowest if all four are 0, a guess. One attention divides by a total, which "not" can make so large that the wrong output is small.
+# Count the outputs of a sum as positive where they are right, and as negative where they are wrong. In each group of four, these numbers add up to 0: what a word adds is right in two reviews, and wrong in the other two. So if three are right, the fourth is as wrong as they are right together. Because the loss is convex, its mean is lowest if all four are 0, a guess. One attention divides by a total, which "not" makes large in our five runs: the outputs of negated reviews are then nearly 0, and the sign of one kind is right.
 #
 # </details>
 #
@@ -396,7 +396,7 @@ for model in models[3]:
 #
 # Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. With a linear layer after it, one such attention still gets no more cases right than a sum can, three of four, but training finds these three. Two attentions can get all four.
 #
-# So they are enough for "not" if a review has a single opinion. If it has two, no number of fixed attentions can tell which one "not" belongs to, because they do not see the order of the words. In lesson 03, the words ask instead of θ. Is one attention then enough for the four cases?
+# So they are enough for our reviews with one opinion and at most one "not". If it has two, no number of fixed attentions can tell which one "not" belongs to, because they do not see the order of the words. In lesson 03, the words ask instead of θ. Is one attention then enough for the four cases?
 #
 # ## Questions
 #

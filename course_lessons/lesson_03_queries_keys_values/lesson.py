@@ -110,7 +110,7 @@ for length in (0, 1, 2, 4, 8):
 #
 # ## Who asks?
 #
-# Queries can come from three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
+# Queries often come from one of three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
 #
 # We compare fixed attention and self-attention on "the film was not great". By hand, we give each word one feature; only "the" and "was" have the same one. Which words will look at more than one word in self-attention?
 
@@ -362,7 +362,7 @@ reveal("03.projections", three_vectors.count(1.0))
 figures.share_right_by_matrices()
 
 # %% [markdown]
-# Each of the three matrices alone is enough, or nearly so, if training is long enough. After 15 epochs, a query or a key alone gets more than nine in ten reviews right in every run, while a value alone gets there in every run only after 40. Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 0.78 right. Without any matrix, no run gets there at this rate. At a rate of 0.2, four of five do in 75 epochs.
+# Each of the three matrices alone is enough, or nearly so, if training is long enough. After 15 epochs, a query or a key alone gets more than nine in ten reviews right in every run, while a value alone gets there in every run only after 40. Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 0.78 right. Without any matrix, no run gets there at this rate. At a rate of 0.2 and after 75 epochs, four of five runs get more than nine in ten right, and one gets 0.68.
 #
 # Has training found the matrices that we chose? We look into the last of the five models with all three. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
 
@@ -410,7 +410,7 @@ with torch.no_grad():
 #
 # ## So: what if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs, within 15 epochs. A single one of the three matrices was enough, or nearly so, but often took longer. With one vector for everything, no run found one at this rate, and four of five did with a rate four times as high and five times as many epochs.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs, within 15 epochs. A single one of the three matrices was enough, or nearly so, but often took longer. With one vector for everything, no run found one at this rate. With a rate four times as high and five times as many epochs, four of five runs got more than nine in ten right.
 #
 # ## Questions
 #
@@ -436,7 +436,7 @@ check("03.q5", ...)
 #
 # - Attention is a function of queries, keys and values: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With them, "not" can have opposite effects in two sentences, and all four cases come out right. With one vector for everything, training got there only at higher rates and with more epochs, and not in every run.
+# - With them, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, training took a higher rate and more epochs, and one run in five failed.
 # - Masks are True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # <details><summary>Other names in other texts</summary>

@@ -21,8 +21,8 @@ questions = (
                 "Their sum is twice the context.",
             ),
             (
-                "Whether the values are the same as in another sentence.",
-                "Other values have another mean, apart from rare coincidences, so the context is another one.",
+                "Whether the two values add up to the same as in another sentence.",
+                "The context is half of the sum, so equal sums have equal contexts.",
             ),
         ),
     ),
@@ -116,7 +116,7 @@ predictions = (
     Prediction(
         "10.one_head",
         "What share of the digits does the model with one head get right, from 0 to 1?",
-        why="If it reads one digit from the sum and gives it twice, one of the two is right. The other one is right only where both digits are the same, in one case of eight. The mean of 1 and 1/8 is 0.56.",
+        why="If it reads nearly always one digit from the sum and gives it twice, one of the two is right. The other one is right only where both digits are the same, in one case of eight. The mean of 1 and 1/8 is 0.56.",
     ),
     Prediction(
         "10.changed",

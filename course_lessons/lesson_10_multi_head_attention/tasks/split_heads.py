@@ -16,7 +16,7 @@ task = Task(
     minutes=15,
     hints=(
         "First write down what stands in one vector of width 3D, and give each stretch its own axis, from the largest to the smallest: heads, then query, key and value, then d numbers. "
-        "Only then move axes. A `view` or `reshape` never changes the order in which numbers stand in memory, so it cannot do both.",
+        "Only then move axes. A `view` or `reshape` reads the numbers row by row and never exchanges axes, so it cannot do both.",
         (
             "Take a word with the numbers 1, 2, 3, …, 12 and two heads, so d = 2. Head 0 has the query [1, 2], the key [3, 4] and the value [5, 6]; head 1 has [7, 8], [9, 10] and [11, 12]. So the queries of the two heads are [1, 2] and [7, 8]. "
             "In PyTorch's layout, the queries would be the first four numbers, [1, 2] and [3, 4]."
