@@ -1127,11 +1127,11 @@ def _(numbers):
 )
 def _(numbers):
     whole, control = numbers("nothing changed  "), numbers("word two places back hidden  ")
-    failed = numbers("preceding word hidden in layer 1  "), numbers("first of the equal words replaced  ")
+    failed = numbers("preceding word hidden in the first layer  "), numbers("first of the equal words replaced  ")
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim("21", "With a different first letter, the GPTs copy as well as before")
+@claim("21", "With a different letter before it, the GPTs copy a letter as well as before")
 def _(numbers):
     rows = (
         "nothing",

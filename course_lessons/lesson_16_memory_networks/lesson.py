@@ -58,7 +58,7 @@ print(f"the two sums are {distance:.2f} apart")
 #
 # So each word gets weights that depend on its position, before the words are added. This is the **position encoding** of the paper (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of width D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ (⊙ multiplies feature by feature):
 #
-# $$m = \sum_{j=1}^{J} l_j \odot x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
+# $$m = \sum_{j=1}^{J} l_j \circ x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
 # The picture shows these weights for the first question. With them, do the two questions get different vectors?
 

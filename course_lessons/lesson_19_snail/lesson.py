@@ -278,7 +278,7 @@ diagrams.snail(new=["convolution"])
 #
 # Convolutions and attention together are **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). A **dense block** has two convolutions: $f$ gives new features, and $g$ is a gate, which says how much of each feature goes through. The block puts their product beside $x$:
 #
-# $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \odot \sigma(g_t)]$$
+# $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \circ \sigma(g_t)]$$
 #
 # In the code, each of the two is a linear layer, which holds $W_0$ and $W_1$ side by side and reads both steps as one long vector.
 

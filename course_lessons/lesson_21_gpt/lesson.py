@@ -29,7 +29,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # In this lesson, the two differ only in the mask of their attention and in what they learn to guess.
 #
-# Here is lesson 10's multi-head attention once more, with one addition: a place to keep keys and values, the **cache**. It is a list, empty at first, to which each call adds the keys and values of what it reads. With `None`, nothing is kept. In the comments, B is the number of texts, D the width of a word and H the number of heads. T positions are read now, and S counts those in the cache as well.
+# Here is lesson 10's multi-head attention once more, with one addition: a place to keep keys and values, the **cache**, which we need when the model writes. It is a list, empty at first, to which each call adds the keys and values of what it reads. With `None`, nothing is kept. In the comments, B is the number of texts, D the width of a word and H the number of heads. T positions are read now, and S counts those in the cache as well.
 
 
 # %%
@@ -125,7 +125,9 @@ class GPT(nn.Module):
         self.norm = nn.LayerNorm(D)
 
     def forward(self, ids, cache=None):  # B T, a list for each layer
-        start = cache[0][0].shape[2] if cache and cache[0] else 0  # positions read
+        start = 0  # how many positions have been read
+        if cache and cache[0]:
+            start = cache[0][0].shape[2]  # of the first layer's keys, B H S d
         end = start + ids.shape[1]
         x = self.embedding(ids) * self.D**0.5 + self.P[start:end]  # B T D
         mask = torch.ones(end - start, end, dtype=torch.bool).tril(start)  # T S
@@ -329,7 +331,7 @@ for name, cache in {"without": None, "with": [[] for _ in larger.layers]}.items(
 #
 # In our tale, "V" has appeared for the second time. The first head would tell the "o" of the first mention that it follows a "V", so the second "V" can find this "o" and copy it.
 #
-# We look at these two steps in a smaller model. It consists of nothing but positions and attention, in two layers with one head each. With `unseen`, we can later hide a word from layer 1: the diagonal of the mask that lies `unseen` places below the main one becomes False.
+# We look at these two steps in a smaller model. It consists of nothing but positions and attention, in two layers with one head each. With `unseen`, we can later hide a word from the first layer: the diagonal of the mask that lies `unseen` places below the main one becomes False.
 
 
 # %%
@@ -374,18 +376,18 @@ print("answer", answers[0].item())
 print(f"share of answers that are right: {right.float().mean():.2f}")
 
 # %% [markdown]
-# The model is right in nearly all texts. The next figure shows its weights for the text above, in which 6 appears twice. In layer 1 the frames mark the preceding word, and in layer 2 the word to copy. Where does the last word, the second 6, look in layer 2?
+# The model is right in nearly all texts. The next figure shows its weights for the text above, in which 6 appears twice. In the first layer the frames mark the preceding word, and in the second layer the word to copy. Where does the last word, the second 6, look in the second layer?
 
 # %%
 figures.draw_layers(copier, words[0])
 
 # %% [markdown]
-# In layer 2 the last word looks at 28, the word that followed 6 the first time. In layer 1 most words look at the preceding word.
+# In the second layer the last word looks at 28, the word that followed 6 the first time. In the first layer most words look at the preceding word.
 #
 # These are the two steps. But a picture of weights does not show that the second step depends on the first. We therefore change something and see whether the copying fails:
 #
-# - In layer 1, no word can see the preceding word.
-# - For comparison: in layer 1, no word can see the word two places back.
+# - In the first layer, no word can see the preceding word.
+# - For comparison: in the first layer, no word can see the word two places back.
 # - The first of the two equal words is replaced by a different word.
 #
 # The induction score is the weight that the last word gives to the word to copy in the last layer. The last two rows are stored results of other models, five with two layers and five with one. In which rows does the copying fail?
@@ -406,7 +408,7 @@ def measure(words, unseen=None):
 
 # %%
 rows = {"nothing changed": measure(words)}
-rows["preceding word hidden in layer 1"] = measure(words, unseen=1)
+rows["preceding word hidden in the first layer"] = measure(words, unseen=1)
 rows["word two places back hidden"] = measure(words, unseen=2)
 rows["first of the equal words replaced"] = measure(replaced)
 for layers in (2, 1):
@@ -415,15 +417,15 @@ for layers in (2, 1):
 table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails when the preceding word is hidden and when the first of the two equal words is replaced. Then no more answers are right than by guessing among the eleven other words, 1/11 = 0.09. Layer 1 therefore tells each word which word precedes it, and layer 2 finds the word that comes after an earlier 6. This makes the head of layer 2 an induction head. A model with one layer has no earlier layer that could tell its head anything, and it also fails.
+# The copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then right, fewer than the 9% that guessing among the eleven other words would give. The first layer therefore tells each word which word precedes it, and the second layer finds the word that comes after an earlier 6. This makes the second layer's head an induction head. A model with one layer has no earlier layer that could tell its head anything, and it also fails.
 #
-# Do the five GPTs trained for 2,100 steps copy names in the same way? We change the tales in three ways and look at the second mention of a name. First, we change the first letter of the name at its first mention only, as in *called Qom. Vom went*, so that there is no equal "V" to look for. Second, we drop "there" at the beginning, so that everything after it moves forward by 5 positions. For comparison, we replace "there" with "zebra". Which change makes the copying worse?
+# Do the five GPTs trained for 2,100 steps copy names in the same way? We change the tales in three ways and look at the second mention of a name. First, we change the letter before the one to copy, at the first mention only. For the "o" of Vom this is the "V", as in *called Qom. Vom went*: there is no equal "V" left to look for. Second, we drop "there" at the beginning, so that everything after it moves forward by 5 positions. For comparison, we replace "there" with "zebra". Which change makes the copying worse?
 
 # %% tags=["nbval-check-output"]
 figures.copying_in_retold_tales()
 
 # %% [markdown]
-# With a different first letter, the GPTs copy as well as before, so unlike an induction head they need no equal letter. Without "there", the copying becomes much worse; with "zebra" it hardly changes. The GPTs evidently find the name partly by its position: each row begins with a new tale, in which the name is always at nearly the same place.
+# With a different letter before it, the GPTs copy a letter as well as before, so unlike an induction head they need no equal letter. Without "there", the copying becomes much worse; with "zebra" it hardly changes. The GPTs evidently find the name partly by its position: each row begins with a new tale, in which the name is always at nearly the same place.
 #
 # In real text, what is to be copied can be anywhere, and in models of real text Olsson et al. found induction heads. In lesson 22 you look for them in a real language model.
 #

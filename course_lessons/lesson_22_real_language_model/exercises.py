@@ -88,9 +88,9 @@ check("22.unpack", unpack)
 #
 # Most models of today have a **gated** feed-forward network (Shazeer, 2020). Two layers read x side by side. The first one makes gates. A gate says how much of a number of the second layer goes on to the third layer:
 #
-# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{\text{gate}}^\top) \odot x W_{\text{up}}^\top\big)\, W_{\text{down}}^\top \qquad \text{SiLU}(z) = z \cdot \sigma(z)$$
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{\text{gate}}^\top) \circ x W_{\text{up}}^\top\big)\, W_{\text{down}}^\top \qquad \text{SiLU}(z) = z \cdot \sigma(z)$$
 #
-# $\odot$ multiplies number by number, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as `nn.Linear` keeps them, and there are no biases. The residual connection is not part of it.
+# $\circ$ multiplies number by number, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as `nn.Linear` keeps them, and there are no biases. The residual connection is not part of it.
 
 
 # %%

@@ -105,7 +105,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # **RMSNorm** (Zhang and Sennrich 2019) replaces layer norm. It subtracts no mean and has no bias, so it has less to compute:
 #
-# $$\text{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
+# $$\text{RMSNorm}(x) = g \circ \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
 # With g = 1, what does RMSNorm make of [1, 2, 2]?
 
@@ -130,7 +130,7 @@ print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 #
 # **SwiGLU** (Shazeer 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z) and becomes a gate. The gate multiplies the output of the second, entry by entry, and a third matrix projects the product back to width D:
 #
-# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \odot x W_\text{up}\big)\, W_\text{down}$$
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \circ x W_\text{up}\big)\, W_\text{down}$$
 #
 # Suppose that $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
@@ -262,7 +262,9 @@ class Llama(nn.Module):
         return angle.sin(), angle.cos()
 
     def forward(self, ids, cache=None):  # B T
-        start = cache[0][0].shape[2] if cache and cache[0] else 0
+        start = 0
+        if cache and cache[0]:
+            start = cache[0][0].shape[2]
         angles = self.angles(start, ids.shape[1])  # T d/2 each
         x = self.embedding(ids)  # B T D
         for i, layer in enumerate(self.layers):
@@ -378,7 +380,7 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message and there are no random tokens: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the order that our class expects. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for the second copy of 40 random tokens (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model answers when asked about the sky. Which mistakes would you notice?
+# There is no error message and there are no random tokens: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the order that our class expects. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for 40 random tokens that the model reads a second time and can copy (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model answers when asked about the sky. Which mistakes would you notice?
 
 # %%
 figures.table_of_mistakes()
@@ -392,12 +394,12 @@ figures.table_of_mistakes()
 
 
 # %%
-def most_probable(logits):  # V
+def best_token(logits):  # V
     return logits.argmax().item()
 
 
 @torch.no_grad()
-def write(prompt, choose=most_probable, steps=60, cached=True):
+def write(prompt, choose=best_token, steps=60, cached=True):
     ids = tokenizer.encode(prompt).ids
     cache = [[] for _ in mine.layers] if cached else None
     new = ids  # what has not been read yet
@@ -434,19 +436,19 @@ print(texts)  # a set: equal texts are kept once
 
 
 # %%
-def chat(question, choose=most_probable, steps=40):
+def chat(question, choose=best_token, steps=40):
     turns = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
     return write(turns, choose, steps)
 
 
-def from_nucleus(logits):  # V
+def nucleus_token(logits):  # V
     p = nucleus((logits / 0.7).softmax(-1), 0.9)  # temperature 0.7
     return torch.multinomial(p, 1).item()
 
 
 print("-", chat("What is the capital of France?"))
 torch.manual_seed(1)
-for choose in (most_probable, from_nucleus, from_nucleus):
+for choose in (best_token, nucleus_token, nucleus_token):
     print("-", chat("Why is the sky blue?", choose).strip())
 print("-", chat("Who was Goethe?").strip())
 
@@ -615,7 +617,7 @@ reveal("22.four_cases", right)
 # %% [markdown]
 # All four signs are right: in these cases, "not" flips the sign.
 #
-# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored 300 random ones and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). About half of all reviews are positive, so in the last row the threshold is the median score of 100 other reviews instead of 0. Their labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
+# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored 300 random ones and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). A model may lean towards one of the two labels, whatever the review. Since about half of all reviews are positive, we also try another threshold than 0, which half of the reviews exceed: the median score of 100 other reviews. Their labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
 
 # %%
 figures.shares_of_reviews()

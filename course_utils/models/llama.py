@@ -143,7 +143,9 @@ class Llama(nn.Module):
     def forward(self, ids: Tensor, cache: list | None = None) -> Tensor:
         """Read ids B×T, after those in the cache; return the logits B×T×V for the id after each. Raises `CourseError` for ids outside of V."""
         check_tokens(ids, self.V)
-        start = cache[0][0].shape[2] if cache and cache[0] else 0
+        start = 0
+        if cache and cache[0]:
+            start = cache[0][0].shape[2]
         angles = self.angles(start, ids.shape[1])  # T d/2 each
         x = self.embedding(ids)  # B T D
         for i, layer in enumerate(self.layers):
