@@ -25,4 +25,13 @@ def draw_layers(model, words):
     model(words[None])
     for i, ax in enumerate(plots.axes(2, width=4.6, height=4)):
         weights = model.layers[i].weights[0, 0].detach()
-        plots.weights(weights, labels, labels, f"{('first', 'second')[i]} layer", ax, "keys: words", "queries: words", marked=frames[i])
+        plots.weights(
+            weights,
+            labels,
+            labels,
+            f"{('first', 'second')[i]} layer",
+            ax,
+            "keys: words",
+            "queries: words",
+            marked=frames[i],
+        )
