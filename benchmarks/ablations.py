@@ -22,7 +22,7 @@ from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.pairs import Pairs
-from course_utils.models.files import load_model
+from course_utils.models.serialization import load_model
 from course_utils.training.corpus import load_pairs
 from course_utils.training.device import choose_device
 from course_utils.training.loop import Trainer, make_batches, train

@@ -13,7 +13,7 @@ from measuring import fill, read_options, timed
 from sacrebleu.metrics import BLEU
 
 from course_utils.data.multi30k import load_multi30k
-from course_utils.models.files import load_model
+from course_utils.models.serialization import load_model
 from course_utils.translation.search import translate_all
 
 WIDTHS, ALPHAS, SENTENCES = (1, 2, 3, 5, 10, 20, 50), (0.0, 1.0), 1000

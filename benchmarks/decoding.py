@@ -31,8 +31,8 @@ from torch import Tensor, nn
 from training import load_pairs
 
 from course_utils.data.subwords import BOS, EOS, PAD, Subwords
-from course_utils.models.conversion import to_torch
-from course_utils.models.files import load_model, load_pretrained
+from course_utils.models.serialization import load_model, load_pretrained
+from course_utils.models.torch_conversion import to_torch
 from course_utils.models.transformer import Transformer, cached_causal_mask
 from course_utils.training.batches import pad
 from course_utils.training.device import choose_precision, keep_freed_memory

@@ -24,7 +24,7 @@ from gpu import save, wait
 from measuring import machine, spread
 from training import load_pairs
 
-from course_utils.models.files import load_model, load_pretrained
+from course_utils.models.serialization import load_model, load_pretrained
 from course_utils.training.device import choose_device
 from course_utils.translation.search import translate_all
 

@@ -13,9 +13,9 @@ from functools import cache, partial
 from measuring import fill, read_options
 
 from course_utils.data.multi30k import load_multi30k
-from course_utils.models.files import load_pretrained
-from course_utils.models.heads import attentions, switched_off, weights_of_heads
+from course_utils.models.head_ablation import attentions, switched_off, weights_of_heads
 from course_utils.models.seq2seq import make_batch
+from course_utils.models.serialization import load_pretrained
 from course_utils.translation.scores import bleu
 from course_utils.translation.search import translate_all
 

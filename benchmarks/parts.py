@@ -19,7 +19,7 @@ from measuring import fill, jobs, page, read_options, timed
 from course_utils.data.small_world import SMALL, SmallPairs, small_world
 from course_utils.data.subwords import Subwords
 from course_utils.data.world import generate_translations
-from course_utils.models.assembled import share_right
+from course_utils.models.custom_transformer import share_right
 from course_utils.models.recurrent import RecurrentTranslator
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares

@@ -3,7 +3,7 @@
     python benchmarks/paths.py [--seeds 5]
 
 All learn from three pairs, 0 to 32 places away (`course_utils/data/recall.py`), two of them also at 0 alone, and three also at twice
-the rate of `fit` (`course_utils/models/layers.py`): no rate was tuned for a setup. Fills paths.csv, which lesson 09 draws.
+the rate of `fit` (`course_utils/models/sequence_layers.py`): no rate was tuned for a setup. Fills paths.csv, which lesson 09 draws.
 
 Then self-attention and the LSTM learn from distances up to 0 and 32, and are tested at the longest one after 100, 500 and 2,000 steps. This
 fills path_steps.csv: does a short path help to learn?
@@ -14,7 +14,14 @@ from measuring import fill, jobs, read_options, timed
 from torch import nn
 
 from course_utils.data.recall import recall_at_distance
-from course_utils.models.layers import Answerer, Convolution, Recurrent, RestrictedSelfAttention, SelfAttention, fit
+from course_utils.models.sequence_layers import (
+    Answerer,
+    Convolution,
+    Recurrent,
+    RestrictedSelfAttention,
+    SelfAttention,
+    fit,
+)
 
 COLUMNS = "setup seed distance answers_right cpu_seconds"
 WIDTH, PAIRS, DISTANCES, TESTED, STEPS = 32, 3, (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32), 500, 2500

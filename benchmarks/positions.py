@@ -16,8 +16,8 @@ from measuring import fill, jobs, read_options, timed
 
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.recall import recall_next
-from course_utils.models.files import load_model
 from course_utils.models.positions import KINDS, NextWord, fit, share_right
+from course_utils.models.serialization import load_model
 from course_utils.training.loop import train
 from course_utils.training.settings import load_preset, make_settings
 from course_utils.translation.scores import bleu

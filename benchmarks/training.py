@@ -38,7 +38,7 @@ from course_utils.data.download import DataError
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import PAD, Subwords, subwords_for
 from course_utils.data.world import generate_translations
-from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.minimal import sinusoidal_positions
 from course_utils.models.transformer import Transformer
 from course_utils.training.batches import Batch, Batches
 from course_utils.training.device import choose_precision, keep_freed_memory

@@ -12,7 +12,7 @@ from itertools import product
 import torch
 from measuring import fill, jobs, read_options, timed
 
-from course_utils.models.compared import LENGTHS, WORLDS
+from course_utils.models.attention_report import LENGTHS, WORLDS
 from course_utils.models.variants import (
     VARIANTS,
     accuracy,

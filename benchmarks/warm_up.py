@@ -9,7 +9,7 @@ each. Fills warm_up.csv, which lesson 13 shows.
 from measuring import fill, jobs, read_options
 
 from course_utils.data.small_world import small_world
-from course_utils.models.assembled import share_right
+from course_utils.models.custom_transformer import share_right
 from course_utils.models.residual import deep
 from course_utils.models.seq2seq import fit, make_batch
 

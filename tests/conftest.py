@@ -111,7 +111,7 @@ def sandbox():
 @pytest.fixture(scope="session")
 def make_grader(sandbox):
     """Make a grader that has answers run there."""
-    from course_utils.grading.judging.grader import Grader
+    from course_utils.grading.judging.notebook_grader import Grader
     from course_utils.grading.judging.sandbox_client import Limits
 
     def make(seed, limits=Limits(), questions=None):  # noqa: B008

@@ -196,13 +196,13 @@ stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(le
 stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(lessons(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('lesson_03_queries_keys_values/tasks/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task').oracle_function")
 stolen("the compiled tasks", BY_PATH + "import marshal\ndef steal(name):\n    code = marshal.loads(open(PLACES['compiled'] + '/' + name + '.pyc', 'rb').read()[16:])\n    space = {'__name__': 'made'}\n    exec(code, space)\n    return space['task'].oracle_function")
 stolen("the repository's solutions", BY_PATH + "import glob, re\ndef steal(name):\n    text = open(glob.glob(PLACES['repository'] + '/course_lessons/lesson_03_*/exercises.py')[0]).read()\n    code = re.search(rf'^def {name}\\(.*?(?=^\\S)', text, re.M | re.S).group()\n    return made('import torch\\nfrom torch import Tensor\\n' + code, name)")
-stolen("the repository's tests", BY_PATH + "import sys\ndef steal(name):\n    sys.path.insert(0, PLACES['repository'] + '/tests')\n    import right_answers\n    return right_answers.RIGHT['03.' + name][0]")
+stolen("the repository's tests", BY_PATH + "import sys\ndef steal(name):\n    sys.path.insert(0, PLACES['repository'] + '/tests')\n    import correct_answers\n    return correct_answers.CORRECT['03.' + name][0]")
 stolen("another's notebook", "import json\ndef steal(name):\n    space = {}\n    exec(''.join(c['source'] + '\\n' for c in json.load(open(PLACES['other']))['cells']), space)\n    return space[name]")
 
 # A learner's test that passes by other means than testing
 CAUGHT = "tests nothing"
 attack("candidate: its closure", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    inner = candidate.__closure__[0].cell_contents\n    return inner.__name__.startswith('right_')")
-attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_lessons.lesson_03_queries_keys_values.tasks import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.RIGHT")
+attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_lessons.lesson_03_queries_keys_values.tasks import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.CORRECT")
 attack("candidate: its traceback", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    try:\n        candidate()\n    except Exception as e:\n        t, names = e.__traceback__, [str(e)]\n        while t:\n            names += [repr(v) for v in t.tb_frame.f_locals.values()]\n            t = t.tb_next\n        return 'right_by' in ' '.join(names)")
 
 
@@ -1072,7 +1072,7 @@ def sandboxed(variant, extent="all"):
 
     from course_utils.grading.ingest.class_settings import read_settings
     from course_utils.grading.ingest.submissions import Found
-    from course_utils.grading.judging.grader import Grader
+    from course_utils.grading.judging.notebook_grader import Grader
     from course_utils.grading.judging.sandbox_client import Limits
     from course_utils.grading.reports.points import score
 

@@ -33,7 +33,7 @@ FILES = sorted(
     path
     for package in PACKAGES
     for path in (PACKAGE.parent / package).rglob("*.py")
-    if name(path) not in FACE and path.parent.name != "right" and path.name not in NOTEBOOKS
+    if name(path) not in FACE and path.parent.name != "correct_answers" and path.name not in NOTEBOOKS
 )
 
 

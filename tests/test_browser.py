@@ -25,7 +25,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe i
 
 FIRST, LESSON = "00_start_here", "02_weighted_sums"
 WRONG = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(0)"
-RIGHT = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
+CORRECT = "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)"
 DIAGNOSIS = "You normalise over the first axis"
 SCREENSHOTS = ROOT / "build" / "screenshots"
 FLAGS = (
@@ -54,8 +54,8 @@ explore(lambda x: (plots.weights(torch.eye(x)), "It is drawn.")[1], x=ipywidgets
 
 EVERY_HEAD = """\
 from course_utils.figures.every_head import every_head
-from course_utils.models.files import load_pretrained
-from course_utils.models.heads import weights_of_heads
+from course_utils.models.serialization import load_pretrained
+from course_utils.models.head_ablation import weights_of_heads
 from course_utils.models.seq2seq import make_batch
 model, subwords = load_pretrained("transformer-en-de")
 source, target, _ = make_batch(subwords.encode(["two men are playing ."]), subwords.encode(["zwei Männer spielen ."]))
@@ -272,7 +272,7 @@ def test_an_exercise_goes_from_stub_to_diagnosis_to_passed(page, lab):
     type_and_run(page, check)
     playwright.expect(output).to_contain_text(DIAGNOSIS)
     output.screenshot(path=SCREENSHOTS / "diagnosis.png")
-    type_and_run(page, answer, RIGHT)
+    type_and_run(page, answer, CORRECT)
     type_and_run(page, check)
     playwright.expect(output).to_contain_text("softmax with a temperature: passed")
     type_and_run(page, answer, BROKEN)

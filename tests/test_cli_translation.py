@@ -32,7 +32,7 @@ from course_utils.data.multi30k import load_multi30k
 from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import BOS, EOS, Subwords
 from course_utils.data.world import generate_translations
-from course_utils.models import files
+from course_utils.models import serialization
 from course_utils.training import corpus, processes
 from course_utils.training import device as devices
 from course_utils.training.corpus import load_pairs
@@ -69,7 +69,7 @@ def here(runs, monkeypatch, tmp_path):
     """Each test in a folder of its own, from which it sees the runs, and no model of the course."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(runs / "runs", tmp_path / "runs")
-    monkeypatch.setattr(files, "PRETRAINED", tmp_path / "none")
+    monkeypatch.setattr(serialization, "PRETRAINED", tmp_path / "none")
     for name in ("RANK", "COURSE_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
@@ -122,7 +122,7 @@ def test_train_says_what_it_does_and_what_comes_next_and_takes_a_new_folder(cour
     ).groups()
     assert "`course translate --model runs/attention-world-2`" in last
 
-    model, subwords = files.load_model("runs/attention-world-2")
+    model, subwords = serialization.load_model("runs/attention-world-2")
     settings = make_settings(json.loads(Path("runs/attention-world-2/settings.json").read_text()))
     val = load_pairs(settings, "val")
     assert float(bleu) == round(scores.bleu(translate.translate(model, subwords, val.sources, 1), val.targets).score, 1)
@@ -262,7 +262,7 @@ def test_there_is_a_process_for_each_gpu_unless_told_otherwise(monkeypatch):
 
 # --- course translate
 def test_lines_in_lines_out(course, monkeypatch):
-    model, subwords = files.load_model("runs/attention-world-1")
+    model, subwords = serialization.load_model("runs/attention-world-1")
     texts = [" ".join(line.split()) for line in SOURCES.split("\n")]
     expected = translate.translate(model, subwords, texts)
     assert expected[1] == "" and all(expected[row] for row in (0, 2, 3))
@@ -282,7 +282,9 @@ def stranger(folder, about=None, **config):
     """A folder with an untrained model, as somebody else may have made it; returns what it might say."""
     subwords = Subwords.words(["\x1b[2J\x1b[31mred\x07 b\u202e end"])
     sizes = {"width": 8, "heads": 2, "hidden": 8, "encoder_layers": 1, "decoder_layers": 1}
-    files.save_model(folder, "transformer", files.make_model("transformer", len(subwords), sizes), subwords, about)
+    serialization.save_model(
+        folder, "transformer", serialization.make_model("transformer", len(subwords), sizes), subwords, about
+    )
     card = json.loads((folder / "model.json").read_text())
     (folder / "model.json").write_text(json.dumps(card | {"config": card["config"] | config}))
     return subwords.decode([[4, 5, 6]])[0]
@@ -340,7 +342,7 @@ def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(monkeypatch, 
 def test_without_a_name_the_courses_model_translates(course, complaint, here, monkeypatch, runs):
     assert "no model was named: name one of runs/attention-world-1, runs/seq2seq-world-1" in complaint("translate")
     shutil.copytree("runs/attention-world-1", here / "shipped" / "transformer-en-de")
-    monkeypatch.setattr(files, "PRETRAINED", here / "shipped")
+    monkeypatch.setattr(serialization, "PRETRAINED", here / "shipped")
     expected = course("translate", *ATTENTION, typed=SOURCES.encode())
     assert course("translate", typed=SOURCES.encode()) == expected
     assert course("translate", "--model", "transformer-en-de", typed=SOURCES.encode()) == expected
@@ -348,7 +350,7 @@ def test_without_a_name_the_courses_model_translates(course, complaint, here, mo
 
 
 def test_what_the_courses_model_has_hardly_ever_read_is_named_and_further_lines_are_counted(course, monkeypatch):
-    monkeypatch.setattr(files, "PRETRAINED", out_of_vocabulary.PRETRAINED)
+    monkeypatch.setattr(serialization, "PRETRAINED", out_of_vocabulary.PRETRAINED)
     course(
         "translate",
         "--width",
@@ -423,8 +425,8 @@ def test_what_may_be_translated_badly_is_warned_of(text, translation, parts):
 
 
 def test_a_text_begins_with_a_small_letter_where_the_model_has_hardly_ever_read_a_capital(monkeypatch):
-    monkeypatch.setattr(files, "PRETRAINED", out_of_vocabulary.PRETRAINED)
-    _, subwords = files.load_pretrained("transformer-en-de")
+    monkeypatch.setattr(serialization, "PRETRAINED", out_of_vocabulary.PRETRAINED)
+    _, subwords = serialization.load_pretrained("transformer-en-de")
     for text, read in (
         ("Outside a building", "outside a building"),
         ("Two dogs", "Two dogs"),
@@ -474,7 +476,7 @@ def test_show_draws_under_each_translation(course):
     plain = course("translate", *ATTENTION, typed=SOURCES.encode()).splitlines()
     blocks = course("translate", *ATTENTION, "--show", typed=SOURCES.encode())
     assert translate_command.LEGEND in course.said
-    model, subwords = files.load_model("runs/attention-world-1")
+    model, subwords = serialization.load_model("runs/attention-world-1")
     expected = ""
     for text, line in zip(SOURCES.split("\n"), plain, strict=True):
         drawn = translate_command.draw(translate.align(model, subwords, text)) + "\n\n" if text else ""
@@ -510,7 +512,7 @@ def test_evaluate_measures_what_the_model_was_trained_on(course, monkeypatch):
         corpus, "load_pairs", lambda settings, split: {("reversed", "test"): pairs}[settings.world["order"], split]
     )
     printed = course("evaluate", *ATTENTION, "--output", "out.txt", "--width", 2, "--alpha", 0.5, "--device", "cpu")
-    model, subwords = files.load_model("runs/attention-world-1")
+    model, subwords = serialization.load_model("runs/attention-world-1")
     translations = translate.translate(model, subwords, pairs.sources, 2, 0.5)
     assert Path("out.txt").read_text() == "".join(f"{line}\n" for line in translations)
     assert "test: 50 sentences\n" in printed
@@ -687,7 +689,7 @@ def test_one_missing_word_does_not_make_the_later_ones_wrong_in_order():
 
 def untrained(kind, subwords):
     torch.manual_seed(1)
-    return files.make_model(kind, len(subwords), {"width": 16, "hidden": 16}).eval()
+    return serialization.make_model(kind, len(subwords), {"width": 16, "hidden": 16}).eval()
 
 
 @pytest.mark.parametrize("kind", ["attention", "transformer"])
@@ -720,7 +722,7 @@ def test_a_words_attention_is_the_mean_of_its_subwords_on_the_sum_of_the_others(
 
 
 def test_aligning_leaves_the_model_as_it_was():
-    _, subwords = files.load_model("runs/attention-world-1")
+    _, subwords = serialization.load_model("runs/attention-world-1")
     model = untrained("attention", subwords).train()
     assert model.dropout.p
     first = translate.align_pairs(model, subwords, ["the  dogs saw"], ["smadu gleni"])
@@ -729,7 +731,7 @@ def test_aligning_leaves_the_model_as_it_was():
     (again,) = translate.align_pairs(model, subwords, ["the dogs saw"], ["smadu gleni"])
     assert first[0].source == ["the", "dogs", "saw"]
     assert np.array_equal(first[0].weights, again.weights)
-    seq2seq, subwords = files.load_model("runs/seq2seq-world-1")
+    seq2seq, subwords = serialization.load_model("runs/seq2seq-world-1")
     assert translate.align_pairs(seq2seq, subwords, ["dogs"], ["smadu"])[0].weights is None
 
 
@@ -791,5 +793,5 @@ def test_every_preset_makes_a_model(kind):
     for preset in preset_names(kind):
         settings = train_command._settings(options(kind, "--preset", preset))
         with torch.device("meta"):
-            files.make_model(kind, 100, settings.model)
+            serialization.make_model(kind, 100, settings.model)
     assert load_preset(kind, "world")["data"] == "world"

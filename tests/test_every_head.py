@@ -8,7 +8,7 @@ import torch
 
 from course_utils.base.errors import CourseError
 from course_utils.figures.every_head import every_head
-from course_utils.models.heads import weights_of_heads
+from course_utils.models.head_ablation import weights_of_heads
 from course_utils.models.transformer import Transformer
 
 SOURCE, TARGET = ["two", "<b>", "EOS"], ["BOS", "zwei", "Hunde", "laufen"]

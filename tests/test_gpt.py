@@ -16,7 +16,7 @@ from course_utils.data.recall import recall_next
 from course_utils.data.tales import CHARACTERS, decode, encode, surprise, tale, tales
 from course_utils.figures import diagrams, plots
 from course_utils.models import gpt
-from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.minimal import sinusoidal_positions
 
 ALL = {"norm": "rms", "positions": "rotary", "gated": True, "groups": 2}
 EACH = [{}, *({name: value} for name, value in ALL.items()), ALL]

@@ -13,11 +13,11 @@ from submissions import ATTENTION, CAUSAL, PADDING, grades, needs_sandbox, noteb
 
 from course_utils.base.errors import CourseError
 from course_utils.commands import main
-from course_utils.grading.grade import grade_class
 from course_utils.grading.handing_out.release import release
 from course_utils.grading.ingest.class_settings import Settings, read_settings
 from course_utils.grading.ingest.overrides import read_overrides
 from course_utils.grading.ingest.written_answers import PLACE, Written, in_words
+from course_utils.grading.pipeline import grade_class
 from course_utils.grading.reports.pages import write_in_words
 from course_utils.grading.storage.normalise import displayable
 from course_utils.grading.storage.record import TO_BE_READ, Graded, Person, Result, Verdict

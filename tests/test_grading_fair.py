@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 import pytest
 import sampling
-from right_answers import FILES, RIGHT, exercises_of
+from correct_answers import CORRECT, FILES, exercises_of
 from submissions import wanted
 from test_tasks import TASKS
 
@@ -21,9 +21,9 @@ BUSY = 2  # other processes that each would like a core, beside the tests' own
 
 def styles():
     """Per notebook: its cells, and which task each answers. A lesson's i-th styles share a notebook."""
-    for lesson in sorted({task_id[:2] for task_id in RIGHT}):
-        ids = [task_id for task_id in RIGHT if task_id.startswith(lesson)]
-        counts = [[(task_id, i) for i in range(len(RIGHT[task_id]))] for task_id in ids]
+    for lesson in sorted({task_id[:2] for task_id in CORRECT}):
+        ids = [task_id for task_id in CORRECT if task_id.startswith(lesson)]
+        counts = [[(task_id, i) for i in range(len(CORRECT[task_id]))] for task_id in ids]
         for i, column in enumerate(zip_longest(*counts)):
             chosen = [pair for pair in column if pair]
             yield f"right {lesson} {i}", [answer_cell(*pair) for pair in chosen], [task_id for task_id, _ in chosen]
@@ -35,7 +35,7 @@ def styles():
 def answer_cell(task_id, place):
     """A cell that answers a task with one style; the names that the style's source needs are held apart from the answers'."""
     source = FILES[task_id].read_text(encoding="utf-8")
-    return f"styles = {{}}\nexec({source!r}, styles)\n{TASKS[task_id].answer_name} = styles['RIGHT'][{place}]"
+    return f"styles = {{}}\nexec({source!r}, styles)\n{TASKS[task_id].answer_name} = styles['CORRECT'][{place}]"
 
 
 def solution_imports(lesson):

@@ -17,8 +17,8 @@ import pytest
 import sampling
 import timeouts
 import torch
+from correct_answers import exercises_of
 from lesson_03_tasks import FOUR, states
-from right_answers import exercises_of
 from submissions import ATTENTION, CAUSAL, PADDING, grades, needs_sandbox, notebook
 from test_tasks import solution_of
 
@@ -33,7 +33,6 @@ from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
 from course_utils.commands import main
-from course_utils.grading.grade import grade_class, what_to_grade, which_lessons
 from course_utils.grading.handing_out.nbgrader import export
 from course_utils.grading.handing_out.release import release
 from course_utils.grading.ingest import lessons
@@ -41,9 +40,10 @@ from course_utils.grading.ingest.class_settings import Settings
 from course_utils.grading.ingest.notebook_file import Notebook, read_notebook
 from course_utils.grading.ingest.submissions import Found, canvas_id, find
 from course_utils.grading.ingest.tampering import find_tampering
-from course_utils.grading.judging import grader as graders
+from course_utils.grading.judging import notebook_grader as graders
 from course_utils.grading.judging import sandbox_client
-from course_utils.grading.judging.grader import Grader, result_key
+from course_utils.grading.judging.notebook_grader import Grader, result_key
+from course_utils.grading.pipeline import grade_class, what_to_grade, which_lessons
 from course_utils.grading.reports.class_page import class_page
 from course_utils.grading.reports.pages import feedback
 from course_utils.grading.reports.points import score
@@ -244,7 +244,7 @@ def test_a_judge_that_takes_too_long_or_too_much_costs_that_answer_alone(grade, 
         return judged(task, *given, **named)
 
     monkeypatch.setattr(judge, "judge", slow_or_large)
-    monkeypatch.setattr("course_utils.grading.judging.grader._unreadable", lambda task: judged(task, (), None))
+    monkeypatch.setattr("course_utils.grading.judging.notebook_grader._unreadable", lambda task: judged(task, (), None))
     result = grade("import torch", PADDING, CAUSAL, ATTENTION)
     assert states(result) == ["error", "passed", "error", "missing"]
 

@@ -20,9 +20,9 @@ from course_utils.checks import catalogue
 from course_utils.grading.ingest.class_settings import Settings
 from course_utils.grading.ingest.overrides import Override
 from course_utils.grading.ingest.written_answers import Written
-from course_utils.grading.reports import results, sentences
+from course_utils.grading.reports import exports, sentences
 from course_utils.grading.reports.class_page import class_page
-from course_utils.grading.reports.gradebook import graded_class
+from course_utils.grading.reports.class_results import graded_class
 from course_utils.grading.reports.points import MARKED_LATE
 from course_utils.grading.storage import normalise
 from course_utils.grading.storage.journal import Journal
@@ -102,7 +102,7 @@ def files(folder):
 
 
 def written(tmp_path, students, tasks=TASKS, title="Lessons 2 and 3", **more):
-    results.write_all(tmp_path, iter(students), tasks, title, AT, **more)
+    exports.write_all(tmp_path, iter(students), tasks, title, AT, **more)
     return files(tmp_path)
 
 
@@ -339,12 +339,12 @@ def test_ags_takes_each_score(tmp_path):
 
 def test_a_time_without_its_zone_is_refused(tmp_path):
     with pytest.raises(ValueError, match="time zone"):
-        results.write_all(tmp_path, [], TASKS, "x", datetime(2026, 11, 20))
+        exports.write_all(tmp_path, [], TASKS, "x", datetime(2026, 11, 20))
 
 
 def test_the_same_input_gives_the_same_bytes_also_over_older_files(tmp_path):
     first = written(tmp_path / "a", [one(text="ü"), absent()])
-    paths = results.write_all(tmp_path / "b", [one("ada"), absent()], TASKS, "x", AT)
+    paths = exports.write_all(tmp_path / "b", [one("ada"), absent()], TASKS, "x", AT)
     assert [path.name for path in paths] == [
         "grades.csv",
         "nbgrader.csv",
@@ -420,7 +420,7 @@ def fits_any_system(name):
 
 @given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True))
 def test_two_students_never_share_a_file_on_any_system(students):
-    names = [results.file_name(student) for student in students]
+    names = [exports.file_name(student) for student in students]
     assert names[0].casefold() != names[1].casefold()
     assert all(map(fits_any_system, names))
 
@@ -431,19 +431,19 @@ def test_two_students_never_share_a_file_on_any_system(students):
     + ["a" * 300, "ada\n", "\ud800", "\u202e", "anna-0123456789", "明日香", "C:x"],
 )
 def test_a_name_that_cannot_be_a_files_is_changed_and_carries_its_hash(student):
-    name = results.file_name(student)
+    name = exports.file_name(student)
     assert fits_any_system(name) and name != student and re.search("-[0-9a-f]{10}$", name)
 
 
 @pytest.mark.parametrize("student", ["ada", "ab123", "ada.berg", "x_1-b", "console", "index1"])
 def test_plain_identifiers_stay_as_they_are(student):
-    assert results.file_name(student) == student
+    assert exports.file_name(student) == student
 
 
 def test_memory_does_not_grow_with_the_class(tmp_path):
     def peak(size):
         tracemalloc.start()
-        results.write_all(tmp_path / str(size), (one(f"s{i}", "text") for i in range(size)), TASKS, "x", AT)
+        exports.write_all(tmp_path / str(size), (one(f"s{i}", "text") for i in range(size)), TASKS, "x", AT)
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most

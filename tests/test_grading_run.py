@@ -22,12 +22,12 @@ from submissions import ATTENTION, CAUSAL, PADDING, needs_sandbox, notebook
 
 from course_utils.base.errors import CourseError
 from course_utils.commands import main
-from course_utils.grading.grade import grade_class, what_to_grade
 from course_utils.grading.ingest.submissions import Found, find
 from course_utils.grading.judging import pool
-from course_utils.grading.judging.grader import decides_on_verdicts, result_key
+from course_utils.grading.judging.notebook_grader import decides_on_verdicts, result_key
 from course_utils.grading.judging.pool import Plan
 from course_utils.grading.judging.sandbox_client import Limits
+from course_utils.grading.pipeline import grade_class, what_to_grade
 from course_utils.grading.sandbox import policy
 from course_utils.grading.storage.journal import NAME, Journal, JournalError
 from course_utils.grading.storage.record import Result
@@ -357,7 +357,7 @@ def test_a_wrong_word_is_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, 
 
 
 def test_a_sign_of_life_comes_before_what_takes_seconds_to_import(tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "course_utils.grading.grade", None)  # importing it fails
+    monkeypatch.setitem(sys.modules, "course_utils.grading.pipeline", None)  # importing it fails
     assert main(["grade", str(tmp_path), "--out", str(tmp_path / "results")]) == 2
     assert capsys.readouterr().err.startswith(f"Looking through {tmp_path.as_posix()} …\ncourse: ")
 
@@ -408,7 +408,7 @@ def test_verdicts_are_kept_for_the_bytes_that_were_graded(tmp_path, graded_here,
 def test_what_decides_on_verdicts_is_read_from_imports():
     """A journal's results are taken anew when any of these changes, and stay when only what is written from them does."""
     of_lessons = {
-        "shared/properties.py",
+        "shared/weight_properties.py",
         "lesson_04_alignment_scores/tasks/_scores.py",
         "lesson_02_weighted_sums/tasks/softmax.py",
     }

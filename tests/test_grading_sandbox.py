@@ -313,7 +313,7 @@ def test_what_a_hostile_process_says_of_its_functions_costs_little_and_gains_not
 
 MADE_UP_STEP = """
 import torch
-from course_utils.models.plain import beam_search as reference
+from course_utils.models.minimal import beam_search as reference
 
 def decoder(seed, V=5):
     def step(prefix):
@@ -507,12 +507,12 @@ def test_what_is_public_can_be_imported_in_the_sandbox_and_nothing_else_can(sand
     replaced = {
         "course_utils.learner",
         "course_utils.learner.notebook",
-        "course_utils.learner.own",
+        "course_utils.learner.train_answers",
         "course_utils.commands.doctor",
         "course_utils.grading.handing_out.nbgrader",
     }
     withheld = sorted(
-        set(modules(stand_ins.WITHHELD_PACKAGES)) - {"course_utils.models", "course_utils.models.compared"}
+        set(modules(stand_ins.WITHHELD_PACKAGES)) - {"course_utils.models", "course_utils.models.attention_report"}
     )
     private = sorted(set(modules(["."])) - set(public) - set(modules(stand_ins.WITHHELD_PACKAGES)) - above - replaced)
     assert len(public) > 20 and len(private) > 50 and len(withheld) > 30
@@ -526,7 +526,7 @@ def test_what_is_public_can_be_imported_in_the_sandbox_and_nothing_else_can(sand
         for folder in ("../course_lessons", "learner", "authoring", *stand_ins.WITHHELD_PACKAGES)
         for file in (policy.PACKAGE / folder).resolve().rglob("*.*")
     )
-    files += [str(policy.PACKAGE / "checks/judge.py"), str(policy.PACKAGE / "grading/judging/grader.py")]
+    files += [str(policy.PACKAGE / "checks/judge.py"), str(policy.PACKAGE / "grading/judging/notebook_grader.py")]
     unread = (
         f"found = []\nfor file in {files}:\n    try:\n        found.append(open(file).read(1))\n    except OSError:\n        pass\n"
         "assert not found, found"

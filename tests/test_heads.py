@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from course_utils.base.errors import CourseError
-from course_utils.models.heads import attentions, switched_off, weights_of_heads
+from course_utils.models.head_ablation import attentions, switched_off, weights_of_heads
 from course_utils.models.transformer import Transformer
 
 SOURCE, TARGET = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]]), torch.tensor([[1, 8, 9], [1, 10, 0]])

@@ -225,15 +225,15 @@ def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course)
 
 
 SAID = {  # by student: what the cell of 02.q1 says, and the state and points that it earns
-    "right": ('check("02.q1", "RIGHT", seed=7)', "passed", 1),
+    "right": ('check("02.q1", "CORRECT", seed=7)', "passed", 1),
     "wrong": ('check("02.q1", "WRONG", seed=7)', "failed", 0),
     "blank": ('check("02.q1", ..., seed=7)', "missing", 0),
-    "unseeded": ('check("02.q1", "RIGHT")', "not run", 0),
-    "other_order": ('check("02.q1", "RIGHT", seed=8)', "not run", 0),
+    "unseeded": ('check("02.q1", "CORRECT")', "not run", 0),
+    "other_order": ('check("02.q1", "CORRECT", seed=8)', "not run", 0),
     "no_letter": ('check("02.q1", "z", seed=7)', "not attempted", 0),
-    "last_counts": ('check("02.q1", "WRONG", seed=7)\ncheck("02.q1", "RIGHT", seed=7)', "passed", 1),
+    "last_counts": ('check("02.q1", "WRONG", seed=7)\ncheck("02.q1", "CORRECT", seed=7)', "passed", 1),
     "many": ('for letter in "abcd" * 99: check("02.q1", letter, seed=7)\ncheck("02.q1", "WRONG", seed=7)', "failed", 0),
-    "huge": ('check("02.q1", "RIGHT" * 10**7, seed=7)', "not attempted", 0),
+    "huge": ('check("02.q1", "CORRECT" * 10**7, seed=7)', "not attempted", 0),
     "floods": ('for i in range(10**5): check(str(i), "a", seed=7)', "missing", 0),
     "forges": (
         'import sys\nsys.modules["course_utils.learner.notebook"].answers = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
@@ -260,7 +260,7 @@ def test_a_class_may_be_graded_on_questions(tmp_path, in_the_course, graded_here
     letters = {text: letter for letter, text in question.options(7)}
     right, wrong = letters[question.right[0]], letters[question.wrong[0][0]]
     for student, (source, _, _) in SAID.items():
-        cells["02-q1"]["source"] = source.replace("RIGHT", right).replace("WRONG", wrong)
+        cells["02-q1"]["source"] = source.replace("CORRECT", right).replace("WRONG", wrong)
         cells["02-q2"]["source"] = 'check("02.q2", 0.75, seed=7)'
         path = tmp_path / "submissions" / f"{student}.ipynb"
         path.parent.mkdir(exist_ok=True)
@@ -528,7 +528,9 @@ def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, i
     assert "Upload `attention-course.zip` beside it" in (folder / "README.md").read_text(encoding="utf-8")
     with zipfile.ZipFile(folder / "attention-course.zip") as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
-    assert not [name for name in held if "_exercises.py" in name or "/right/" in name or "__pycache__" in name]
+    assert not [
+        name for name in held if "_exercises.py" in name or "/correct_answers/" in name or "__pycache__" in name
+    ]
     own = json.loads(held["attention-course/course_lessons/answers.json"])
     assert set(own) == set(answers()) and set(own.values()) == {
         "# The solutions are handed out from Thursday, 5 December 2999, 00:00 (UTC) on."

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from right_answers import exercises_of
+from correct_answers import exercises_of
 from test_tasks import TASKS
 
 from course_utils.checks.answer import judge_answer

@@ -18,7 +18,7 @@ from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.checks.running.run import run
-from course_utils.grading.judging.grader import Candidates
+from course_utils.grading.judging.notebook_grader import Candidates
 from course_utils.grading.judging.sandbox_client import Limits, Wanted
 from course_utils.grading.sandbox import policy
 
@@ -35,7 +35,7 @@ def _lesson():
 
 TASKS = _lesson()
 
-RIGHT = {
+CORRECT = {
     "two_layers": """
         def two_layers(x, weights):
             return (x @ weights["in"].T).tanh() @ weights["out"].T
@@ -114,7 +114,7 @@ RIGHT = {
     """,
 }  # fmt: skip
 PREAMBLE = "import torch\nimport numpy as np\nfrom torch import nn\n"
-STYLES = [(name, textwrap.dedent(style)) for name, text in RIGHT.items() for style in text.split("        ---\n")]
+STYLES = [(name, textwrap.dedent(style)) for name, text in CORRECT.items() for style in text.split("        ---\n")]
 
 
 def made(name, source):
@@ -125,7 +125,7 @@ def made(name, source):
 
 def test_the_names_of_answers_are_those_of_their_kind():
     assert TASKS["gated_layer"].answer_name == "GatedLayer" and TASKS["two_layers"].answer_name == "two_layers"
-    assert set(RIGHT) == set(TASKS)
+    assert set(CORRECT) == set(TASKS)
 
 
 @pytest.mark.parametrize(("name", "source"), STYLES, ids=[f"{n}-{i}" for i, (n, _) in enumerate(STYLES)])
@@ -255,7 +255,7 @@ def test_what_float32_cannot_tell_apart_is_right_and_what_it_can_is_not():
 
 # Modules
 
-GATED = textwrap.dedent(RIGHT["gated_layer"].split("        ---\n")[0])
+GATED = textwrap.dedent(CORRECT["gated_layer"].split("        ---\n")[0])
 
 
 def gated(old="", new="", before=""):

@@ -6,14 +6,14 @@ from tensors import drawn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.recall import AT_ONCE, KEYS, VALUES, recall_at_distance
-from course_utils.models.layers import (
+from course_utils.models.minimal import self_attention
+from course_utils.models.sequence_layers import (
     Convolution,
     Recurrent,
     RestrictedSelfAttention,
     SelfAttention,
     multiplications,
 )
-from course_utils.models.plain import self_attention
 
 D = 5
 

@@ -223,7 +223,7 @@ def test_each_breach_in_a_lesson_and_a_solution(course, name, old, new, piece, m
     assert breach.startswith(f"{name}{place}: {message}")
 
 
-RIGHT = [
+CORRECT = [
     (NAMES[0], SILENT, SILENT * 31, "52 cells"),
     (NAMES[0], "step = 3\nstep", LONG_CODE.replace("a0 = 0\na1 = 1\n", "") + "1", "20 lines of code"),
     (NAMES[0], "Words are numbers here.", words(32), "a sentence of 32 words"),
@@ -238,7 +238,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "old", "new", "what"), RIGHT, ids=[right[-1] for right in RIGHT])
+@pytest.mark.parametrize(("name", "old", "new", "what"), CORRECT, ids=[right[-1] for right in CORRECT])
 def test_what_is_still_right(course, name, old, new, what):
     course.change(name, old, new)
     assert course.lint() == []

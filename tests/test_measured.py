@@ -6,7 +6,7 @@ import random
 import pytest
 
 from course_utils.data import measured
-from course_utils.models import compared
+from course_utils.models import attention_report
 
 
 def figures(name):
@@ -16,7 +16,7 @@ def figures(name):
 DIFFERENCES = {
     "balance": lambda: figures("lesson_18_mixture_of_experts").ways_to_balance()._repr_html_(),
     "translators": lambda: figures("lesson_18_mixture_of_experts").compare_layers()._repr_html_(),
-    "variants": lambda: str(compared.Report("mine", {}, {"once": [[0.5, 0.4, 0.3], [0.6, 0.5, 0.4]]})),
+    "variants": lambda: str(attention_report.Report("mine", {}, {"once": [[0.5, 0.4, 0.3], [0.6, 0.5, 0.4]]})),
 }
 
 

@@ -1,4 +1,4 @@
-"""Tests of `course_utils.models.files` and `course_utils.translation.translate`: a model's folder and who may have made it, and what it says."""
+"""Tests of `course_utils.models.serialization` and `course_utils.translation.translate`: a model's folder and who may have made it, and what it says."""
 
 import hashlib
 import json
@@ -12,8 +12,8 @@ from safetensors.torch import load_file, save, save_file
 
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import EOS, Subwords
-from course_utils.models import files
-from course_utils.models.files import load_model, load_pretrained, make_model, pretrained_names, save_model
+from course_utils.models import serialization
+from course_utils.models.serialization import load_model, load_pretrained, make_model, pretrained_names, save_model
 from course_utils.translation import scores, translate
 
 TEXTS = ["the old dog followed my friend", "the king saw your house", "a bird sang near the river"]
@@ -234,7 +234,7 @@ def test_a_path_is_no_name_of_a_pretrained_model():
 
 
 def test_a_pretrained_model_is_loaded_by_name(saved, monkeypatch):
-    monkeypatch.setattr(files, "PRETRAINED", saved.parent)
+    monkeypatch.setattr(serialization, "PRETRAINED", saved.parent)
     assert pretrained_names() == ["model"]
     assert torch.equal(said_by(load_pretrained("model")[0]), said_by(model_of()))
 

@@ -17,8 +17,8 @@ import fuzzing
 import pytest
 import sampling
 import torch
+from correct_answers import CORRECT
 from filelock import FileLock
-from right_answers import RIGHT
 from test_tasks import TASKS, answers, judge_briefly, solution_of
 
 from course_utils.checks import explain
@@ -224,8 +224,8 @@ def test_fuzzed_inputs_tell_most_mistakes_apart_and_show_most_right_answers_to_b
     """Not all: some go wrong on garbage or infinity only, and of two results that are equally good a right answer may take either."""
     right = solution_of(task.id)
     told = [mistake.name for mistake in task.mistakes if not same_function(task, right, mistake.function, 30)]
-    same = [answer for answer in RIGHT[task.id] if same_function(task, right, answer, 30)]
-    fault = f"drawn inputs show {len(told)} of {len(task.mistakes)} mistakes to be wrong and {len(same)} of {len(RIGHT[task.id])} right answers to be right"
-    assert len(told) > len(task.mistakes) / 2 and len(same) > len(RIGHT[task.id]) / 2, (
+    same = [answer for answer in CORRECT[task.id] if same_function(task, right, answer, 30)]
+    fault = f"drawn inputs show {len(told)} of {len(task.mistakes)} mistakes to be wrong and {len(same)} of {len(CORRECT[task.id])} right answers to be right"
+    assert len(told) > len(task.mistakes) / 2 and len(same) > len(CORRECT[task.id]) / 2, (
         f"{fault}: if the inputs do not fit the task, `INPUTS` in right/ says what to draw"
     )

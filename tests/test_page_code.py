@@ -6,7 +6,7 @@ from script_loader import program
 
 from course_utils.data.lookups import lookups, read
 from course_utils.data.stories import stories
-from course_utils.models import layers, memory, sentiment, seq2seq, variants
+from course_utils.models import memory, sentiment, seq2seq, sequence_layers, variants
 from course_utils.models.attention import causal_mask
 from course_utils.translation import scores
 
@@ -76,10 +76,10 @@ def test_lesson_06_holds_the_alignment_error_rate():
 @pytest.mark.parametrize("name, sizes", [("SelfAttention", (6,)), ("RestrictedSelfAttention", (6, 2))])
 def test_lesson_09_holds_the_layers_that_it_counts(name, sizes):
     shown, x = page("09_self_attention"), torch.randn(2, 7, 6)
-    theirs, ours = getattr(shown, name)(*sizes), getattr(layers, name)(*sizes)
+    theirs, ours = getattr(shown, name)(*sizes), getattr(sequence_layers, name)(*sizes)
     theirs.load_state_dict(ours.state_dict())
     torch.testing.assert_close(theirs(x), ours(x))
-    assert shown.multiplications(theirs, x) == layers.multiplications(ours, x)
+    assert shown.multiplications(theirs, x) == sequence_layers.multiplications(ours, x)
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
 
 

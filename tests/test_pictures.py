@@ -18,7 +18,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.base.paths import name_of
-from course_utils.figures import pictures, plots, words
+from course_utils.figures import alt_text, pictures, plots
 from course_utils.figures.widgets import explore
 from course_utils.site import pages
 
@@ -53,7 +53,7 @@ def test_choices_have_a_colour_and_a_number_each_and_are_told_by_row():
     plots.choices([[0, 0, 2], [1, 1, 1]], "who answers", xlabel="word", ylabel="language")
     ax = plt.gca()
     assert texts(ax) == ["1", "1", "3", "2", "2", "2"]
-    said = words.describe(ax.figure)
+    said = alt_text.describe(ax.figure)
     assert said.startswith("A grid of choices, “who answers”") and "language" in said
     assert said.endswith("Row 1: mostly 1, in 2 of 3 columns. Row 2: mostly 2, in 3 of 3 columns.")
 
@@ -238,14 +238,14 @@ IN_WORDS = [
 @pytest.mark.parametrize(("draw", "parts"), IN_WORDS, ids=range(len(IN_WORDS)))
 def test_a_picture_is_told_in_words(draw, parts):
     draw()
-    told = words.describe(plt.gcf())
+    told = alt_text.describe(plt.gcf())
     assert told.endswith(".") and not [part for part in parts if part not in told], told
 
 
 def test_a_notebook_shows_a_picture_with_its_words():
     shell = InteractiveShell.instance()
     try:
-        words.attach()
+        alt_text.attach()
         draw_grid()
         data, metadata = shell.display_formatter.format(plt.gcf())
         plt.close("all")
@@ -280,7 +280,7 @@ LIGHT = {"needs_background": "light"}
 def test_a_picture_keeps_its_colours_in_the_dark_where_they_are_what_it_shows(draw, ground):
     """JupyterLab makes a class of the metadata of a PNG; in HTML the picture bears it already."""
     draw()
-    data, metadata = words.bundle(plt.gcf())
+    data, metadata = alt_text.bundle(plt.gcf())
     del metadata["image/png"]
     assert metadata == ground
     assert ('class="jp-needs-light-background"' in data["text/html"]) == bool(ground)
@@ -314,14 +314,14 @@ def test_a_page_is_told_a_picture_s_words_and_whether_it_keeps_its_colours(tmp_p
 
 
 def test_a_picture_that_cannot_be_told_is_shown_all_the_same(monkeypatch):
-    monkeypatch.setattr(words, "describe", lambda figure: 1 / 0)
+    monkeypatch.setattr(alt_text, "describe", lambda figure: 1 / 0)
     plt.plot([1, 2])
-    data, _ = words.bundle(plt.gcf())
+    data, _ = alt_text.bundle(plt.gcf())
     assert data["image/png"] and 'alt="A picture."' in data["text/html"]
 
 
 def test_words_with_marks_of_html_stay_words():
-    assert 'alt="a &lt; b &quot;c&quot;"' in words.image(bytes(24), 'a < b "c"', {})
+    assert 'alt="a &lt; b &quot;c&quot;"' in alt_text.image(bytes(24), 'a < b "c"', {})
 
 
 def test_cells_that_are_marked_have_a_frame():

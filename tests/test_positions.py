@@ -8,7 +8,7 @@ from tensors import drawn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.recall import WORDS, recall_next
-from course_utils.models.plain import rotate
+from course_utils.models.minimal import rotate
 from course_utils.models.positions import KINDS, NextWord, fit, share_right
 
 

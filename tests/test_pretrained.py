@@ -18,7 +18,7 @@ from course_utils.data.measured import measured_once
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.shakespeare import CHARACTERS, ENDS, load_shakespeare
 from course_utils.data.tales import decode, encode
-from course_utils.models import files
+from course_utils.models import serialization
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import align, translate
 
@@ -28,14 +28,14 @@ NAMES = (TRANSLATORS[0], PLAYS, *TRANSLATORS[1:])
 
 
 def test_all_ship_in_nineteen_megabytes():
-    assert files.pretrained_names() == list(NAMES)
-    assert files.pretrained_names(translators=True) == list(TRANSLATORS)
-    assert sum(path.stat().st_size for path in files.PRETRAINED.rglob("*") if path.is_file()) <= 19_000_000
+    assert serialization.pretrained_names() == list(NAMES)
+    assert serialization.pretrained_names(translators=True) == list(TRANSLATORS)
+    assert sum(path.stat().st_size for path in serialization.PRETRAINED.rglob("*") if path.is_file()) <= 19_000_000
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_card_tells_the_truth_about_the_files(name):
-    folder = files.PRETRAINED / name
+    folder = serialization.PRETRAINED / name
     card, about = (folder / "README.md").read_text(encoding="utf-8"), json.loads((folder / "model.json").read_text())
     sha256 = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     assert about["sha256"] == sha256 and sha256 in card
@@ -53,7 +53,7 @@ def test_the_card_tells_the_truth_about_the_files(name):
 
 @pytest.mark.parametrize("name", TRANSLATORS)
 def test_it_translates_and_attention_looks_at_the_word_it_translates(name):
-    model, subwords = files.load_pretrained(name)
+    model, subwords = serialization.load_pretrained(name)
     text = "A man in a red shirt is riding a bicycle."
     found = align(model, subwords, text)
     man, bicycle = {"de": ("Mann", "Fahrrad"), "fr": ("homme", "vélo")}[name[-2:]]
@@ -70,7 +70,7 @@ def test_it_translates_and_attention_looks_at_the_word_it_translates(name):
     [("attention-en-fr", 45), ("seq2seq-en-fr", 25), ("transformer-en-de", 34), ("transformer-gpu-en-de", 37)],
 )
 def test_bleu_is_near_what_the_card_says(name, least, real_data):
-    model, subwords = files.load_pretrained(name)
+    model, subwords = serialization.load_pretrained(name)
     pairs = load_multi30k("test_2016_flickr", name[-5:])
     assert bleu(translate(model, subwords, pairs.sources[:200], width=2), pairs.targets[:200]).score > least
 
@@ -80,7 +80,7 @@ def test_another_name_is_refused_in_one_sentence():
         CourseError,
         match=r"no model 'gpt' ships with the course .did you mean .gpt-shakespeare...: name one of attention-en-fr, gpt-shakespeare, seq2",
     ):
-        files.load_pretrained("gpt")
+        serialization.load_pretrained("gpt")
 
 
 # --- the model that continues plays
@@ -100,17 +100,17 @@ def test_without_the_plays_one_sentence_says_so(monkeypatch, tmp_path):
 
 
 def test_it_needs_as_few_bits_as_its_card_and_its_table_say(real_data):
-    plays, folder = program("shakespeare"), files.PRETRAINED / PLAYS
+    plays, folder = program("shakespeare"), serialization.PRETRAINED / PLAYS
     (measured,) = measured_once("shakespeare", "bits", setup=PLAYS)[0]
     assert f"| 1 | {measured:.2f} |" in (folder / "README.md").read_text(encoding="utf-8")
     assert plays.card() == (folder / "README.md").read_text(encoding="utf-8")
-    model, characters = files.load_pretrained(PLAYS)
+    model, characters = serialization.load_pretrained(PLAYS)
     assert characters == CHARACTERS
     assert plays.held_out_bits(model, load_shakespeare("test")) == pytest.approx(measured, abs=0.002)
 
 
 def test_it_continues_a_play_with_words_of_the_text(real_data):
-    model, characters = files.load_pretrained(PLAYS)
+    model, characters = serialization.load_pretrained(PLAYS)
     ids, draw = encode("\nROMEO:\n", characters)[None], torch.Generator().manual_seed(0)
     with torch.no_grad():
         while ids.shape[1] < 128:
@@ -161,8 +161,8 @@ def test_what_translates_refuses_it(capsys):
 
 def test_characters_that_do_not_fit_are_told(tmp_path):
     for name in ("model.json", "model.safetensors"):
-        (tmp_path / name).write_bytes((files.PRETRAINED / PLAYS / name).read_bytes())
+        (tmp_path / name).write_bytes((serialization.PRETRAINED / PLAYS / name).read_bytes())
     card = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
     (tmp_path / "model.json").write_text(json.dumps(card | {"characters": CHARACTERS[1:]}), encoding="utf-8")
     with pytest.raises(CourseError, match="model.json has 64 characters, and the model 65: copy both anew"):
-        files.load_model(tmp_path)
+        serialization.load_model(tmp_path)

@@ -11,7 +11,7 @@ import re
 import pytest
 import torch
 import torch.nn.functional as F
-from right_answers import LESSONS, exercises_of
+from correct_answers import LESSONS, exercises_of
 from test_tasks import TASKS, solution_of
 from torch import nn
 from torch.func import functional_call

@@ -28,15 +28,15 @@ from course_utils.checks import catalogue
 from course_utils.checks.report import with_code
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import EOS
-from course_utils.models.files import PRETRAINED, load_pretrained
-from course_utils.models.heads import weights_of_heads
+from course_utils.models.head_ablation import weights_of_heads
+from course_utils.models.serialization import PRETRAINED, load_pretrained
 from course_utils.translation.out_of_vocabulary import MANY, in_small_letters, small_start, straight, warnings_of
 from course_utils.translation.search import translate_all
 
 ROOT = Path(__file__).resolve().parent.parent
 if sys.version_info < (3, 11):
     pytest.skip("the libraries that write the site need Python 3.11", allow_module_level=True)
-from course_utils.site import build, contents, mathematics, moving, pages  # noqa: E402
+from course_utils.site import build, contents, mathematics, pages, slider_frames  # noqa: E402
 
 LESSONS = ["00", "02"]  # they train nothing, and have a slider each
 SENTENCES = (
@@ -685,7 +685,7 @@ def test_a_lesson_whose_data_are_missing_gets_those_sliders_that_need_none_and_a
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
     said = []
     with ThreadPoolExecutor() as thread:  # playwright's event loop runs in this one
-        found = thread.submit(moving.of_lesson, tmp_path, "90_pictures", said.append).result()
+        found = thread.submit(slider_frames.of_lesson, tmp_path, "90_pictures", said.append).result()
     assert [len(one["frames"]) for one in found.values()] == [3] and list(found) == [notebook.cells[3].id]
     assert said[1].startswith(
         "Lesson 90_pictures lacks sliders, and its page shows still pictures instead: cell 1 failed with"
@@ -814,19 +814,23 @@ def test_every_formula_of_the_course_can_be_written():
 
 def test_a_slider_stops_where_it_begins_and_at_both_ends():
     slider = ipywidgets.FloatSlider(value=0.55, min=0, max=1, step=0.1)
-    assert moving.positions(slider)[0] == 0 and 0.55 in moving.positions(slider) and len(moving.positions(slider)) == 11
+    assert (
+        slider_frames.positions(slider)[0] == 0
+        and 0.55 in slider_frames.positions(slider)
+        and len(slider_frames.positions(slider)) == 11
+    )
     log = ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=1, step=0.5)
-    assert moving.positions(log) == pytest.approx([0.1, 10**-0.5, 1, 10**0.5, 10])
-    assert moving.positions(ipywidgets.Text(value="a")) == []
+    assert slider_frames.positions(log) == pytest.approx([0.1, 10**-0.5, 1, 10**0.5, 10])
+    assert slider_frames.positions(ipywidgets.Text(value="a")) == []
 
 
 @pytest.mark.parametrize("sizes", [(400,), (41, 41), (11, 40, 19, 19), (5, 4)])
 def test_sliders_get_fewer_stops_until_their_pictures_are_few(sizes):
     stops = {str(place): list(range(size)) for place, size in enumerate(sizes)}
     shown = {name: min(7, len(values) - 1) for name, values in stops.items()}
-    found = moving.thinned(stops, shown)
+    found = slider_frames.thinned(stops, shown)
     count = torch.tensor([len(values) for values in found.values()]).prod()
-    assert min(20, count) <= count <= moving.MOST
+    assert min(20, count) <= count <= slider_frames.MOST
     for name, values in found.items():
         assert values == sorted(set(values)) and {0, stops[name][-1], shown[name]} <= set(values)
 

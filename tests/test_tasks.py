@@ -8,7 +8,7 @@ import re
 import pytest
 import sampling
 import torch
-from right_answers import RIGHT, exercises_of
+from correct_answers import CORRECT, exercises_of
 
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
@@ -93,7 +93,7 @@ def test_a_task_is_complete(task):
     assert len(task.hints) == 3
     assert 1 <= task.difficulty <= 5 and 1 <= task.importance <= 5 and 0 < task.minutes <= 60
     assert task.id in answers(), f"its answer is not built: run `course build {task.id[:2]}`"
-    assert len(RIGHT[task.id]) >= 2, "two styles beside the solution's"
+    assert len(CORRECT[task.id]) >= 2, "two styles beside the solution's"
     cases = task.make_cases(0)
     assert cases[0].args and (task.candidates or not cases[0].edge)
 
@@ -102,7 +102,7 @@ def test_a_task_is_complete(task):
 def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
     # Of a test over candidates a seed changes only their order; one mistake takes half a second there, as it tries all of them.
     named = sampling.some("mistakes told by their names", task.mistakes, 4 if task.candidates else 10, 1000)
-    others = sampling.some("right answers in other styles", RIGHT[task.id], 1, 1000)
+    others = sampling.some("right answers in other styles", CORRECT[task.id], 1, 1000)
     wrong, seeds = [], [(0, named)] if task.candidates else [(0, named), (1, named if sampling.NIGHT else [])]
     for seed, mistakes in seeds:
         expected = Expected(task, task.make_cases(seed)) if seed else expected_at_first(task)
@@ -157,7 +157,7 @@ def test_a_right_answer_passes_for_many_seeds(task):
     wrong = []  # candidates and layers take long, and of candidates a seed changes only the order
     for seed in sampling.seeds(1, 3 if task.candidates or task.module else 20):
         expected = Expected(task, task.make_cases(seed))
-        for answer in (solution_of(task.id), *RIGHT[task.id]):
+        for answer in (solution_of(task.id), *CORRECT[task.id]):
             report = judge_answer(task, answer, seed, expected=expected)
             wrong += [] if report.state == "passed" else [f"seed {seed}: {answer} is refused.\n{report}"]
     assert not wrong, "\n\n".join(wrong)

@@ -83,7 +83,7 @@ def taken(*names):
     sampling.usually(
         [
             "course_lessons/lesson_02_weighted_sums/tasks/softmax.py",
-            "course_lessons/lesson_02_weighted_sums/right/softmax.py",
+            "course_lessons/lesson_02_weighted_sums/correct_answers/softmax.py",
             "02.softmax",
         ],
         1,

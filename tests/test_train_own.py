@@ -2,7 +2,7 @@
 
 from test_tasks import solution_of
 
-from course_utils.learner.own import train_own
+from course_utils.learner.train_answers import train_own
 
 ENCODER, DECODER = "12.encoder_layer", "12.decoder_layer"
 

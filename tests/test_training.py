@@ -33,7 +33,7 @@ from course_utils.base.errors import CourseError
 from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import BOS, EOS, PAD, Subwords
 from course_utils.data.world import generate_translations
-from course_utils.models.files import load_model, make_model
+from course_utils.models.serialization import load_model, make_model
 from course_utils.training import device as devices
 from course_utils.training import loop
 from course_utils.training.batches import Batches

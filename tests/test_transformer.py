@@ -14,7 +14,7 @@ from tensors import assert_close, assert_same, batch_of, drawn, shaken, tensor
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models import transformer as t
-from course_utils.models.conversion import attention_to_torch, to_torch
+from course_utils.models.torch_conversion import attention_to_torch, to_torch
 from course_utils.training.device import choose_device
 from course_utils.translation.search import follow
 

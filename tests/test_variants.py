@@ -12,7 +12,7 @@ from tensors import drawn
 
 from course_utils.data.lookups import KEYS, KINDS, VALUES, Lookups, lookups, most_told, read
 from course_utils.data.measured import measured
-from course_utils.models import compared, properties
+from course_utils.models import attention_properties, attention_report
 from course_utils.models.attention import causal_mask, masked_softmax
 from course_utils.models.faulty_attention import FAULTS
 from course_utils.models.variants import (
@@ -142,7 +142,7 @@ BREAKS = [
 
 @pytest.mark.parametrize(("attend", "breaks"), BREAKS)
 def test_which_promises_each_attention_breaks(attend, breaks):
-    assert set(properties.broken(attend)) == set(breaks.split())
+    assert set(attention_properties.broken(attend)) == set(breaks.split())
     assert len(BREAKS) == len(VARIANTS) + len(FAULTS)
 
 
@@ -160,7 +160,7 @@ def test_which_promises_each_attention_breaks(attend, breaks):
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_broken_promise(change, breaks, says):
-    found = properties.broken(lambda *asked: change(*dot_product(*asked)))
+    found = attention_properties.broken(lambda *asked: change(*dot_product(*asked)))
     assert re.search(says, found[breaks]), found
 
 
@@ -168,8 +168,8 @@ def test_a_promise_of_ones_own():
     def always(attend):
         return "no" if attend is dot_product else None
 
-    assert properties.broken(dot_product, {"always": always}) == {"always": "no"}
-    assert properties.broken(linear, {"always": always}) == {}
+    assert attention_properties.broken(dot_product, {"always": always}) == {"always": "no"}
+    assert attention_properties.broken(linear, {"always": always}) == {}
 
 
 def test_the_first_cells_attention_is_the_usual_one():
@@ -190,9 +190,13 @@ def test_training_lowers_the_loss(name):
 
 def test_a_report(monkeypatch):
     monkeypatch.setattr("course_utils.models.variants.fit", lambda *args: [])
-    monkeypatch.setattr(compared, "fit", lambda *args: [])
-    done = compared.report("mine", delta, seeds=2)
-    assert done.promises["order"] and not done.promises["leak"] and list(done.promises) == list(properties.PROMISES)
+    monkeypatch.setattr(attention_report, "fit", lambda *args: [])
+    done = attention_report.report("mine", delta, seeds=2)
+    assert (
+        done.promises["order"]
+        and not done.promises["leak"]
+        and list(done.promises) == list(attention_properties.PROMISES)
+    )
     assert {world: torch.tensor(shares).shape for world, shares in done.right.items()} == {
         "once": (2, 3),
         "latest": (2, 3),
@@ -201,19 +205,23 @@ def test_a_report(monkeypatch):
 
 
 def test_nothing_is_trained_where_the_shapes_are_not_as_promised(monkeypatch):
-    monkeypatch.setattr(compared, "fit", lambda *args: pytest.fail("an attention with a wrong shape is trained"))
-    done = compared.report("mine", lambda *asked: (dot_product(*asked)[0][..., :2], dot_product(*asked)[1]))
+    monkeypatch.setattr(
+        attention_report, "fit", lambda *args: pytest.fail("an attention with a wrong shape is trained")
+    )
+    done = attention_report.report("mine", lambda *asked: (dot_product(*asked)[0][..., :2], dot_product(*asked)[1]))
     assert "shape" in done.promises["shape"] and not done.right
 
 
 def test_a_report_says_what_is_gained_on_dot_products_of_the_same_seeds():
     first, second = measured("variants", "right", "length", variant="dot product", world="latest")[1][:2]
     shares = {"latest": [[one + 0.5 for one in first], [one + 0.1 for one in second]]}
-    said = str(compared.Report("mine", {"leak": None, "rows": "it gives no weights"}, shares)).splitlines()
+    said = str(attention_report.Report("mine", {"leak": None, "rows": "it gives no weights"}, shares)).splitlines()
     assert said[:3] == ["mine:", "keeps: leak", "breaks rows: it gives no weights"] and len(said) == 6
     assert said[3].startswith(f"latest, 32 steps: {first[0] + 0.5:.2f}, {second[0] + 0.1:.2f}; ")
     assert all(line.endswith("; minus dot product: +0.50, +0.10 (mean +0.30)") for line in said[3:])
-    alone = str(compared.Report("mine", {}, {"latest": [[one - 0.2 for one in first]]}, {"latest": 0.8})).splitlines()
+    alone = str(
+        attention_report.Report("mine", {}, {"latest": [[one - 0.2 for one in first]]}, {"latest": 0.8})
+    ).splitlines()
     assert alone[2].endswith(" (expected 0.80); minus dot product: -0.20")
 
 

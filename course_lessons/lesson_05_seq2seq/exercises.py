@@ -10,7 +10,7 @@ from collections import defaultdict
 import torch
 
 from course_utils import check, hint, progress, solution
-from course_utils.models.plain import sequence_loss as reference
+from course_utils.models.minimal import sequence_loss as reference
 
 # %% [markdown]
 # ## One step

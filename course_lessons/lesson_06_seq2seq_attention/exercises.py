@@ -9,8 +9,8 @@
 import torch
 
 from course_utils import check, hint, progress, solution
-from course_utils.models.plain import bahdanau_step as reference_look
-from course_utils.models.plain import gru_step as reference_gru
+from course_utils.models.minimal import bahdanau_step as reference_look
+from course_utils.models.minimal import gru_step as reference_gru
 
 # %% [markdown]
 # ## 06.copy_unknown

@@ -13,8 +13,8 @@ from course_utils.data.subwords import PAD
 from course_utils.data.world import World
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.models.files import load_pretrained
 from course_utils.models.seq2seq import fit, make_batch
+from course_utils.models.serialization import load_pretrained
 from course_utils.translation.scores import exact_shares, share_in_order
 from course_utils.translation.translate import align
 

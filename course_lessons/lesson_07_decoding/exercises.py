@@ -9,7 +9,7 @@ from collections import Counter
 import torch
 
 from course_utils import check, hint, progress, solution
-from course_utils.models.plain import beam_search as reference
+from course_utils.models.minimal import beam_search as reference
 
 # %% [markdown]
 # ## How probable is it?

@@ -9,7 +9,7 @@ from course_lessons.lesson_07_decoding import figures
 from course_utils import check, predict, reveal
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
-from course_utils.models.files import load_pretrained
+from course_utils.models.serialization import load_pretrained
 from course_utils.translation.scores import bleu
 from course_utils.translation.search import translate_all
 

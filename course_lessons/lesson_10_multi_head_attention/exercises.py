@@ -7,7 +7,7 @@
 import torch
 
 from course_utils import check, hint, progress, solution
-from course_utils.models.plain import multi_head_attention as reference
+from course_utils.models.minimal import multi_head_attention as reference
 
 # %% [markdown]
 # ## 10.split_heads

@@ -15,7 +15,7 @@ from course_utils.data.recall import KEYS, VALUES
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
-from course_utils.models.heads import weights_of_heads
+from course_utils.models.head_ablation import weights_of_heads
 from course_utils.models.seq2seq import make_batch
 from course_utils.models.train_model import train_model
 

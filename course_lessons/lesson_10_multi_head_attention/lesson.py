@@ -16,7 +16,7 @@ from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed
 from course_utils.figures.tables import table
 from course_utils.models.attention import causal_mask
-from course_utils.models.files import load_pretrained
+from course_utils.models.serialization import load_pretrained
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 

@@ -10,8 +10,8 @@ from course_utils.data.measured import measured
 from course_utils.data.recall import WORDS, recall_next
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.models.files import load_pretrained
 from course_utils.models.positions import share_right
+from course_utils.models.serialization import load_pretrained
 from course_utils.models.train_model import train_model
 from course_utils.translation.translate import translate
 

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from course_utils import check, hint, progress, solution
-from course_utils.learner.own import train_own
-from course_utils.models.assembled import train_assembled
+from course_utils.learner.train_answers import train_own
+from course_utils.models.custom_transformer import train_assembled
 
 # %% [markdown]
 # ## 12.feed_forward

@@ -8,9 +8,9 @@ from course_utils.data.small_world import small_world, truth
 from course_utils.data.subwords import PAD
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.models.assembled import share_right
 from course_utils.models.attention import causal_mask
-from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.custom_transformer import share_right
+from course_utils.models.minimal import sinusoidal_positions
 from course_utils.models.seq2seq import fit, make_batch
 from course_utils.translation.scores import exact_shares
 

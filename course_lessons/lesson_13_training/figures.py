@@ -12,7 +12,7 @@ from torch import Tensor
 from course_utils.data.measured import by_seed, measured, measured_once
 from course_utils.data.multi30k import load_multi30k
 from course_utils.figures import plots
-from course_utils.models.files import load_pretrained
+from course_utils.models.serialization import load_pretrained
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 

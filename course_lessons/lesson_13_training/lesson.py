@@ -10,10 +10,10 @@ from course_utils.data.small_world import small_world
 from course_utils.data.subwords import PAD
 from course_utils.figures import plots
 from course_utils.figures.tables import table
-from course_utils.models.assembled import share_right
-from course_utils.models.fast import Dropout
-from course_utils.models.files import load_pretrained
+from course_utils.models.custom_transformer import share_right
+from course_utils.models.optimized import Dropout
 from course_utils.models.seq2seq import make_batch
+from course_utils.models.serialization import load_pretrained
 from course_utils.models.transformer import Transformer
 from course_utils.translation.translate import translate
 

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.data.digit_fields import digit_fields
 from course_utils.figures.tables import table
-from course_utils.learner.own import train_own
+from course_utils.learner.train_answers import train_own
 from course_utils.models import glimpses as ram
 from course_utils.models.glimpses import corner as reference_corner
 from course_utils.models.glimpses import glimpse as reference_glimpse

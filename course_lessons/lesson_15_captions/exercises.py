@@ -11,7 +11,7 @@ from torch import nn
 from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.data.scenes import FIRST, THINGS, scenes
 from course_utils.figures.tables import table
-from course_utils.learner.own import train_own
+from course_utils.learner.train_answers import train_own
 from course_utils.models.captions import Encoder
 from course_utils.models.train_model import train_model
 

@@ -8,7 +8,7 @@ import torch
 
 from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.data.stories import stories
-from course_utils.learner.own import train_own
+from course_utils.learner.train_answers import train_own
 from course_utils.models.memory import Answered, MemoryNetwork, fit
 
 # %% [markdown]

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.figures.tables import table
-from course_utils.learner.own import train_own
+from course_utils.learner.train_answers import train_own
 from course_utils.models import turing
 
 # %% [markdown]

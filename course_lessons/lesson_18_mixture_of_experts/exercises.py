@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.figures import plots
-from course_utils.learner.own import train_own
+from course_utils.learner.train_answers import train_own
 from course_utils.models import experts
 from course_utils.models.train_model import train_model
 

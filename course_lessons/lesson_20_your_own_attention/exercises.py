@@ -9,7 +9,7 @@ import itertools
 import torch
 
 from course_utils import check, hint, progress, solution
-from course_utils.models import compared, properties
+from course_utils.models import attention_properties, attention_report
 
 # %% [markdown]
 # ## 20.sparsemax
@@ -260,8 +260,8 @@ def my_promise(attend):
     """Return a sentence if `attend` breaks it, else None."""
 
 
-promises = properties.PROMISES | {"my promise": my_promise}
-print(compared.report("mine", my_attention, 1, promises, expected))
+promises = attention_properties.PROMISES | {"my promise": my_promise}
+print(attention_report.report("mine", my_attention, 1, promises, expected))
 
 # %% [markdown]
 # ### My report

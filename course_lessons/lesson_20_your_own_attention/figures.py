@@ -8,7 +8,7 @@ import torch
 from course_utils.data.lookups import lookups, most_told
 from course_utils.data.measured import by_seed
 from course_utils.figures.tables import table
-from course_utils.models import compared, variants
+from course_utils.models import attention_report, variants
 
 
 def shares(name, world, length):
@@ -40,7 +40,7 @@ def by_key_asked_for(model, length=32):
 
 def read_in_other_ways():
     """A row for each way to read models that have learned "once" with dot products: the share right at the longest length, for all seeds."""
-    length = compared.LENGTHS[-1]
+    length = attention_report.LENGTHS[-1]
     ways = {"softmax": "", "softmax, scores times 1.25": ", read with scores times 1.25"}
     ways |= {"softmax, scores times 2": ", read with scores times 2", "sparsemax": ", read with sparsemax"}
     rows = {row: [shares(f"dot product{way}", "once", length)] for row, way in ways.items()}
@@ -49,7 +49,7 @@ def read_in_other_ways():
 
 def without_overwriting():
     """A row for each world: the share right of the delta rule with its overwriting and without, at the longest length, seed by seed."""
-    rows, length = {}, compared.LENGTHS[-1]
+    rows, length = {}, attention_report.LENGTHS[-1]
     for world in ("latest", "once"):
         whole, without = (shares(f"delta rule{part}", world, length) for part in ("", " without the reading"))
         rows[world] = [whole, without, whole - without]
@@ -59,7 +59,7 @@ def without_overwriting():
 
 def by_phi():
     """A row for each φ of linear attention: the share right in "once" at the longest length with the division and without, for all seeds."""
-    length = compared.LENGTHS[-1]
+    length = attention_report.LENGTHS[-1]
     variants = {
         "elu(x) + 1": ("linear", "linear without the division"),
         "relu(x)": ("linear, relu", "linear, relu, without the division"),
@@ -71,13 +71,13 @@ def by_phi():
 
 def won_and_lost():
     """A row for each variant: the mean share right in both worlds at the longest length, and how many numbers a head keeps after it."""
-    length, width = compared.LENGTHS[-1], 16
+    length, width = attention_report.LENGTHS[-1], 16
     kept = {"linear": width * width + width, "delta rule": width * width}
     rows = {}
     for name in variants.VARIANTS:
-        right = [shares(name, world, length).mean() for world in compared.WORLDS]
+        right = [shares(name, world, length).mean() for world in attention_report.WORLDS]
         rows[name] = [*right, kept.get(name, length * 2 * width)]
-    return table(rows, [*compared.WORLDS, "numbers kept"], f"at {length} steps", 2)
+    return table(rows, [*attention_report.WORLDS, "numbers kept"], f"at {length} steps", 2)
 
 
 def by_slopes():
@@ -88,6 +88,8 @@ def by_slopes():
         "all heads": "1/4 in all heads",
         "ALiBi, other slopes": "ALiBi",
     }
-    length = compared.LENGTHS[-1]
-    rows = {row: [shares(name, world, length) for world in compared.WORLDS] for row, name in variants.items()}
-    return table(rows, list(compared.WORLDS), "slope 1/4 in", 2, f"share right at {length} steps, mean of five seeds")
+    length = attention_report.LENGTHS[-1]
+    rows = {row: [shares(name, world, length) for world in attention_report.WORLDS] for row, name in variants.items()}
+    return table(
+        rows, list(attention_report.WORLDS), "slope 1/4 in", 2, f"share right at {length} steps, mean of five seeds"
+    )

@@ -10,7 +10,7 @@ from course_utils import check, predict, reveal
 from course_utils.data.lookups import lookups
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.models import compared, properties, variants
+from course_utils.models import attention_properties, attention_report, variants
 from course_utils.models.attention import causal_mask, masked_softmax
 from course_utils.models.faulty_attention import mask_ends_early
 from course_utils.models.train_model import train_model
@@ -75,7 +75,7 @@ def mask_after_softmax(query, key, value, mask):
 
 
 for one in (attend, mask_after_softmax, mask_ends_early):
-    broken = properties.broken(one)  # a dict: promise → what breaks it
+    broken = attention_properties.broken(one)  # a dict: promise → what breaks it
     print(one.__name__, "breaks", ", ".join(broken) or "nothing")
 
 # %% [markdown]
@@ -98,14 +98,14 @@ def leak_later(attend):
     later_key[:, :, 39] = 5.0
     later_value[:, :, 39] = 5.0
     after, _ = attend(query, later_key, later_value, mask)
-    if properties.differ(before[:, :, :39], after[:, :, :39]):
+    if attention_properties.differ(before[:, :, :39], after[:, :, :39]):
         return "the last of 40 steps changes earlier ones"
     return None
 
 
 print("attend:         ", leak_later(attend))
 print("mask_ends_early:", leak_later(mask_ends_early))
-promises = properties.PROMISES | {"leak_later": leak_later}
+promises = attention_properties.PROMISES | {"leak_later": leak_later}
 
 # %% [markdown]
 # The new promise finds the fault. So kept promises do not prove that an attention is right. They show that no fault appeared in what was tried.
@@ -377,7 +377,7 @@ ours = {
     "delta rule": delta,
 }
 for name, one in ours.items():
-    broken = properties.broken(one, promises)
+    broken = attention_properties.broken(one, promises)
     print(name, "breaks", ", ".join(broken) or "nothing")
 
 # %% [markdown]
@@ -393,7 +393,7 @@ for name, one in ours.items():
 predict("20.wins", ...)
 
 # %% tags=["reveals"]
-compared.draw_accuracy(*variants.VARIANTS)
+attention_report.draw_accuracy(*variants.VARIANTS)
 reveal("20.wins", figures.best_in("latest"))
 
 # %% [markdown]
@@ -488,7 +488,7 @@ def mine(query, key, value, mask):  # B H T D, B H T D, B H T E
 
 # %%
 expected = {"once": 1.00, "latest": 0.80}
-print(compared.report("mine", mine, 2, promises, expected, beside="ALiBi"))
+print(attention_report.report("mine", mine, 2, promises, expected, beside="ALiBi"))
 
 # %% [markdown]
 # **The result.** `mine` breaks only `order`. For `once` our expectation was right at 32 steps. At 128 steps it is as good there as the dot product, and clearly better than ALiBi, with both seeds. This is at the upper end of what we expected, or a little above. In `latest` it is better than we expected, and nearly as good as ALiBi. We had counted two heads that know the order, and four in ALiBi. But only one of these four has the slope 1/4, and within a few steps the last two heads look almost like `attend`. This may be why we expected too little.

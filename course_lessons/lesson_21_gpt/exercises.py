@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_utils import check, hint, progress, solution
-from course_utils.learner.own import train_own
-from course_utils.models.speaking import go_on, train_speaker
+from course_utils.learner.train_answers import train_own
+from course_utils.models.character_model import go_on, train_speaker
 
 # %% [markdown]
 # ## 21.next_token_loss

@@ -38,7 +38,7 @@ ENVIRONMENT = "the environment"
 TASK = re.compile(r"\d\d\.\w+")
 FOR_ALL = ("tests/conftest.py", "tests/sampling.py")
 # Names of folders that too many tests speak of.
-WITHOUT_MEANING = {*FOLDERS, *PACKAGES, "tests", "models", "data", "tasks", "right", "."}
+WITHOUT_MEANING = {*FOLDERS, *PACKAGES, "tests", "models", "data", "tasks", "correct_answers", "."}
 
 
 def changed_since_success(root: Path) -> set[str] | None:
@@ -169,7 +169,9 @@ class Impact:
         for task in (task for lesson in catalogue.by_lesson().values() for task in lesson):
             folder = folder_of(self.root, task.id)
             needs = closure(self.root, {self.root / folder / f"tasks/{task.id[3:]}.py"})
-            needs = {file.relative_to(self.root).as_posix() for file in needs} | {f"{folder}/right/{task.id[3:]}.py"}
+            needs = {file.relative_to(self.root).as_posix() for file in needs} | {
+                f"{folder}/correct_answers/{task.id[3:]}.py"
+            }
             if needs & declared or task.id[:2] in lessons:
                 yield task.id
 

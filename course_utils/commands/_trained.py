@@ -13,7 +13,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.sanitise import did_you_mean
 from course_utils.commands._arguments import how_to_resume
 from course_utils.commands.train import RUNS
-from course_utils.models import files
+from course_utils.models import serialization
 from course_utils.training.device import choose_device
 
 DEFAULT_MODEL = "transformer-en-de"
@@ -24,9 +24,9 @@ def load(options) -> tuple:
     if options.threads:
         torch.set_num_threads(options.threads)
     device, folder = choose_device(options.device), model_folder(options.model)
-    model, subwords = files.load_model(folder)
+    model, subwords = serialization.load_model(folder)
     if isinstance(subwords, str):
-        translators = ", ".join(files.pretrained_names(translators=True))
+        translators = ", ".join(serialization.pretrained_names(translators=True))
         raise CourseError(f"the model in {folder} translates nothing: name one that does, such as {translators}")
     about = json.loads((folder / "model.json").read_text(encoding="utf-8")).get("about")
     settings = about.get("settings") if isinstance(about, dict) else None
@@ -35,9 +35,9 @@ def load(options) -> tuple:
 
 def model_folder(name: str | None) -> Path:
     """Return the folder of a model of the course, or of a run; without a name that of DEFAULT_MODEL."""
-    shipped = files.pretrained_names()
+    shipped = serialization.pretrained_names()
     if (name or DEFAULT_MODEL) in shipped:
-        return files.PRETRAINED / (name or DEFAULT_MODEL)
+        return serialization.PRETRAINED / (name or DEFAULT_MODEL)
     folder = Path(name or DEFAULT_MODEL)
     if name and folder.is_dir():
         if (folder / "settings.json").exists() and not (folder / "model.json").exists():
@@ -45,7 +45,7 @@ def model_folder(name: str | None) -> Path:
                 f"the run in {folder} has not come to its end, so has no model yet: {how_to_resume(folder)}"
             )
         return folder
-    known = files.pretrained_names(translators=True) + sorted(
+    known = serialization.pretrained_names(translators=True) + sorted(
         path.parent.as_posix() for path in RUNS.glob("*/model.json")
     )
     advice = f"name one of {', '.join(known)} with --model" if known else "train one with `course train transformer`"

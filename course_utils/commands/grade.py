@@ -1,4 +1,4 @@
-"""`course grade`: submissions in, results out. The work, stage by stage, is `grade_class` in `grading/grade.py`."""
+"""`course grade`: submissions in, results out. The work, stage by stage, is `grade_class` in `grading/pipeline.py`."""
 
 import argparse
 import re
@@ -55,7 +55,7 @@ def run(options) -> int:
     from contextlib import ExitStack
 
     from course_utils.base.progress_bar import shown_steps
-    from course_utils.grading.grade import UNSAFE, grade_class
+    from course_utils.grading.pipeline import UNSAFE, grade_class
 
     shown, step = ExitStack(), None  # begun once it is known what there is to grade
 

@@ -1,6 +1,6 @@
 """Associative recall: pairs of a letter and a digit to remember, and then each letter again, as a question; or words that go on as before.
 
-Here: the sequences. Not here: the models that read them (`models/intra_attention.py`, `models/layers.py`, `models/heads.py`,
+Here: the sequences. Not here: the models that read them (`models/intra_attention.py`, `models/sequence_layers.py`, `models/head_ablation.py`,
 `models/positions.py`).
 """
 

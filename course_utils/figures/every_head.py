@@ -2,7 +2,7 @@
 
 Here: the table for the first word, and its style. `every_head.js` brings it to life, with `attention_table.js`, which the web pages use, too.
 Without scripts the first table stays.
-Not here: how the weights are found (`models/heads.py`), pictures of one head (`plots.py`).
+Not here: how the weights are found (`models/head_ablation.py`), pictures of one head (`plots.py`).
 
 Shape letters: B sentences, H heads, T words that ask, S words that are asked.
 """

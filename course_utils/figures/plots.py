@@ -15,7 +15,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
-from course_utils.figures import words
+from course_utils.figures import alt_text
 
 plt.rcParams.update(
     {
@@ -27,7 +27,7 @@ plt.rcParams.update(
         "figure.facecolor": "white",
     }
 )
-words.attach()
+alt_text.attach()
 COLOURS = ("#0b6fa4", "#d1495b", "#3f7d20", "#7a4f9e", "#b8860b", "#4d4d4d")
 LOOKS = tuple(zip(COLOURS, ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))), "os^Dv*", strict=True))
 CHOICES = plt.get_cmap("Set3")  # a colour for each of up to twelve things

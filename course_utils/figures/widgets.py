@@ -10,7 +10,7 @@ from html import escape
 import ipywidgets
 import matplotlib.pyplot as plt
 
-from course_utils.figures.words import ground_of, image
+from course_utils.figures.alt_text import ground_of, image
 
 
 class Explorer(ipywidgets.VBox):

@@ -12,9 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
 from course_utils.models.transformer import EncoderLayer, FeedForward
+from course_utils.models.validation import check_sizes
 
 
 def mix(outputs: Tensor, gates: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Attentions that are wrong in one thing each, to see which promise (`models/properties.py`) notices.
+"""Attentions that are wrong in one thing each, to see which promise (`models/attention_properties.py`) notices.
 
 Each is attend(query B×H×T×D, key B×H×T×D, value B×H×T×E, mask) → contexts B×H×T×E and weights B×H×T×T.
 """

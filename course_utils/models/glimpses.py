@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.data.digit_fields import SIDE, digit_fields
-from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
+from course_utils.models.validation import check_sizes
 
 
 def corner(location: Tensor, height: int, width: int, side: int) -> tuple[Tensor, Tensor]:

@@ -16,9 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.models.plain import sinusoidal_positions, turn
-from course_utils.models.tokens import check_tokens
+from course_utils.models.minimal import sinusoidal_positions, turn
 from course_utils.models.train_model import train_model
+from course_utils.models.validation import check_tokens
 
 NORMS, POSITIONS = ("layer", "rms"), ("sinusoidal", "rotary")
 

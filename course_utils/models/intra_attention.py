@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from course_utils.data.recall import TOKENS, VALUES, recall
 from course_utils.models.attention import attention, causal_mask
-from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
+from course_utils.models.validation import check_sizes
 
 
 class LSTM(nn.LSTM):

@@ -19,8 +19,8 @@ from course_utils.base.errors import CourseError
 from course_utils.data.download import fetch
 from course_utils.data.smollm2 import FILE
 from course_utils.models.gpt import RMSNorm, SubLayer, SwiGLU
-from course_utils.models.plain import turn
-from course_utils.models.tokens import check_tokens
+from course_utils.models.minimal import turn
+from course_utils.models.validation import check_tokens
 
 # What the file calls the parts of the model -> what the class calls them
 NAMES = {

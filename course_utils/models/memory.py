@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from course_utils.data.stories import ANSWERS, VOCABULARY, Stories
 from course_utils.models.attention import masked_softmax
-from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
+from course_utils.models.validation import check_sizes
 
 WORDS, WORDS_TO_ANSWER = len(VOCABULARY), len(ANSWERS)
 

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.recall import WORDS, recall_next
-from course_utils.models.layers import SelfAttention
-from course_utils.models.plain import attend, rotate, sinusoidal_positions
+from course_utils.models.minimal import attend, rotate, sinusoidal_positions
+from course_utils.models.sequence_layers import SelfAttention
 from course_utils.models.train_model import train_model
 
 LONGEST = WORDS + 1  # places of a text of `recall_next`

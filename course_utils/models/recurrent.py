@@ -2,7 +2,7 @@
 
 Here: the gated recurrent unit, the bidirectional encoder, three decoders, and the model. Not here: attention by any of the
 eight scores (`alignment.py`), the search for a translation (`translation/search.py`), training (`training/`), single
-steps without any of what makes them fast (`plain.py`).
+steps without any of what makes them fast (`minimal.py`).
 
 Three decoders, of s_t from s_{t-1}, the word before y_{t-1} and the context c_t:
 
@@ -30,9 +30,8 @@ from torch import Tensor, nn
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import PAD
 from course_utils.models.alignment import make_attention
-from course_utils.models.fast import Dropout
-from course_utils.models.sizes import check_sizes
-from course_utils.models.tokens import check_tokens
+from course_utils.models.optimized import Dropout
+from course_utils.models.validation import check_sizes, check_tokens
 
 
 class GRU(nn.GRU):

@@ -16,9 +16,8 @@ from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
-from course_utils.models.sizes import check_sizes
-from course_utils.models.tokens import check_tokens
 from course_utils.models.train_model import train_model
+from course_utils.models.validation import check_sizes, check_tokens
 
 CELLS = {"tanh": nn.RNN, "gru": nn.GRU}
 

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from course_utils.data.episodes import WAYS, Episodes, character_episodes
 from course_utils.models.attention import attention, causal_mask
-from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
+from course_utils.models.validation import check_sizes
 
 
 def causal_convolution(x: Tensor, weight: Tensor, bias: Tensor, dilation: int) -> Tensor:

@@ -1,8 +1,8 @@
 """The Transformer of Vaswani et al. 2017, to be read from top to bottom, and fast on a CPU and a GPU.
 
 Here: attention in many heads, positions, layers, encoder, decoder and the model. Not here: what makes dropout, the softmax and decoding
-fast on a CPU (`fast.py`), the loss and the training loop (`training/`), the search for a translation (`translation/search.py`),
-weights taken from and given to torch.nn (`conversion.py`), the same mechanisms in a few lines each (`plain.py`).
+fast on a CPU (`optimized.py`), the loss and the training loop (`training/`), the search for a translation (`translation/search.py`),
+weights taken from and given to torch.nn (`torch_conversion.py`), the same mechanisms in a few lines each (`minimal.py`).
 
 Shape letters: B sentences, T target or query positions, S source or key positions, K hypotheses of a sentence,
 H heads, D model width, d = D / H head width, F feed-forward width, V vocabulary.
@@ -16,9 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.models.fast import Dropout, LayerCache, softmax
-from course_utils.models.plain import sinusoidal_positions
-from course_utils.models.sizes import check_sizes
+from course_utils.models.minimal import sinusoidal_positions
+from course_utils.models.optimized import Dropout, LayerCache, softmax
+from course_utils.models.validation import check_sizes
 
 PAD = 0  # the id that fills the end of short rows; no position attends to it
 

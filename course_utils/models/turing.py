@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.data.sequences import Asked
-from course_utils.models.sizes import check_sizes
 from course_utils.models.train_model import train_model
+from course_utils.models.validation import check_sizes
 
 
 def content_weights(memory: Tensor, key: Tensor, strength: Tensor) -> Tensor:

@@ -24,8 +24,8 @@ from course_utils.base.paths import chosen, file_of, is_clone, names_in, number_
 from course_utils.checks import catalogue
 from course_utils.checks.task import count
 from course_utils.figures import every_head
-from course_utils.models.files import PRETRAINED
-from course_utils.site import contents, moving, pages
+from course_utils.models.serialization import PRETRAINED
+from course_utils.site import contents, pages, slider_frames
 from course_utils.translation.out_of_vocabulary import FEW, MANY, NAMED, SENTENCES, caption_words, target_words
 
 MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
@@ -83,7 +83,7 @@ def _sources(root, names, solutions, say):
     repository = published_address(root)
     notebooks, texts, static = {}, {}, {}
     for name in names:
-        moves = moving.of_lesson(root, name, say)
+        moves = slider_frames.of_lesson(root, name, say)
         notebooks[file_of("notebooks", name)] = pages.lesson(root, name, moves)
         for cell_id, found in moves.items():
             frames = json.dumps(found["frames"], ensure_ascii=False)

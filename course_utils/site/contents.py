@@ -11,7 +11,7 @@ from pathlib import Path
 
 from course_utils.base.paths import number_of
 from course_utils.checks import catalogue
-from course_utils.models.files import load_pretrained
+from course_utils.models.serialization import load_pretrained
 from course_utils.site.titles import TITLES
 from course_utils.translation.search import translate_all
 

@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import Subwords
-from course_utils.models.files import make_model
+from course_utils.models.serialization import make_model
 from course_utils.training import device as devices
 from course_utils.training.batches import Batch, Batches
 from course_utils.training.checkpoint import Progress, identify, restore, save

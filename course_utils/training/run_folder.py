@@ -4,7 +4,7 @@
     environment.json    machine, versions, precision, processes
     curves.csv          a row for each validation
     checkpoint.safetensors    everything a resumed run needs
-    model.safetensors, model.json, subwords.json    the trained model (`models/files.py`)
+    model.safetensors, model.json, subwords.json    the trained model (`models/serialization.py`)
 
 Here: what is written and read, safely. Not here: when (`loop.py`).
 """
@@ -24,7 +24,7 @@ from torch import nn
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.data.subwords import Subwords
-from course_utils.models.files import save_model
+from course_utils.models.serialization import save_model
 from course_utils.training import device
 from course_utils.training.settings import Settings, make_settings
 

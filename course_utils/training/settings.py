@@ -110,7 +110,7 @@ def setting_defaults(kind: str) -> dict:
 
     Raises `CourseError` for another kind.
     """
-    from course_utils.models.files import model_options
+    from course_utils.models.serialization import model_options
 
     _check_is_one_of("kind", kind, KINDS)  # not a GPT
     world = inspect.signature(generate_translations).parameters.values()

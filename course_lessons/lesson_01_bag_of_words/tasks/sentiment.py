@@ -4,7 +4,7 @@ from operator import add, matmul
 
 import torch
 
-from course_lessons.shared.products import (
+from course_lessons.shared.sigmoid_mistakes import (
     SIGMOID_GRADIENT,
     SIGMOID_OVERFLOWS,
     overflowing_sigmoid,

@@ -4,7 +4,7 @@ from operator import add, matmul, sub, truediv
 
 import torch
 
-from course_lessons.shared.products import SIGMOID_OVERFLOWS, overflowing_sigmoid
+from course_lessons.shared.sigmoid_mistakes import SIGMOID_OVERFLOWS, overflowing_sigmoid
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

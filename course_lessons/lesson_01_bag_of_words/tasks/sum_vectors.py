@@ -4,7 +4,7 @@ from operator import mul
 
 import torch
 
-from course_lessons.shared.shares import SIDE_EFFECT
+from course_lessons.shared.partial_credit import SIDE_EFFECT
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 

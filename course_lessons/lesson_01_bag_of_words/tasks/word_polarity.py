@@ -5,7 +5,7 @@ from operator import matmul, mul, truediv
 import torch
 from torch.nn.functional import normalize
 
-from course_lessons.shared.properties import cosines_reach_far_enough
+from course_lessons.shared.weight_properties import cosines_reach_far_enough
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

@@ -4,7 +4,7 @@ from operator import matmul, mul
 
 from torch.nn.functional import cosine_similarity
 
-from course_lessons.shared.products import product_turned
+from course_lessons.shared.sigmoid_mistakes import product_turned
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 

@@ -4,8 +4,8 @@ from operator import matmul
 
 import torch
 
-from course_lessons.shared.finite_fills import finite_fill_mistakes
-from course_lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
+from course_lessons.shared.finite_fill_mistakes import finite_fill_mistakes
+from course_lessons.shared.mask_mistakes import masked_softmax_mistakes, plus_infinity_mistakes
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

@@ -4,10 +4,10 @@ from operator import matmul
 
 import torch
 
-from course_lessons.shared.finite_fills import finite_fill_mistakes
-from course_lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
-from course_lessons.shared.properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
-from course_lessons.shared.shares import EDGE
+from course_lessons.shared.finite_fill_mistakes import finite_fill_mistakes
+from course_lessons.shared.mask_mistakes import masked_softmax_mistakes, plus_infinity_mistakes
+from course_lessons.shared.partial_credit import EDGE
+from course_lessons.shared.weight_properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, sizes

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 from course_lessons.lesson_03_queries_keys_values.tasks import attention
-from course_lessons.shared.candidates import mistakes_of_one_side, mistakes_of_tests, one_case_each
+from course_lessons.shared.candidate_tests import mistakes_of_one_side, mistakes_of_tests, one_case_each
 from course_utils.checks.task import Task
 
 # The candidates: right ones written differently, and wrong ones.

@@ -6,7 +6,7 @@ import torch
 
 from course_lessons.lesson_04_alignment_scores.tasks import content_based, dot, perceptron
 from course_lessons.lesson_04_alignment_scores.tasks._scores import shapes
-from course_lessons.shared.candidates import mistakes_of_one_side, mistakes_of_tests
+from course_lessons.shared.candidate_tests import mistakes_of_one_side, mistakes_of_tests
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 from course_utils.models import attention

@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import normalize
 
 from course_lessons.lesson_04_alignment_scores.tasks._scores import score_task, shared_mistakes
-from course_lessons.shared.properties import cosines_reach_far_enough
+from course_lessons.shared.weight_properties import cosines_reach_far_enough
 from course_utils.checks.reference_trace import left_out
 
 task = score_task(

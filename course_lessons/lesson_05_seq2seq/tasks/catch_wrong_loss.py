@@ -7,10 +7,10 @@ import torch.nn.functional as F
 
 from course_lessons.lesson_05_seq2seq.tasks.sequence_loss import LOSSES
 from course_lessons.lesson_05_seq2seq.tasks.sequence_loss import task as sequence_loss
-from course_lessons.shared.candidates import close, finite, mistakes_of_tests, one_case_each, tests_without
-from course_lessons.shared.log_softmax import LOG_P
+from course_lessons.shared.candidate_tests import close, finite, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.log_softmax_mistakes import LOG_P
 from course_utils.checks.task import Task
-from course_utils.models import plain
+from course_utils.models import minimal
 
 variant, wrong = sequence_loss.variant, sequence_loss.wrong
 
@@ -55,13 +55,13 @@ def right_sentence_by_sentence(logits, target, mask):
 def logits_altered(logits, target, mask):
     """Right, but it subtracts the largest logit in what came in."""
     logits -= logits.detach().amax(-1, keepdim=True)
-    return plain.sequence_loss(logits, target, mask)
+    return minimal.sequence_loss(logits, target, mask)
 
 
 def target_altered(logits, target, mask):
     """Right, but it writes zeros at padding into what came in."""
     target[~mask] = 0
-    return plain.sequence_loss(logits, target, mask)
+    return minimal.sequence_loss(logits, target, mask)
 
 
 RIGHT = {
@@ -151,7 +151,7 @@ def _came(loss, batch, gradient):
 
 def _agrees(candidate, batch, gradient, altered, same):
     """Whether a candidate agrees with the reference on one batch."""
-    *right, _ = _came(plain.sequence_loss, batch, gradient)
+    *right, _ = _came(minimal.sequence_loss, batch, gradient)
     *came, left = _came(candidate, batch, gradient)
     return all(map(same, right, came)) and (not altered or all(map(torch.equal, batch, left)))
 

@@ -5,7 +5,7 @@ from operator import add, matmul, mul, sub
 import torch
 
 from course_lessons.lesson_05_seq2seq.tasks._cells import cell_cases
-from course_lessons.shared.shares import EDGE
+from course_lessons.shared.partial_credit import EDGE
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.task import Task
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lessons.shared.shares import EDGE, SIDE_EFFECT
+from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 

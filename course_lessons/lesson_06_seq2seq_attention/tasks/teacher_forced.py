@@ -2,12 +2,12 @@
 
 import torch
 
-from course_lessons.shared.padding import gaps, scattered, summed, with_garbage, without_garbage
-from course_lessons.shared.properties import rows_sum_to_one
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.padding_mistakes import gaps, scattered, summed, with_garbage, without_garbage
+from course_lessons.shared.partial_credit import USUAL
+from course_lessons.shared.weight_properties import rows_sum_to_one
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
-from course_utils.models import plain
+from course_utils.models import minimal
 
 LOOK = ("weight_s A×H", "weight_h A×E", "v A")
 GRU = ("weight_ih 3·H×(D+E)", "weight_hh 3·H×H", "bias_ih 3·H", "bias_hh 3·H")
@@ -88,11 +88,11 @@ def _(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_
     gru = weight_ih, weight_hh, bias_ih, bias_hh
     clean, steps = without_garbage(annotations, mask), []
     for word in words.unbind(1):
-        look = lambda state: plain.bahdanau_step(state, clean, mask, weight_s, weight_h, v)[1]  # noqa: E731
+        look = lambda state: minimal.bahdanau_step(state, clean, mask, weight_s, weight_h, v)[1]  # noqa: E731
         shares = yield SHARES, look, state
         context = yield SEEN, summed, shares, clean
         read = yield READ, _side_by_side, word, context
-        state = yield NEXT, lambda read, state: plain.gru_step(read, state, *gru), read, state
+        state = yield NEXT, lambda read, state: minimal.gru_step(read, state, *gru), read, state
         kept = yield "what is kept of each step", lambda state, shares: (state, shares), state, shares
         steps.append(kept)
     states, weights = zip(*steps, strict=True)
@@ -166,7 +166,7 @@ def _seen_after_the_step_before(shares, annotations, *, done):
 
 def _next_looks(states, weights, *, annotations, mask, weight_s, weight_h, v):
     """The states, with the weights of looks with these states."""
-    looks = [plain.bahdanau_step(state, annotations, mask, weight_s, weight_h, v)[1] for state in states.unbind(1)]
+    looks = [minimal.bahdanau_step(state, annotations, mask, weight_s, weight_h, v)[1] for state in states.unbind(1)]
     return states, torch.stack(looks, 1)
 
 

@@ -10,11 +10,11 @@ import torch
 from course_lessons.lesson_07_decoding.tasks._beams import beams, best, result, right
 from course_lessons.lesson_07_decoding.tasks.beam_search import KEPT
 from course_lessons.lesson_07_decoding.tasks.beam_search import task as beam_search
-from course_lessons.shared.candidates import mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import mistakes_of_tests, one_case_each, tests_without
 from course_utils.checks.compare import describe
 from course_utils.checks.running.contract import UsageError
 from course_utils.checks.task import Task
-from course_utils.models import plain
+from course_utils.models import minimal
 
 variant, wrong = beam_search.variant, beam_search.wrong
 
@@ -42,7 +42,7 @@ def right_by_topk(step, bos, eos, width, longest):
 
 def right_from_the_far_end(step, bos, eos, width, longest):
     """Each score is added up from the last id to the first."""
-    found = [(ids, [bos, *ids]) for ids, _ in plain.beam_search(step, bos, eos, width, longest)]
+    found = [(ids, [bos, *ids]) for ids, _ in minimal.beam_search(step, bos, eos, width, longest)]
     return [(ids, sum(step(whole[:n])[whole[n]].item() for n in range(len(ids), 0, -1))) for ids, whole in found]
 
 
@@ -215,7 +215,7 @@ def _decoder(seed, eos, ends, last_alone):
 
 @lru_cache(maxsize=1000)
 def _right(width, longest, eos, *decoder):
-    return tuple(plain.beam_search(_decoder(*decoder), 9, eos, width, longest))
+    return tuple(minimal.beam_search(_decoder(*decoder), 9, eos, width, longest))
 
 
 SEEDS = (3, 6, 8)  # of decoders that show every wrong candidate

@@ -2,8 +2,8 @@
 
 import torch
 
-from course_lessons.shared.log_softmax import LOG_P, log_softmax_mistakes, with_an_improbable_word
-from course_lessons.shared.shares import EDGE, SIDE_EFFECT
+from course_lessons.shared.log_softmax_mistakes import LOG_P, log_softmax_mistakes, with_an_improbable_word
+from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

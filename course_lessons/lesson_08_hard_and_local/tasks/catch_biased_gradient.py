@@ -5,7 +5,7 @@ from itertools import product
 
 import torch
 
-from course_lessons.shared.candidates import asking, close, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import asking, close, mistakes_of_tests, one_case_each, tests_without
 from course_utils.checks.compare import describe
 from course_utils.checks.task import Task
 

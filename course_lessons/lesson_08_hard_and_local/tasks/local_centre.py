@@ -4,7 +4,7 @@ from operator import matmul, mul
 
 import torch
 
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.partial_credit import USUAL
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

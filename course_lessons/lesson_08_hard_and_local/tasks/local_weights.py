@@ -6,10 +6,10 @@ from operator import mul, sub
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.masked import filled, masked_softmax_mistakes, plus_infinity_mistakes
-from course_lessons.shared.padding import words_first
-from course_lessons.shared.properties import no_weight_is_negative
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.mask_mistakes import filled, masked_softmax_mistakes, plus_infinity_mistakes
+from course_lessons.shared.padding_mistakes import words_first
+from course_lessons.shared.partial_credit import USUAL
+from course_lessons.shared.weight_properties import no_weight_is_negative
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

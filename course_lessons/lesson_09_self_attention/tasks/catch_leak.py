@@ -7,7 +7,7 @@ Each leak shows at T = 1, T = 5 or T = LONGEST, except the rare ones.
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.candidates import (
+from course_lessons.shared.candidate_tests import (
     close,
     mistakes_of_comparing,
     mistakes_of_tests,

@@ -7,8 +7,8 @@ Each model that notices it does so at some length up to LONGEST.
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.candidates import one_case_each
-from course_lessons.shared.orders import LONGEST, close, order_mistakes
+from course_lessons.shared.candidate_tests import one_case_each
+from course_lessons.shared.order_tests import LONGEST, close, order_mistakes
 from course_lessons.shared.row_models import (
     VALUE,
     WIDTH,

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_10_multi_head_attention.tasks.multi_head_attention import task as multi_head_attention
-from course_lessons.shared.candidates import (
+from course_lessons.shared.candidate_tests import (
     asking,
     close,
     finite,
@@ -16,7 +16,7 @@ from course_lessons.shared.candidates import (
     tests_without,
 )
 from course_utils.checks.task import Task
-from course_utils.models import plain
+from course_utils.models import minimal
 
 wrong = multi_head_attention.wrong
 
@@ -50,12 +50,12 @@ def right_by_scaled_dot_product_attention(
     query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None
 ):
     pairs = zip((query, key, value), _blocks(in_weight, in_bias), strict=True)
-    q, k, v = (plain.split_heads(F.linear(x, *pair), heads) for x, pair in pairs)
+    q, k, v = (minimal.split_heads(F.linear(x, *pair), heads) for x, pair in pairs)
     if mask is None:
-        return F.linear(plain.merge_heads(F.scaled_dot_product_attention(q, k, v)), out_weight, out_bias)
+        return F.linear(minimal.merge_heads(F.scaled_dot_product_attention(q, k, v)), out_weight, out_bias)
     nothing = ~mask.any(2)[:, None, :, None]
     contexts = F.scaled_dot_product_attention(q, k, v, mask[:, None] | nothing).masked_fill(nothing, 0.0)
-    return F.linear(plain.merge_heads(contexts), out_weight, out_bias)
+    return F.linear(minimal.merge_heads(contexts), out_weight, out_bias)
 
 
 def right_by_adding_heads(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
@@ -63,24 +63,24 @@ def right_by_adding_heads(query, key, value, in_weight, in_bias, out_weight, out
     D, output = query.shape[2], out_bias.expand(query.shape)
     for rows in torch.arange(D).chunk(heads):
         q, k, v = (x @ in_weight[i * D + rows].T + in_bias[i * D + rows] for i, x in enumerate((query, key, value)))
-        output = output + plain.attend(q, k, v, mask) @ out_weight[:, rows].T
+        output = output + minimal.attend(q, k, v, mask) @ out_weight[:, rows].T
     return output
 
 
 def needs_a_mask(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
     """Stops with an error where there is no mask."""
-    return plain.multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask & True)
+    return minimal.multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask & True)
 
 
 def stops_where_lengths_differ(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
     """Cuts keys and values with the sizes of the query."""
     key, value = key.reshape(query.shape), value.reshape(query.shape)
-    return plain.multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)
+    return minimal.multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)
 
 
 def mask_altered(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask=None):
     """Right, but it turns the mask that came in round, as torch's own layer needs it."""
-    output = plain.multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)
+    output = minimal.multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_bias, heads, mask)
     if mask is not None:
         mask.logical_not_()
     return output
@@ -97,7 +97,7 @@ def _with_dropout(scores):
 
 
 RIGHT = {
-    plain.multi_head_attention: "a right one, in matrix products",
+    minimal.multi_head_attention: "a right one, in matrix products",
     right_head_by_head: "a right one, head by head in float64: its last digits differ",
     multi_head_attention.oracle_function: "a right one, by the function behind nn.MultiheadAttention",
     right_by_scaled_dot_product_attention: "a right one, by F.scaled_dot_product_attention",
@@ -247,7 +247,7 @@ def _test(
     given = _numbers(*dims, float(biases), identity, self_attention, empty)
     calls = [(*given[:-1], each) for each in [*([given[-1]] if mask else []), *([None] if none else [])]]
     try:
-        return all(compare(plain.multi_head_attention(*args), candidate(*_copied(args))) for args in calls)
+        return all(compare(minimal.multi_head_attention(*args), candidate(*_copied(args))) for args in calls)
     except Exception:
         return False
 

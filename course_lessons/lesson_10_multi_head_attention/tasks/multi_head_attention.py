@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.heads import MIXING, joining, projecting, projection_mistakes
-from course_lessons.shared.masked import masked_softmax_mistakes, plus_infinity_mistakes
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.head_projections import MIXING, joining, projecting, projection_mistakes
+from course_lessons.shared.mask_mistakes import masked_softmax_mistakes, plus_infinity_mistakes
+from course_lessons.shared.partial_credit import USUAL
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
-from course_utils.models.plain import split_heads
+from course_utils.models.minimal import split_heads
 
 task = Task(
     "10.multi_head_attention",

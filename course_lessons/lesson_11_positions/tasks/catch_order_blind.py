@@ -9,8 +9,8 @@ from math import pi
 import torch
 
 from course_lessons.shared import row_models as rows_of
-from course_lessons.shared.candidates import one_case_each
-from course_lessons.shared.orders import close, order_mistakes
+from course_lessons.shared.candidate_tests import one_case_each
+from course_lessons.shared.order_tests import close, order_mistakes
 from course_lessons.shared.row_models import VALUE, WIDTH, made
 from course_utils.checks.task import Task
 

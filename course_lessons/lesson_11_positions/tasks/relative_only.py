@@ -7,9 +7,9 @@ from math import sin
 
 import torch
 
-from course_lessons.shared.candidates import asking, mistakes_of_tests, one_case_each
+from course_lessons.shared.candidate_tests import asking, mistakes_of_tests, one_case_each
 from course_utils.checks.task import Task
-from course_utils.models.plain import sinusoidal_positions
+from course_utils.models.minimal import sinusoidal_positions
 
 FURTHEST, TRAINED, WIDTH = 1000, 64, 4
 ANGLES = torch.tensor([1.0, 0.3], dtype=torch.float64)  # of each pair, for one step

@@ -5,7 +5,7 @@ from operator import add, mul, sub
 import torch
 
 from course_lessons.lesson_11_positions.tasks._angles import frequencies, frequency_mistakes, interleaved
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.partial_credit import USUAL
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

@@ -6,7 +6,7 @@ from operator import mul
 import torch
 
 from course_lessons.lesson_11_positions.tasks._angles import BASE, frequencies, frequency_mistakes, interleaved
-from course_lessons.shared.shares import EDGE
+from course_lessons.shared.partial_credit import EDGE
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count

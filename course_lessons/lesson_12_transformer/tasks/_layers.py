@@ -8,7 +8,7 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.layers import attention, drawn, norm
+from course_lessons.shared.transformer_layers import attention, drawn, norm
 from course_utils.checks.reference_trace import left_out
 
 

@@ -3,7 +3,7 @@
 import torch
 
 from course_lessons.lesson_12_transformer.tasks._translators import RARE, RIGHT, WRONG, V
-from course_lessons.shared.candidates import (
+from course_lessons.shared.candidate_tests import (
     asking,
     close,
     mistakes_of_comparing,

@@ -18,9 +18,9 @@ from course_lessons.lesson_12_transformer.tasks._layers import (
     without,
     words,
 )
-from course_lessons.shared.layers import attention, in_precision, norm, silenced
-from course_lessons.shared.shares import EDGE
-from course_lessons.shared.stages import told_by_stages
+from course_lessons.shared.partial_credit import EDGE
+from course_lessons.shared.staged_cases import told_by_stages
+from course_lessons.shared.transformer_layers import attention, in_precision, norm, silenced
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count

@@ -5,9 +5,9 @@ from operator import truediv
 
 import torch
 
-from course_lessons.shared.heads import joining, projecting, projection_mistakes
-from course_lessons.shared.masked import masked_softmax_mistakes
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.head_projections import joining, projecting, projection_mistakes
+from course_lessons.shared.mask_mistakes import masked_softmax_mistakes
+from course_lessons.shared.partial_credit import USUAL
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count

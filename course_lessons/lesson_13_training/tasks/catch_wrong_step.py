@@ -5,7 +5,7 @@ from functools import partial, wraps
 import torch
 
 from course_lessons.lesson_13_training.tasks._training import RIGHT, WRONG, by_hand
-from course_lessons.shared.candidates import close, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import close, mistakes_of_tests, one_case_each, tests_without
 from course_utils.base import trees
 from course_utils.checks.running.contract import UsageError
 from course_utils.checks.task import Task

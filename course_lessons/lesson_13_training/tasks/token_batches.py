@@ -2,7 +2,7 @@
 
 from operator import ge, gt
 
-from course_lessons.shared.shares import SIDE_EFFECT
+from course_lessons.shared.partial_credit import SIDE_EFFECT
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_14_glimpses.tasks._models import RARE, RIGHT, WRONG, seen
-from course_lessons.shared.candidates import (
+from course_lessons.shared.candidate_tests import (
     asking,
     close,
     mistakes_of_comparing,

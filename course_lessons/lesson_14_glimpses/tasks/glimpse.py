@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_14_glimpses.tasks._places import at_pixels, between_edges
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.partial_credit import USUAL
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task

@@ -7,7 +7,7 @@ a captioner sees moves them by more than 1e-4 where random numbers of about 1 ar
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.candidates import with_nan
+from course_lessons.shared.candidate_tests import with_nan
 
 ANNOTATION, WORD, STATE, HIDDEN, FEATURES = 5, 3, 4, 6, 7  # widths
 MOST = 30  # captions, places and words in a call, at most

@@ -6,7 +6,14 @@ from types import SimpleNamespace
 import torch
 
 from course_lessons.lesson_15_captions.tasks._captioners import ANNOTATION, MOST, RARE, RIGHT, WORD, WRONG
-from course_lessons.shared.candidates import asking, close, mistakes_of_tests, one_case_each, test_of, tests_without
+from course_lessons.shared.candidate_tests import (
+    asking,
+    close,
+    mistakes_of_tests,
+    one_case_each,
+    test_of,
+    tests_without,
+)
 from course_utils.checks.task import Task
 
 LARGEST = 100  # of what a test gives

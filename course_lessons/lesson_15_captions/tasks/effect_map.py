@@ -5,7 +5,7 @@ from operator import sub
 import torch
 
 from course_lessons.lesson_15_captions.tasks._captioners import ANNOTATION, FEATURES, RIGHT, WORD
-from course_lessons.shared.shares import SIDE_EFFECT
+from course_lessons.shared.partial_credit import SIDE_EFFECT
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task

@@ -5,10 +5,10 @@ from operator import add, matmul
 import torch
 
 from course_lessons.lesson_16_memory_networks.tasks._memories import dot
-from course_lessons.shared.masked import filled, plus_infinity_mistakes
-from course_lessons.shared.padding import gaps, mask_mistakes, scattered, summed
-from course_lessons.shared.shares import USUAL
-from course_lessons.shared.stages import told_by_stages
+from course_lessons.shared.mask_mistakes import filled, plus_infinity_mistakes
+from course_lessons.shared.padding_mistakes import gaps, mask_mistakes, scattered, summed
+from course_lessons.shared.partial_credit import USUAL
+from course_lessons.shared.staged_cases import told_by_stages
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count

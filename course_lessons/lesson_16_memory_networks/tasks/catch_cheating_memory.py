@@ -6,8 +6,15 @@ from types import SimpleNamespace
 import torch
 
 from course_lessons.lesson_16_memory_networks.tasks._readers import MOST, RARE, RIGHT, WIDTH, WRONG
-from course_lessons.shared.candidates import asking, close, mistakes_of_tests, one_case_each, test_of, tests_without
-from course_lessons.shared.padding import words_first
+from course_lessons.shared.candidate_tests import (
+    asking,
+    close,
+    mistakes_of_tests,
+    one_case_each,
+    test_of,
+    tests_without,
+)
+from course_lessons.shared.padding_mistakes import words_first
 from course_utils.checks.task import Task
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5

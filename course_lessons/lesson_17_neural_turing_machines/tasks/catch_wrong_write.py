@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import torch
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._writers import RARE, RIGHT, WRONG, by_einsum
-from course_lessons.shared.candidates import (
+from course_lessons.shared.candidate_tests import (
     asking,
     close,
     finite,

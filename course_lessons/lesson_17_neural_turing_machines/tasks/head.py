@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_gates, drawn_weights
-from course_lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
-from course_lessons.shared.shares import USUAL
-from course_lessons.shared.stages import told_by_stages
+from course_lessons.shared.partial_credit import USUAL
+from course_lessons.shared.staged_cases import told_by_stages
+from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task

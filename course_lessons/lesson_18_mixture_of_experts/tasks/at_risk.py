@@ -3,7 +3,7 @@
 import torch
 
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
-from course_lessons.shared.shares import EDGE, SIDE_EFFECT
+from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count

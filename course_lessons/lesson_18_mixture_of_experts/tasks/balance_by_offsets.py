@@ -4,8 +4,8 @@ from operator import add, mul, sub
 
 import torch
 
-from course_lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.partial_credit import USUAL
+from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count

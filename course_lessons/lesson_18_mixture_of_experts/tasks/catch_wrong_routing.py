@@ -5,7 +5,14 @@ from functools import partial
 import torch
 
 from course_lessons.lesson_18_mixture_of_experts.tasks._layers import RARE, RIGHT, WIDTH, WRONG
-from course_lessons.shared.candidates import asking, close, mistakes_of_tests, one_case_each, test_of, tests_without
+from course_lessons.shared.candidate_tests import (
+    asking,
+    close,
+    mistakes_of_tests,
+    one_case_each,
+    test_of,
+    tests_without,
+)
 from course_utils.checks.task import Task
 
 MOST = 1000  # rows, at most

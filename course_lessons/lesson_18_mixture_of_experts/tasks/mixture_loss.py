@@ -6,7 +6,7 @@ from operator import add, sub
 import torch
 
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.partial_credit import USUAL
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

@@ -5,7 +5,7 @@ from operator import le, lt
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.shares import EDGE, SIDE_EFFECT
+from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 

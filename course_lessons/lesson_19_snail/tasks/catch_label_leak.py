@@ -3,7 +3,7 @@
 import torch
 
 from course_lessons.lesson_19_snail.tasks._learners import CLASSES, LONGEST, RARE, RIGHT, WIDTH, WRONG
-from course_lessons.shared.candidates import asking, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import asking, mistakes_of_tests, one_case_each, tests_without
 from course_utils.checks.task import Task
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5

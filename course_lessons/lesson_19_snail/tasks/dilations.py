@@ -2,7 +2,7 @@
 
 import math
 
-from course_lessons.shared.shares import EDGE
+from course_lessons.shared.partial_credit import EDGE
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 

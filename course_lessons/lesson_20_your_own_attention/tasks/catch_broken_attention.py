@@ -16,7 +16,7 @@ from course_lessons.lesson_20_your_own_attention.tasks._attentions import (
     WRONG,
     WRONG_WITH_AN_ORDER,
 )
-from course_lessons.shared.candidates import (
+from course_lessons.shared.candidate_tests import (
     asking,
     close,
     mistakes_of_comparing,

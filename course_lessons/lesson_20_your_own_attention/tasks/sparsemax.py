@@ -4,9 +4,9 @@ from operator import add, gt, mul, sub, truediv
 
 import torch
 
-from course_lessons.shared.masked import filled
-from course_lessons.shared.properties import no_weight_is_negative, rows_sum_to_one
-from course_lessons.shared.shares import EDGE, SIDE_EFFECT
+from course_lessons.shared.mask_mistakes import filled
+from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
+from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

@@ -8,7 +8,7 @@ from functools import wraps
 import torch
 
 from course_lessons.lesson_21_gpt.tasks._decoders import LONGEST, RARE, RIGHT, WRONG
-from course_lessons.shared.candidates import (
+from course_lessons.shared.candidate_tests import (
     close,
     mistakes_of_comparing,
     mistakes_of_tests,

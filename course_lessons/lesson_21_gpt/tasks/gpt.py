@@ -5,8 +5,8 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.layers import attention, drawn, in_precision, norm, silenced
-from course_lessons.shared.stages import told_by_stages
+from course_lessons.shared.staged_cases import told_by_stages
+from course_lessons.shared.transformer_layers import attention, drawn, in_precision, norm, silenced
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count

@@ -2,7 +2,7 @@
 
 from os.path import commonprefix
 
-from course_lessons.shared.shares import EDGE, SIDE_EFFECT
+from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 

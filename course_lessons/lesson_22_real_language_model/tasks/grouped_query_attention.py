@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.masked import filled, masked_softmax_mistakes, plus_infinity_mistakes
-from course_lessons.shared.properties import outside_the_values
-from course_lessons.shared.shares import USUAL
+from course_lessons.shared.mask_mistakes import filled, masked_softmax_mistakes, plus_infinity_mistakes
+from course_lessons.shared.partial_credit import USUAL
+from course_lessons.shared.weight_properties import outside_the_values
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task

@@ -20,7 +20,7 @@ FOLDER = "attention-course"  # in the archive, as pip wants one
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
 LEFT_OUT = {"__pycache__", PUBLISHED.name}
 ANSWERS = f"{LESSONS}/answers.json"
-SOLVED = ("lesson_*/exercises.py", "lesson_*/right/*")  # in the package of the lessons
+SOLVED = ("lesson_*/exercises.py", "lesson_*/correct_answers/*")  # in the package of the lessons
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.judging import pool
-from course_utils.grading.judging.grader import read_once
+from course_utils.grading.judging.notebook_grader import read_once
 from course_utils.grading.judging.sandbox_client import Limits
 from course_utils.grading.sandbox import policy
 from course_utils.grading.storage.record import Result
@@ -197,7 +197,7 @@ def environment_versions() -> dict[str, str]:
     """Return what must be the same here and there for the verdicts to be the same."""
     import torch
 
-    from course_utils.grading.judging.grader import tasks_digest
+    from course_utils.grading.judging.notebook_grader import tasks_digest
 
     return {"torch": torch.__version__, "the course's tasks and judge": tasks_digest()}
 
@@ -249,7 +249,7 @@ def _grader(plan):
     """Return the process's grader for this plan, begun where there is none or one for another."""
     import torch
 
-    from course_utils.grading.judging.grader import Grader
+    from course_utils.grading.judging.notebook_grader import Grader
 
     if _Worker.plan != plan:
         _close()

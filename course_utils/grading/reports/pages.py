@@ -10,9 +10,9 @@ from course_utils.base.files import opened
 from course_utils.grading.ingest.notebook_file import Unreadable, cells_of, parse, read_bytes
 from course_utils.grading.ingest.overrides import COLUMNS
 from course_utils.grading.ingest.written_answers import REQUEST, Written, pictures
+from course_utils.grading.reports.exports import file_name, table
 from course_utils.grading.reports.markup import template
 from course_utils.grading.reports.pictures import PAGE_AT_MOST, shown
-from course_utils.grading.reports.results import file_name, table
 from course_utils.grading.reports.sentences import (
     NOTHING,
     WANTED,

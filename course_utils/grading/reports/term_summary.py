@@ -10,8 +10,8 @@ from course_utils.base.files import opened
 from course_utils.grading.ingest.submissions import natural
 from course_utils.grading.ingest.table import TableError
 from course_utils.grading.ingest.table import table as read_table
+from course_utils.grading.reports.exports import table
 from course_utils.grading.reports.markup import template
-from course_utils.grading.reports.results import table
 from course_utils.grading.storage.normalise import from_cell
 
 

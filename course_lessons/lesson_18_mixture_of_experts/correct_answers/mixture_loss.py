@@ -1,0 +1,49 @@
+"""Right answers to 18.mixture_loss in other styles than the solution's."""
+
+import math
+
+import torch
+from torch.distributions import Categorical, Independent, MixtureSameFamily, Normal
+
+
+def row_by_row(outputs, gates, target):
+    B, N, D = outputs.shape
+    losses = []
+    for b in range(B):
+        terms = []
+        for i in range(N):
+            squared = 0
+            for d in range(D):
+                squared = squared + (target[b, d] - outputs[b, i, d]) ** 2
+            if gates[b, i] > 0:
+                terms.append(torch.log(gates[b, i]) - squared / 2)
+        biggest = max(terms)
+        total = 0
+        for term in terms:
+            total = total + torch.exp(term - biggest)
+        losses.append(-(biggest + torch.log(total)))
+    return sum(losses) / B
+
+
+def by_a_mixture(outputs, gates, target):
+    """A mixture of normal distributions, without the constant of each."""
+    experts = Independent(Normal(outputs, torch.ones_like(outputs)), 1)
+    likelihoods = MixtureSameFamily(Categorical(logits=gates.log()), experts).log_prob(target)
+    return -(likelihoods + target.shape[1] * math.log(2 * math.pi) / 2).mean()
+
+
+# PyTorch's own
+OWN = [
+    by_a_mixture,
+]
+CORRECT = [
+    *OWN,
+    # As beginners write them
+    row_by_row,
+]
+WORKED = [
+    (([[[3], [5]]], [[0.5, 0.5]], [[3]]), "0.5662"),
+    (([[[3], [5]]], [[0.5, 0.5]], [[4]]), "0.5"),
+    (([[[3], [5]], [[3], [5]]], [[0.5, 0.5], [0.5, 0.5]], [[3], [4]]), "0.5331"),
+]
+INPUTS = {"gates": lambda draw: draw.probabilities("B×N"), "target": lambda draw: draw.numbers("B×D")}

@@ -1,0 +1,32 @@
+"""Right answers to 18.within_capacity in other styles than the solution's."""
+
+import torch
+import torch.nn.functional as F
+
+
+def by_the_running_sum(chosen, experts, capacity):
+    sent = F.one_hot(chosen, num_classes=experts)
+    place = (sent.cumsum(0) * sent).sum(1) - 1  # from 0
+    return place < capacity
+
+
+def by_counting_backwards(chosen, experts, capacity):
+    kept = torch.zeros(len(chosen)).bool()
+    for b in range(len(chosen)):
+        earlier = 0
+        for before in range(b):
+            if chosen[before] == chosen[b]:
+                earlier = earlier + 1
+        kept[b] = earlier < capacity
+    return kept
+
+
+# PyTorch's own
+OWN = [
+    by_the_running_sum,
+]
+CORRECT = [
+    *OWN,
+    by_counting_backwards,
+]
+INPUTS = {"experts": lambda draw: draw.size("N"), "capacity": lambda draw: draw.randint(0, 4)}

@@ -1,0 +1,91 @@
+"""An attention of one's own beside the others: what it promises, and what it gets right in two worlds.
+
+Not here: what is promised (`attention_properties.py`), the worlds (`data/lookups.py`), and the models that are trained (`variants.py`).
+"""
+
+from statistics import fmean
+from typing import NamedTuple
+
+import torch
+
+from course_utils.data.lookups import KINDS
+from course_utils.data.measured import by_seed, measured
+from course_utils.figures import plots
+from course_utils.models.attention_properties import PROMISES, broken
+from course_utils.models.variants import Attend, accuracy, fit, reader
+
+WORLDS, LENGTHS = tuple(KINDS), (32, 64, 128)
+
+
+def signed(number: float) -> str:
+    """With its sign and two digits; what is rounded to 0 has a plus."""
+    return f"{round(number, 2) + 0.0:+.2f}"
+
+
+class Report(NamedTuple):
+    """Of an attention: its name, each promise with None or what breaks it, and shares of right answers by world: seeds × lengths."""
+
+    name: str
+    promises: dict[str, str | None]
+    right: dict[str, list[list[float]]]
+    expected: dict[str, float] = {}  # a world's share at the shortest length, before it was tried
+    beside: str = "dot product"  # one of `variants.VARIANTS`
+
+    def __str__(self):
+        lines = ["keeps: " + ", ".join(p for p, sentence in self.promises.items() if not sentence)]
+        lines += [f"breaks {p}: {sentence}" for p, sentence in self.promises.items() if sentence]
+        for world, runs in self.right.items():
+            for n, length in enumerate(LENGTHS):
+                usual = by_seed("variants", "right", variant=self.beside, world=world, length=length)
+                more = [run[n] - one.item() for run, one in zip(runs, usual, strict=False)]
+                line = f"{world}, {length} steps: " + ", ".join(f"{run[n]:.2f}" for run in runs)
+                if n == 0 and world in self.expected:
+                    line += f" (expected {self.expected[world]:.2f})"
+                line += f"; minus {self.beside}: " + ", ".join(map(signed, more))
+                lines.append(line + (f" (mean {signed(fmean(more))})" if len(more) > 1 else ""))
+        return "\n".join([f"{self.name}:", *lines])
+
+
+def report(
+    name: str, attend: Attend, seeds: int = 1, promises=None, expected=None, beside="dot product"
+) -> Report | str:
+    """Try each promise, train in both worlds (ten seconds and more for each seed), and draw the results beside those of a measured attention.
+
+    If the shapes are not as promised, or dots are left among what is expected, nothing is trained.
+
+    Args:
+        attend: as in `variants.py`.
+        seeds: how many models are trained in each world.
+        promises: those to try; all of `properties.PROMISES` if None.
+        expected: the share of right answers that is expected in each world, by its name.
+        beside: the measured attention, one of `variants.VARIANTS`.
+    """
+    if ... in (expected or {}).values():
+        return "Say first what you expect: put a share from 0 to 1 in place of each of the dots."
+    promises = promises or PROMISES
+    found, answers = broken(attend, promises), {}
+    done = Report(name, {promise: found.get(promise) for promise in promises}, answers, expected or {}, beside)
+    if "shape" in found:
+        return done
+    for world in WORLDS:
+        answers[world] = []
+        for seed in range(seeds):
+            torch.manual_seed(seed)
+            model = reader(attend)
+            fit(model, world, seed)
+            answers[world].append([accuracy(model, world, length) for length in LENGTHS])
+    draw_accuracy(beside, own=done)
+    return done
+
+
+def draw_accuracy(*names: str, own: Report | None = None):
+    """Draw the shares of right answers in both worlds, by the length of sequences: of variants as measured, and of a report."""
+    axes = plots.axes(len(WORLDS), width=4.2)
+    for ax, world in zip(axes, WORLDS, strict=True):
+        lines = {own.name: own.right[world]} if own else {}
+        for name in names:
+            lines[name] = measured("variants", "right", "length", variant=name, world=world)[1]
+        plots.curves(LENGTHS, lines, "steps", "share of right answers", world, ax)
+        ax.set(ylim=(0, 1.05), xticks=LENGTHS)
+    axes[0].get_legend().remove()  # the other one is enough
+    axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)  # beside the lines

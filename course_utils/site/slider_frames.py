@@ -1,0 +1,138 @@
+"""Pictures for the positions of a slider, drawn when the site is made, so that it moves in a page without a kernel.
+
+Here: which positions, and running a lesson to draw them; what is drawn once is kept in the cache. `page/moving.js` shows them. Not here:
+`explore` itself (`figures/widgets.py`).
+"""
+
+import base64
+import hashlib
+import io
+import itertools
+import json
+import math
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from course_utils.authoring.execution import CellFailed, execute
+from course_utils.base.files import replacing
+from course_utils.base.paths import file_of
+from course_utils.data.download import cache_folder
+
+MOST = 100  # pictures for one explorer: with several sliders, each then stops at fewer positions
+EXPLORER = re.compile(r"^(\w+) = explore\w*\(", re.MULTILINE)
+RECIPE = 3  # to be raised when the same notebook shall give other pictures
+
+
+def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
+    """Return for each cell of a lesson with an explorer, by its id, what `record` writes; `say` is told if it has to be drawn.
+
+    An explorer that cannot be drawn, such as without a network for the data that it shows, is left out, and `say` is told why: the page
+    then has the picture that the notebook has stored.
+    """
+    file = root / file_of("notebooks", name)
+    key = hashlib.sha256(f"{RECIPE} {MOST}".encode() + file.read_bytes()).hexdigest()[:16]
+    cached = cache_folder() / "site" / f"{name}-{key}.json"
+    if not cached.is_file():
+        found, why = _drawn(root, file, say)
+        if why:
+            say(f"Lesson {name} lacks sliders, and its page shows still pictures instead: {why}.")
+            return found
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(cached) as draft:
+            draft.write_text(json.dumps(found), encoding="utf-8")
+    return json.loads(cached.read_text(encoding="utf-8"))
+
+
+def _drawn(root, file, say):
+    """Run a notebook as far as its last explorer, and draw each explorer at its positions; return them, and why others are missing."""
+    import nbformat
+
+    notebook = nbformat.read(file, as_version=4)
+    with tempfile.TemporaryDirectory(prefix="course") as folder:
+        cells, last, why = [], 0, ""
+        for cell in notebook.cells:
+            cells.append(cell)
+            if cell.cell_type == "code" and (explorer := EXPLORER.search(cell.source)):
+                code = f"from course_utils.site.slider_frames import record\nrecord({explorer[1]}, {os.path.join(folder, cell.id)!r})"
+                cells.append(nbformat.v4.new_code_cell(code))
+                last = len(cells)
+        notebook.cells = cells[:last]
+        for cell in notebook.cells:
+            cell.metadata.tags = [
+                *cell.metadata.get("tags", ()),
+                "raises-exception",
+            ]  # go on: the next may need no data
+        if last:
+            say(f"running lesson {file.stem} to draw its sliders, which may take two minutes")
+            try:
+                notebook = execute(notebook, root, "notebooks", timeout=600)
+            except CellFailed as failed:
+                why = str(failed)
+        ids = [cell.id for cell in notebook.cells if os.path.isfile(os.path.join(folder, cell.id))]
+        return {name: json.loads(Path(folder, name).read_text(encoding="utf-8")) for name in ids}, why or _failure(
+            notebook
+        )
+
+
+def _failure(notebook):
+    """Return what the first failed cell says of itself, "" if none failed."""
+    for place, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", ()):
+            if output.output_type == "error":
+                return f"cell {place} failed with {output.ename}: {output.evalue.strip().splitlines()[0].rstrip('.')}"
+    return ""
+
+
+def record(explorer, file: str) -> None:
+    """Draw an explorer at all positions of its controls, and write {"controls": …, "frames": …}; nothing where one has too many.
+
+    A control is its label, its positions in words, and the place of the one that is shown first. A frame is a picture (WebP) and its
+    sentence; frames come in the order of the positions, the last control's changing fastest.
+    """
+    import matplotlib.pyplot as plt
+
+    stops = {name: positions(control) for name, control in explorer.controls.items()}
+    if not all(stops.values()):
+        return
+    stops = thinned(stops, {name: control.value for name, control in explorer.controls.items()})
+    frames = []
+    for values in itertools.product(*stops.values()):
+        sentence, picture = explorer.draw(**dict(zip(stops, values, strict=True))), io.BytesIO()
+        plt.gcf().savefig(picture, format="webp", pil_kwargs={"quality": 80, "method": 4})
+        plt.close()
+        frames.append([base64.b64encode(picture.getvalue()).decode(), sentence])
+    controls = [
+        [one.description, [format(stop, one.readout_format) for stop in stops[name]], stops[name].index(one.value)]
+        for name, one in explorer.controls.items()
+    ]
+    Path(file).write_text(json.dumps({"controls": controls, "frames": frames}), encoding="utf-8")
+
+
+def positions(control) -> list:
+    """Return the values at which a slider can stop, its present one among them; none for a control that is no slider."""
+    if not all(hasattr(control, name) for name in ("min", "max", "step", "value")):
+        return []
+    steps = round((control.max - control.min) / control.step)
+    values = [control.min + i * control.step for i in range(steps + 1)]
+    values = [control.base**value for value in values] if hasattr(control, "base") else values
+    nearest = min(range(len(values)), key=lambda i: abs(values[i] - control.value))
+    return [*values[:nearest], control.value, *values[nearest + 1 :]]
+
+
+def thinned(stops: dict[str, list], shown: dict) -> dict[str, list]:
+    """Return fewer positions, until all combinations are at most `MOST`; both ends and what is shown first stay."""
+    original, stops, left = stops, dict(stops), {name: len(values) for name, values in stops.items()}
+    while math.prod(map(len, stops.values())) > MOST:
+        longest = max(stops, key=lambda name: len(stops[name]))
+        left[longest] -= 1
+        values, count = original[longest], max(left[longest], 3)
+        places = {round(i * (len(values) - 1) / (count - 1)) for i in range(count)}
+        # The first one shown takes the place of its nearest neighbour, unless that is an end.
+        at = values.index(shown[longest])
+        inner = [place for place in places if 0 < place < len(values) - 1]
+        if at not in places and inner:
+            places.discard(min(inner, key=lambda place: abs(place - at)))
+        stops[longest] = [values[place] for place in sorted(places | {at})]
+    return stops
