@@ -104,7 +104,7 @@ def measure_induction(layers, seed):
     lesson = page("21_gpt")
     torch.manual_seed(seed)
     model = lesson.AttentionAlone(layers)
-    _, seconds = timed(lesson.train_model, model, lesson.recall_loss, 1000, 0.005, seed)
+    _, seconds = timed(lesson.train_to_recall, model, seed)
     words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))
     return [(*induction_scores(model, words, answers), seconds)]
 

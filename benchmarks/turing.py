@@ -3,8 +3,8 @@
     python benchmarks/turing.py [--seeds 5]
 
 Each model learns one task (`course_utils/data/sequences.py`): to copy 1 to 10 vectors, to copy them up to five times, to recall the one
-after a given one among 2 to 6, or, for models with a memory of 32 places, to copy 1 to 5 ("short", and "parts" as lesson 17
-trains its own, for machines without one of their parts), or, with a memory of 6 places, to keep two vectors to the end while one to four
+after a given one among 2 to 6, or, for models with a memory of 32 places, to copy 1 to 5 ("short", and "parts" for machines
+without one of their parts), or, with a memory of 6 places, to keep two vectors to the end while one to four
 short copies are asked for in between ("series"; its "length" is the number of these copies). "computer" is the differentiable
 neural computer, and "LSTM, longer" has five times the machine's steps. Fills turing.csv, which lesson 17 shows: "wrong" is the share of
 wrong bits, half of them being chance, on 100 sequences of each length in vectors, and "learned_after" the number of steps until the loss
@@ -14,6 +14,7 @@ is below 0.05.
 import torch
 import torch.nn.functional as F
 from measuring import fill, jobs, read_options, timed
+from torch import nn
 
 from course_utils.data.sequences import BITS, GIVEN, WANTED, Asked, copy, recall, repeat_copy
 from course_utils.models.turing import Computer, Machine, Recurrent, fit, loss, wrong_bits
@@ -89,6 +90,22 @@ FEWER = {"LSTM, longer": 3, "series": 3}  # seeds of what takes long
 COLUMNS = "setup task seed length steps learned_after last_loss wrong cpu_seconds"
 
 
+def fit_late(model, draw_batch, seed, steps, rate, loss_of):
+    """Train a model at a rate that falls in the last third of the steps only."""
+    draw, losses = torch.Generator().manual_seed(seed), []
+    adam = torch.optim.Adam(model.parameters(), lr=rate)
+    late = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: min(1, 3 * (1 - step / steps)))
+    for _ in range(steps):
+        now = loss_of(model, draw_batch(draw))
+        adam.zero_grad()
+        now.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        adam.step()
+        late.step()
+        losses.append(now.item())
+    return losses
+
+
 class Fixed(Machine):
     """A machine with one of the controller's commands fixed: which one, and its number before it is brought into its range."""
 
@@ -119,9 +136,9 @@ def measure(setup, task, seed):
         )
         if setup == "no shifts, random memory":
             model.start = torch.randn(model.start.shape)
-    late = task in ("parts", "parts, longer", "series")  # as the lesson trains its own
     to_lower = series_loss if task == "series" else loss
-    losses, seconds = timed(fit, model, draw_batch, seed, steps, rate, late, to_lower)
+    train = fit_late if task in ("parts", "parts, longer", "series") else fit
+    losses, seconds = timed(train, model, draw_batch, seed, steps, rate, loss_of=to_lower)
     means = [sum(losses[i : i + 50]) / 50 for i in range(0, steps, 50)]
     learned = next((50 * i for i, mean in enumerate(means, 1) if mean < LEARNED), float("nan"))
     rows = []

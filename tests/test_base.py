@@ -126,11 +126,11 @@ def trained(shell, monkeypatch, capsys, seconds):
     torch.manual_seed(0)
     model = torch.nn.Linear(2, 1)
 
-    def loss_of_batch(draw):
+    def batch_loss(draw):
         time.sleep(seconds)
         return model(torch.rand(4, 2, generator=draw)).square().mean()
 
-    losses = train_model(model, loss_of_batch, seed=0, steps=3, rate=0.1)
+    losses = train_model(model, batch_loss, seed=0, steps=3, rate=0.1)
     return capsys.readouterr().out, losses
 
 

@@ -173,7 +173,7 @@ def test_the_page_trains_in_the_same_way(lesson):
     ours, page = (made(len(CHARACTERS), D=16, F=32).double() for made in (gpt.GPT, lesson.GPT))
     page.load_state_dict(ours.state_dict())
     gpt.fit(ours, tales(40, 1).ids, steps=30)
-    lesson.train_model(page, lesson.tale_loss, 30, 0.01)
+    lesson.train_on_tales(page, steps=30)
     for one, other in zip(page.parameters(), ours.parameters(), strict=True):
         torch.testing.assert_close(one, other)
 

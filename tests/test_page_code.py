@@ -5,8 +5,9 @@ import torch
 from script_loader import program
 
 from course_utils.data.lookups import lookups, read
+from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.data.stories import stories
-from course_utils.models import memory, sentiment, seq2seq, sequence_layers, variants
+from course_utils.models import memory, sentiment, seq2seq, sequence_layers, train_model, turing, variants
 from course_utils.models.attention import causal_mask
 from course_utils.translation import scores
 
@@ -83,6 +84,29 @@ def test_lesson_09_holds_the_layers_that_it_counts(name, sizes):
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
 
 
+@pytest.mark.parametrize("warmup, decay, validated", [(0, 0.0, False), (4, 0.5, False), (4, 0.5, True)])
+def test_lesson_13_holds_the_courses_training_loop(warmup, decay, validated):
+    left = []
+    for code in (page("13_training"), train_model):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.3), torch.nn.Linear(8, 1))
+        held_out = torch.rand(9, 3)
+
+        def loss_on(x, model=model):
+            return (model(x)[:, 0] - x.prod(1)).square().mean()
+
+        best = code.BestWeights(model, lambda: loss_on(held_out), every=4) if validated else None  # noqa: B023
+        losses = code.train_model(
+            model, lambda draw: loss_on(torch.rand(5, 3, generator=draw)), 2, 23, 0.5, warmup, decay, best
+        )
+        assert not model.training
+        if validated:
+            assert loss_on(held_out).item() == min(best.losses) < max(best.losses)
+        weights = [p.tolist() for p in model.parameters()]
+        left.append([losses, best and best.losses, weights, torch.rand(1).item()])
+    assert left[0] == left[1]
+
+
 def test_lesson_16_holds_the_memory_network_and_its_training():
     shown, (_, learned) = page("16_memory_networks", training=None), stories("two facts", number=50, seed=0)
     theirs, ours = shown.MemoryNetwork(hops=2), memory.MemoryNetwork(hops=2)
@@ -93,6 +117,25 @@ def test_lesson_16_holds_the_memory_network_and_its_training():
     for found, expected in zip(theirs(*asked), ours(*asked), strict=True):
         torch.testing.assert_close(found, expected)
     assert shown.share_right(theirs, learned) == memory.score(ours, learned).right
+
+
+def test_lesson_17_holds_the_machine_its_loss_and_its_training():
+    shown = page("17_neural_turing_machines", H=64, W=16)
+    torch.manual_seed(3)
+    ours = turing.Machine(GIVEN, WANTED, places=32)
+    torch.manual_seed(3)
+    theirs = shown.Machine(shown.address)
+    assert all(map(torch.equal, theirs.parameters(), ours.parameters()))
+    asked = copy(torch.Generator().manual_seed(0), 4, 3, 3)
+    found, expected = theirs(asked.given), ours(asked.given)
+    for one, other in zip(found, (expected.logits, expected.reads, expected.writes), strict=True):
+        torch.testing.assert_close(one, other)
+    torch.testing.assert_close(shown.loss_on(theirs, asked), turing.loss(ours, asked))
+    trained, losses = shown.trained(shown.address, seed=3, steps=8)
+    expected = turing.fit(ours, lambda draw: copy(draw, 16, 1, 5), seed=3, steps=8, rate=0.02, warmup=20)
+    torch.testing.assert_close(torch.tensor(losses), torch.tensor(expected))
+    test = copy(torch.Generator().manual_seed(1), 50, 4, 4)
+    assert shown.wrong_share(trained, 4) == pytest.approx(turing.wrong_bits(ours, test), abs=0.01)
 
 
 def test_lesson_20_holds_the_model_that_any_attention_fits_into():

@@ -164,12 +164,12 @@ def test_bits_are_counted_where_an_answer_is_wanted():
 
 
 @pytest.mark.parametrize(
-    ("kind", "late"), sampling.usually([(Machine, False), (Machine, True), (Recurrent, False), (Computer, False)], 2)
+    ("kind", "warmup"), sampling.usually([(Machine, 0), (Machine, 20), (Recurrent, 0), (Computer, 0)], 2)
 )
-def test_training_lowers_the_loss(kind, late):
+def test_training_lowers_the_loss(kind, warmup):
     torch.manual_seed(0)
     model = kind(GIVEN, WANTED)
-    losses = fit(model, lambda draw: copy(draw, 16, 1, 2), steps=60, rate=1e-2, falls_late=late)
+    losses = fit(model, lambda draw: copy(draw, 16, 1, 2), steps=60, rate=1e-2, warmup=warmup)
     assert sum(losses[-10:]) < 0.9 * sum(losses[:10])
 
 

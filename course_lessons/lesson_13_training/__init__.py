@@ -7,7 +7,7 @@ lesson = Lesson(
     title="Training it",
     question="How is it trained, and what does it know?",
     goals=(
-        "read a training loop, and say what each of its lines does",
+        "write a training loop that keeps the best weights, and say what each of its lines does",
         "compute a step of Adam by hand, and say how it differs from a step of SGD",
         "say what label smoothing asks for, and what dropout does in training and in use",
         "read ablations by paired differences, and say what they show and what they do not",

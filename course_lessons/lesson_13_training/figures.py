@@ -7,6 +7,7 @@ minute on one core. No task is declared here.
 import re
 from collections import Counter
 
+import torch
 from torch import Tensor
 
 from course_utils.data.measured import by_seed, measured, measured_once
@@ -82,27 +83,29 @@ def draw_passes():
         plots.curves(readings, lines, "times that it has read its captions", ylabel, ax=ax)
 
 
+def draw_losses(plain, careful):
+    """Draw the losses of two trainings, each (model, losses of all steps, validation losses), without dropout and weight decay and with both."""
+    runs = {"no dropout, no weight decay": plain, "dropout 0.1, weight decay 0.1": careful}
+    for ax, (title, (_, losses, validated)) in zip(plots.axes(2), runs.items(), strict=True):
+        every = len(losses) // len(validated)
+        read = torch.tensor(losses).view(-1, every).mean(1)  # of the steps since the last look
+        lines = {"pairs that it reads": read[None], "validation set": torch.tensor(validated)[None]}
+        steps = [every * (i + 1) for i in range(len(validated))]
+        plots.curves(steps, lines, "step", "loss, nats per word", title, ax)
+
+
 def recipe_differences() -> dict[str, dict[str, Tensor]]:
     """Return for each change of the recipe the BLEU of five translators less that of the whole recipe with the same seed."""
     whole = by_seed("recipe", "bleu", changed="nothing")
     rows = {}
     for row, change in {
         "no dropout": "no dropout",
-        "Adam in place of Muon": "AdamW in place of Muon",  # its decay is 0
         "readout not tied": "readout not tied",
         "no label smoothing": "no label smoothing",
         "no warm-up": "no warm-up",
         "batches at random": "batches of sentences",
     }.items():
         rows[row] = {"a mark for each of five seeds": by_seed("recipe", "bleu", changed=change) - whole}
-    return rows
-
-
-def by_heart() -> dict[str, list[Tensor]]:
-    """Return the mean BLEU of small models on the sentences that they have read 53 times, and on new ones, with dropout and without."""
-    rows = {}
-    for row, changed in {"with dropout": "nothing", "without dropout": "no dropout"}.items():
-        rows[row] = [by_seed("by_heart", column, changed=changed).mean() for column in ("bleu_read", "bleu")]
     return rows
 
 

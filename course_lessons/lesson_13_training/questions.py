@@ -67,7 +67,7 @@ questions = (
     Question(
         "13.q4",
         "the parts of a training",
-        "In this lesson, `train` is given a model, an optimizer and a list of rates. You add four parts to the training. Which of them belongs to the model, so that nothing else has to change?",
+        "A training loop moves the weights with SGD, at a rate that stays the same. You add four parts to the training. Which of them belongs to the model, so that nothing else has to change?",
         right=(
             "Dropout, since the model itself sets numbers to 0.",
             "The loop only says when dropout is on: `model.train()` and `model.eval()` are there already.",
@@ -79,11 +79,11 @@ questions = (
             ),
             (
                 "A warm-up, since the optimizer raises its rate by itself.",
-                "An optimizer keeps the rate that it was given. The list of rates has to change.",
+                "An optimizer keeps the rate that it was given. The loop needs a schedule, which changes it after each step.",
             ),
             (
                 "Adam, since `optimizer.step()` moves the weights as before.",
-                "The call of `step` stays the same, but `train` is given another optimizer.",
+                "The call of `step` stays the same, but the loop has to make another optimizer.",
             ),
         ),
     ),

@@ -377,7 +377,7 @@ def unmended(memory, weights, erase, add):
 def trained(write, seed=3):
     torch.manual_seed(seed)
     machine = turing.Machine(GIVEN, WANTED, places=32, width=16, write=write)
-    turing.fit(machine, lambda draw: copy(draw, 16, 1, 5), seed, steps=450, rate=0.02, falls_late=True)
+    turing.fit(machine, lambda draw: copy(draw, 16, 1, 5), seed, steps=600, rate=0.02, warmup=20)
     draw = torch.Generator().manual_seed(1)
     return [turing.wrong_bits(machine, copy(draw, 50, n, n)) for n in (3, 5, 10)]
 

@@ -14,6 +14,7 @@ from course_utils.data.tales import CHARACTERS, decode, encode, letters_to_copy,
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.gpt import FeedForward, SubLayer
+from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -178,39 +179,23 @@ def bits_of_each(model, ids):  # B T+1
     return nats / math.log(2)  # B T: from natural logarithms to bits
 
 
-def tale_loss(model, draw):  # draw: where the random numbers come from
-    rows = torch.randint(len(train.ids), (16,), generator=draw)  # B
-    return bits_of_each(model, train.ids[rows]).mean()
+def train_on_tales(model, steps=700):
+    def batch_loss(draw):  # draw: where the random numbers come from
+        rows = torch.randint(len(train.ids), (16,), generator=draw)  # B
+        return bits_of_each(model, train.ids[rows]).mean()
+
+    train_model(model, batch_loss, seed=0, steps=steps, rate=0.01, warmup=20)
 
 
 # %% [markdown]
-# The training loop uses Adam with a warm-up and clipped gradients, as in lesson 13.
-
-
-# %%
-def train_model(model, batch_loss, steps, rate, seed=0):
-    draw = torch.Generator().manual_seed(seed)
-    adam = torch.optim.Adam(model.parameters())
-    for step in range(steps):
-        warm_up = min(0.05 + 0.95 * step / 20, 1)  # from a twentieth, in 20 steps
-        decay = 1 - 0.95 * step / steps  # to a twentieth
-        adam.param_groups[0]["lr"] = rate * warm_up * decay
-        loss = batch_loss(model, draw)
-        adam.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        adam.step()
-
-
-# %% [markdown]
-# We train on 700 batches of 16 rows. How many bits per character will the model need for unseen tales?
+# The training loop is `train_model` from lesson 13, with a warm-up of 20 steps. We train on 700 batches of 16 rows. How many bits per character will the model need for unseen tales?
 
 # %% tags=["nbval-check-output"]
 predict("21.bits", ...)
 
 # %% tags=["reveals"]
 print("Bits per character for tales that our GPT has not seen:")
-train_model(model, tale_loss, steps=700, rate=0.01)
+train_on_tales(model)
 with torch.no_grad():
     by_model = bits_of_each(model, test.ids)  # B T
 reveal("21.bits", round(by_model.mean().item(), 2))
@@ -359,15 +344,18 @@ class AttentionAlone(nn.Module):
 
 
 # %%
-def recall_loss(model, draw):
-    T = torch.randint(2, 13, (1,), generator=draw).item()
-    words, answers = recall_next(64, T, draw)  # B T+1, B
-    return cross_entropy(model(words), answers)
+def train_to_recall(model, seed=0):
+    def batch_loss(draw):
+        T = torch.randint(2, 13, (1,), generator=draw).item()
+        words, answers = recall_next(64, T, draw)  # B T+1, B
+        return cross_entropy(model(words), answers)
+
+    train_model(model, batch_loss, seed, steps=1000, rate=0.005, warmup=20)
 
 
 torch.manual_seed(0)
 copier = AttentionAlone(N=2)
-train_model(copier, recall_loss, steps=1000, rate=0.005)
+train_to_recall(copier)
 words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))  # B T+1, B
 with torch.no_grad():
     right = copier(words).argmax(-1) == answers  # B

@@ -125,16 +125,15 @@ class Recurrent(nn.Module):
         return MachineOutput(self.readout(self.lstm(sequences)[0]))
 
 
-def fit(model: nn.Module, draw_batch, seed=0, steps=2000, rate=1e-3, falls_late=False, loss_of=None) -> list[float]:
+def fit(model: nn.Module, draw_batch, seed=0, steps=2000, rate=1e-3, warmup=0, loss_of=None) -> list[float]:
     """Train a model; `draw_batch(generator)` draws a batch. Returns the loss of each step.
 
     Args:
-        falls_late: the rate falls in the last third of the steps only.
+        warmup: steps in which the rate grows.
         loss_of: function(model, batch) → a scalar; `loss`, in nats per bit, if none is given.
     """
-    schedule = (lambda step: min(1, 3 * (1 - step / steps))) if falls_late else None
     loss_of = loss_of or loss
-    return train_model(model, lambda draw: loss_of(model, draw_batch(draw)), seed, steps, rate, schedule=schedule)
+    return train_model(model, lambda draw: loss_of(model, draw_batch(draw)), seed, steps, rate, warmup)
 
 
 def loss(model: nn.Module, batch: Asked) -> Tensor:
