@@ -597,6 +597,8 @@ for _name, _code in {
     "vfork": "assert c.syscall(58 if x else 220, 17, 0, 0, 0, 0) >= 0",
     "kcmp": "assert c.syscall(312 if x else 272, os.getpid(), os.getpid(), 0, 3, 4) >= 0",
     "pidfd_getfd": "assert c.syscall(438, c.syscall(434, os.getppid(), 0), 0, 0) >= 0",
+    "fadvise64 to forget a file": "assert c.posix_fadvise(os.open(os.__file__, os.O_RDONLY), ctypes.c_long(0), ctypes.c_long(0), 4) == 0",
+    "madvise to page a file out": "import mmap\nm = mmap.mmap(os.open(os.__file__, os.O_RDONLY), 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)\nm.madvise(21)",
     "process_madvise": "assert c.syscall(440, 3, 0, 0, 4, 0) >= 0",
     "open_by_handle_at": "assert c.syscall(304 if x else 265, -100, bytes(64), 0) >= 0",
     "landlock of its own": "assert c.syscall(444, None, 0, 1) >= 0",

@@ -704,6 +704,29 @@ def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader
 
 
 @needs_sandbox
+def test_a_slow_test_over_candidates_takes_no_more_beyond_a_notebooks_time_than_an_answer_has(
+    grader, grade, monkeypatch
+):
+    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=2, whole=6))
+    monkeypatch.setattr(sandbox_client, "load_factor", lambda: 1.0)
+    took, ask = [], grader.sandbox._ask
+
+    def measured(*args):
+        began = time.monotonic()
+        try:
+            return ask(*args)
+        finally:
+            took.append(time.monotonic() - began)
+
+    monkeypatch.setattr(grader.sandbox, "_ask", measured)
+    slow = "import time, torch\ndef catch_wrong_attention(candidate):\n    time.sleep(0.9)\n    return good_test(candidate)"
+    good = catalogue.answers()["03.catch_wrong_attention"].replace("catch_wrong_attention", "good_test")
+    given = "from course_utils.models.attention import attention as reference"
+    grade("import torch\n" + given, good, slow)
+    assert 6 < sum(took) < 6 + 2 + sandbox_client.GRACE  # it was 9.6
+
+
+@needs_sandbox
 def test_an_answer_that_is_stopped_early_is_not_said_to_have_computed_for_all_its_time(grader, grade, monkeypatch):
     monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=3, whole=4))
     monkeypatch.setattr(sandbox_client, "load_factor", lambda: 1.0)

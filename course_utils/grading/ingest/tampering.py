@@ -14,7 +14,8 @@ from course_utils.authoring.sources import CHECK
 from course_utils.base.paths import number_of, sources_in
 from course_utils.checks import catalogue
 
-PROMPT = re.compile(r"#+ *(?:[^`\n]*`)?(\d\d\.\w{1,60})\b")  # begins the text of a prompt
+# Begins the text of a prompt. No part of it can match what the part before it matches: it would take quadratic time.
+PROMPT = re.compile(r"#(?:[^`\n]*`|#* *)(\d\d\.\w{1,60})\b")
 BUILT = re.compile("[0-9a-f]{12}")  # the name of a cell that the build has made; other programs choose others
 # What `course release` makes of a link out of the folder.
 RELEASED = re.compile(r"\]\(https?://[^()\s]{1,200}/blob/main/")

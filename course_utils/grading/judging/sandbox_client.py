@@ -381,7 +381,7 @@ class _Run:
         )  # the process: how many cells it has behind it, what it was given
         self._partial = False  # whether the process has run only part of a cell
         self._free = False  # whether cells and answers run again for the grader's sake
-        self._spent_free = 0.0  # seconds that this took
+        self._spent_free = 0.0  # seconds that this took, up to those of an answer; more is the notebook's
         self._brief = False  # whether slow cells are cut short, which have run before
         self._cut = False  # whether one was
         self._at_most = 0.0  # seconds that a cell may take which runs again in this process
@@ -402,10 +402,9 @@ class _Run:
             return self._sandbox._ask(request | {"seconds": seconds, "waiting": times}, times * seconds + GRACE, *more)
         finally:
             self._lasted = (time.monotonic() - began) / max(times, load_factor())
-            if self._free and self._spent_free < self._limits.seconds:
-                self._spent_free += self._lasted
-            else:
-                self._spent += self._lasted
+            free = min(self._lasted, self._limits.seconds - self._spent_free) if self._free else 0.0
+            self._spent_free += free
+            self._spent += self._lasted - free
 
     def answers(self, wanted):
         """Return an Answer for each task, and let every cell have run.

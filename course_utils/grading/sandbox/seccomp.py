@@ -33,7 +33,7 @@ X86_64 = {
     "getrusage": 98, "sysinfo": 99, "times": 100, "getuid": 102, "getgid": 104, "geteuid": 107, "getegid": 108,
     "getppid": 110, "getpgrp": 111, "sigaltstack": 131, "sched_getparam": 143, "sched_getscheduler": 145, "gettid": 186,
     "time": 201, "futex": 202, "sched_getaffinity": 204, "getdents64": 217, "set_tid_address": 218, "restart_syscall": 219,
-    "fadvise64": 221, "clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230, "exit_group": 231,
+    "clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230, "exit_group": 231,
     "openat": 257, "newfstatat": 262, "readlinkat": 267, "faccessat": 269, "pselect6": 270, "ppoll": 271,
     "set_robust_list": 273, "dup3": 292, "prlimit64": 302, "getcpu": 309, "getrandom": 318, "membarrier": 324,
     "statx": 332, "rseq": 334, "faccessat2": 439,
@@ -47,15 +47,22 @@ AARCH64 = {
     "sched_yield": 124, "restart_syscall": 128, "sigaltstack": 132, "rt_sigaction": 134, "rt_sigprocmask": 135,
     "rt_sigreturn": 139, "times": 153, "uname": 160, "getrlimit": 163, "getrusage": 165, "getcpu": 168,
     "gettimeofday": 169, "getpid": 172, "getppid": 173, "getuid": 174, "geteuid": 175, "getgid": 176, "getegid": 177,
-    "gettid": 178, "sysinfo": 179, "brk": 214, "munmap": 215, "mremap": 216, "mmap": 222, "fadvise64": 223,
+    "gettid": 178, "sysinfo": 179, "brk": 214, "munmap": 215, "mremap": 216, "mmap": 222,
     "mprotect": 226, "madvise": 233, "prlimit64": 261, "getrandom": 278, "membarrier": 283, "statx": 291, "rseq": 293,
     "faccessat2": 439,
 }  # fmt: skip
 MACHINES = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}
 
 # Calls allowed with some values of one argument only: (which argument, the values). fcntl: copy a descriptor, read or set its
-# flags, never its owner or size; ioctl: is it a terminal, close on exec; prlimit64: a null pointer, so reading limits only.
-ONLY_WITH = {"fcntl": (1, (0, 1, 2, 3, 1030)), "ioctl": (1, (0x5401, 0x5450, 0x5451)), "prlimit64": (2, (0,))}
+# flags, never its owner or size; ioctl: is it a terminal, close on exec; prlimit64: a null pointer, so reading limits only;
+# madvise: what allocators ask for, and never that a file leaves memory (MADV_COLD, MADV_PAGEOUT), which a later process can see.
+# fadvise64 is not among the calls for the same reason.
+ONLY_WITH = {
+    "fcntl": (1, (0, 1, 2, 3, 1030)),
+    "ioctl": (1, (0x5401, 0x5450, 0x5451)),
+    "prlimit64": (2, (0,)),
+    "madvise": (2, (0, 1, 2, 3, 4, 8, 14, 15, 16, 17)),
+}
 
 
 @functools.cache
