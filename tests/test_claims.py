@@ -657,9 +657,9 @@ def _(numbers):
     return 0.015 < sum(gained) / 5 < 0.07 and abs(min(gained)) < 0.02
 
 
-@claim("13", "But the validation loss is lowest after less than half of the steps, and then rises")
+@claim("13", "But the validation loss is lowest by the middle of the training, and then rises a little")
 def _(numbers):
-    return numbers("neither: lowest at step")[0] < 300
+    return numbers("neither: lowest at step")[0] <= 300
 
 
 @claim("13", "With both, the validation loss falls much lower, and more of the test words are right.")
