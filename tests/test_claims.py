@@ -657,9 +657,9 @@ def _(numbers):
     return 0.015 < sum(gained) / 5 < 0.07 and abs(min(gained)) < 0.02
 
 
-@claim("13", "But the validation loss is lowest after less than half of the steps, and then rises")
+@claim("13", "But the validation loss is lowest by the middle of the training, and then rises a little")
 def _(numbers):
-    return numbers("neither: lowest at step")[0] < 300
+    return numbers("neither: lowest at step")[0] <= 300
 
 
 @claim("13", "With both, the validation loss falls much lower, and more of the test words are right.")
@@ -880,23 +880,12 @@ def _(numbers):
     return all(numbers(f"{length} vectors: ")[0] <= 0.03 for length in (3, 5, 10, 15))
 
 
-@claim("17", "Without the shift, no seed has learned to copy ten vectors")
+@claim(
+    "17", "The whole machine learns to copy with eight of the ten seeds. Without the shift, none of the ten learns it."
+)
 def _(numbers):
-    return numbers("Answer:")[0] > 0.2
-
-
-@claim("17", "After 1,200 steps, too, about a third are wrong.")
-def _(numbers):
-    parts = "without the shift", "without the shift, positions differ", "without the shift, 1,200 steps"
-    whole = [numbers(f"the whole machine{steps}  ") for steps in ("", ", 1,200 steps")]
-    wrong = [share for part in parts for share in numbers(f"\n{part}  ")]
-    return len(wrong) == 15 and 0.28 < min(wrong) <= max(wrong) < 0.38 and all(sorted(row)[3] < 0.1 for row in whole)
-
-
-@claim("17", "Without the content, no seed has learned it either")
-def _(numbers):
-    wrong = [share for steps in ("", ", 1,200 steps") for share in numbers(f"\nwithout the content{steps}  ")]
-    return len(wrong) == 10 and min(wrong) > 0.28
+    whole, without_shift = (numbers(f"{name}  ")[0] for name in ("the whole machine", "without the shift"))
+    return whole == 8 and without_shift == 0 and numbers("Answer:")[0] > 0.2
 
 
 @claim("17", "this machine makes almost no mistakes as long as it has more positions than vectors")
@@ -918,30 +907,29 @@ def _(numbers):
 
 
 @claim(
-    "17", "Without the content, the machine copies as well as before. Without the shift, it is no better than guessing."
+    "17",
+    "Without the content, and with a gate of 0, the machine copies as well as before. Without the shift, it is no better than guessing.",
 )
 def _(numbers):
-    whole, without_content, without_shift = (
-        numbers(f"\n{way}: ")[0] for way in ("address", "address_without_content", "address_without_shift")
-    )
-    return abs(without_content - whole) <= 0.03 and abs(without_shift - 0.5) < 0.05
+    ways = ("address", "address_without_content", "address_without_gate", "address_without_shift")
+    whole, without_content, without_gate, without_shift = (numbers(f"\n{way}: ")[0] for way in ways)
+    return max(without_content, without_gate) - whole <= 0.03 and abs(without_shift - 0.5) < 0.05
 
 
-@claim("17", "In about a third of the sequences the read head falls behind.")
+@claim("17", "In most of the sequences, the read head falls behind near the end.")
 def _(numbers):
-    return 11 <= numbers("sequences in which it falls behind: ")[0] <= 23
+    return numbers("sequences in which it falls behind: ")[0] >= 30
 
 
-@claim("17", "In the first one, it stays at a position for one step too long")
+@claim("17", "In the first one, it slows down and then hardly moves.")
 def _(numbers):
     behind = numbers("first sequence, behind by")
-    begins = sum(each == 0 for each in behind)
-    return len(behind) == 14 and 3 <= begins < 14 and not any(behind[:begins]) and behind[begins] == 1
+    return len(behind) == 14 and not any(behind[:7]) and behind[-1] - behind[-2] >= 2
 
 
-@claim("17", "But where it is one behind, nearly all bits of the vector *before* are right.")
+@claim("17", "But where it is one behind, most bits of the vector *before* are right.")
 def _(numbers):
-    return numbers("one behind, ")[0] <= 0.05
+    return numbers("one behind, ")[0] <= 0.15
 
 
 @claim("17", "While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing.")

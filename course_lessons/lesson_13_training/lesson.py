@@ -49,7 +49,7 @@ print("trained:  ", translate(translator, subwords, captions))
 # %% [markdown]
 # The model with random weights repeats pieces of words. The trained one translates the caption correctly, and differs in nothing but its weights.
 #
-# The translator has read its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. We have trained it once more in the same way. After each reading, we measured its loss and its BLEU, on 1,014 new captions and on as many that it reads. Does it get better at both?
+# The translator has read its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. We have trained it once more, and after each reading measured its loss and its BLEU, on 1,014 new captions and on as many that it reads. Does it get better at both?
 
 # %%
 figures.draw_passes()
@@ -258,7 +258,7 @@ print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 # %% [markdown]
 # The mean and the division each help alone, and Adam, which has both, learns the most. On average, it is a few hundredths ahead of the division alone, but with some seeds hardly at all.
 #
-# Most large models are trained with **AdamW** (Loshchilov & Hutter 2019), which is Adam with one addition. Each step also makes every weight a little smaller, which is called **weight decay**:
+# Most large models are trained with **AdamW** (Loshchilov & Hutter 2019), which is Adam with one addition. Each step also makes every weight a little smaller (**weight decay**):
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \lambda\, \theta$$
 #
@@ -266,7 +266,7 @@ print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 #
 # ## Do the first steps need a smaller rate?
 #
-# So far, the rate stayed the same. Most training runs change it from step to step, which is called a **schedule**. Ours multiplies the rate by two factors. One falls to a twentieth, as in lesson 05. The other rises to 1 in the first steps, which is called a **warm-up**. With 100 steps and a warm-up of 20, at which step is the rate highest?
+# So far, the rate stayed the same. Most training runs have a **schedule**, which changes it from step to step. Ours multiplies the rate by two factors. One falls to a twentieth, as in lesson 05. The other rises to 1 in the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the rate highest?
 
 
 # %%
@@ -317,7 +317,7 @@ plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 # The first is **dropout** (Srivastava et al. 2014). During training, it sets each number after an embedding or a sub-layer to 0 with a probability p. So the model cannot rely on any single number. What becomes of ten ones with p = 0.25?
 
 # %%
-torch.manual_seed(9)
+torch.manual_seed(10)
 dropout = nn.Dropout(0.25)
 ones = torch.ones(10)
 print("in training:", dropout(ones))
@@ -345,7 +345,7 @@ for name, p in models.items():
     print(f"{name:13} smoothed loss {smoothed_loss:.2f}, plain loss {plain_loss:.2f}")
 
 # %% [markdown]
-# The model that predicts exactly what is asked has the lower smoothed loss, 0.39. One can show that no model has a lower one. So a smoothed loss never reaches 0, and must not be compared with a plain one, such as the loss in our first picture. In the plain loss, the more certain model is better.
+# The model that predicts exactly what is asked has the lower smoothed loss, 0.39. No model has a lower one. So a smoothed loss never reaches 0, and must not be compared with a plain one, such as the loss in our first picture. In the plain loss, the more certain model is better.
 #
 # ## The whole loop
 #
@@ -423,7 +423,7 @@ print("neither:", words_right(plain))
 print("both:   ", words_right(careful))
 
 # %% [markdown]
-# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest after less than half of the steps, and then rises: the model learns by heart. With both, the validation loss falls much lower, and more of the test words are right.
+# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of the training, and then rises a little: the model learns by heart. With both, the validation loss falls much lower, and more of the test words are right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) did the same.
 #
 # A model is kept for later by saving its weights. To load them, one builds the same model and puts them in:
 
@@ -440,7 +440,7 @@ print("the same loss:", same)
 # %% [markdown]
 # ## What is an ingredient worth?
 #
-# Does dropout make translations better? To find out, one trains with dropout and without, and changes nothing else. This is called an **ablation**.
+# Does dropout make translations better? To find out, one trains with it and without, and changes nothing else (an **ablation**).
 #
 # The course has done it with models of two layers on each side. They learned from 20,000 pairs of a small world, and read each pair 4 times. Are their translations of new sentences better with dropout or without?
 
@@ -497,7 +497,7 @@ rows = figures.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Three of the five help the translator: dropout, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. The translator has pre-norm and does not seem to need its warm-up. Batches of similar length do not change its BLEU clearly, either, but they have less padding.
+# Three of the five help the translator: dropout, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. With its pre-norm, it does not seem to need its warm-up. Batches of similar length do not change its BLEU clearly, either, but they have less padding.
 #
 # ## What does the translator know?
 #

@@ -399,7 +399,7 @@ words = penalised_output.logits.argmax(-1)
 table({"with the penalty": figures.shares_right(words, unseen)}, parts, digits=2)
 
 # %% [markdown]
-# After as many steps, fewer captions are right: 0.60 in place of 0.82. But the pointing accuracy falls far more, to almost nothing, while most names are right. Does a name no longer depend on its thing? Now we empty the cell of the thing itself, at which the largest weight hardly ever is. Of 100 names, how many are still right?
+# After as many steps, fewer captions are right: 0.60 instead of 0.80. But the pointing accuracy falls far more, to almost nothing, while most names are right. Does a name no longer depend on its thing? Now we empty the cell of the thing itself, at which the largest weight hardly ever is. Of 100 names, how many are still right?
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)

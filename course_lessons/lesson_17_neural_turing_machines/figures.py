@@ -49,13 +49,13 @@ def ten_seeds():
         "gate 0": "gate 0",
         "without the shift": "no shift",
     }
-    ten, eighty = (
-        {name: by_seed("copying", "wrong", setup=setup, length=n) for name, setup in setups.items()} for n in (10, 80)
+    ten, forty = (
+        {name: by_seed("copying", "wrong", setup=setup, length=n) for name, setup in setups.items()} for n in (10, 40)
     )
     marks = {name: {"a mark for each of ten seeds": wrong} for name, wrong in ten.items()}
     plots.dots(marks, "share of wrong bits, 10 vectors", xlim=(-0.03, 0.55))
-    rows = {name: [int((ten[name] < LEARNED).sum()), ten[name].mean(), eighty[name].mean()] for name in setups}
-    return table(rows, ["seeds that learn", "wrong, 10 vectors", "wrong, 80 vectors"], digits=2)
+    rows = {name: [int((ten[name] < LEARNED).sum()), ten[name].mean(), forty[name].mean()] for name in setups}
+    return table(rows, ["seeds that learn", "wrong, 10 vectors", "wrong, 40 vectors"], digits=2)
 
 
 def draw_machine_and_lstm():

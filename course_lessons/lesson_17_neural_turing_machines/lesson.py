@@ -299,7 +299,7 @@ class Machine(OneStep):
 # %% [markdown]
 # ## Does it learn where to write?
 #
-# We train the machine to copy sequences of 1 to 5 vectors, with `train_model` of lesson 13. The loss is the cross-entropy of the bits that it should repeat. Then we test it with new sequences, also longer ones, and look at the share of wrong bits. Guessing gets half of them wrong. This is seed 6, and other seeds follow.
+# We train the machine to copy sequences of 1 to 5 vectors, with `train_model` of lesson 13. The loss is the cross-entropy of the bits that it should repeat. Then we test it with new sequences, also longer ones, and look at the share of wrong bits. Guessing gets half of them wrong. This is seed 3, and other seeds follow.
 
 
 # %%
@@ -333,14 +333,14 @@ def wrong_share(machine, length, N=32):
 
 
 # %%
-machine, losses = trained(address, seed=6)
+machine, losses = trained(address, seed=3)
 every_tenth = torch.tensor(losses).view(-1, 10).mean(1)  # means of 10 steps
 plots.curves(range(0, 600, 10), {"loss": every_tenth[None]}, "step", "loss of a bit")
 for n in (3, 5, 10, 15):
     print(f"{n:2} vectors: {wrong_share(machine, n):.2f} of the bits wrong")
 
 # %% [markdown]
-# The loss begins at ln 2 = 0.69, as in guessing, stays long between 0.2 and 0.3, and then falls quickly. The machine copies three times as many vectors as in training almost without mistakes. How? We look at the weights of both heads while it copies 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. What do the heads do?
+# The loss begins at ln 2 = 0.69, as in guessing. It falls slowly to about 0.25, and then quickly to almost 0. The machine copies three times as many vectors as in training almost without mistakes. How? We look at the weights of both heads while it copies 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. What do the heads do?
 
 # %%
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
@@ -382,23 +382,23 @@ for way in ways:
 machine.address = address  # as it was
 
 # %% [markdown]
-# Without the content, the machine copies as well as before. Without the shift, it is no better than guessing. So the heads of this machine walk.
+# Without the content, and with a gate of 0, the machine copies as well as before. Without the shift, it is no better than guessing. The heads of this machine walk.
 #
-# Can a machine learn to copy if it has no shift in training, either? We train one with the same seed and for as many steps, 450. Then a table shows five stored trainings of each kind, with 450 steps unless the row says otherwise.
+# Can a machine learn to copy if a part is missing in training, too? We train one without the shift. Then a picture shows ten stored runs of each kind.
 
 # %%
 predict("17.no_shift", ...)
 
 # %% tags=["reveals"]
 print("The share of wrong bits without the shift, then ten seeds of each kind:")
-without_shift, _ = trained(address_without_shift, seed=6)
+without_shift, _ = trained(address_without_shift, seed=3)
 reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 figures.ten_seeds()
 
 # %% [markdown]
-# After 450 steps, the whole machine has learned to copy with four of the five seeds. Without the shift, no seed has learned to copy ten vectors. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. So the 32 positions are worth no more than two. But this is not the only reason: in the third row the positions differ from the beginning, and still about a third of the bits are wrong. After 1,200 steps, too, about a third are wrong.
+# The whole machine learns to copy with eight of the ten seeds. Without the shift, none of the ten learns it. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. The 32 positions are worth no more than two.
 #
-# Without the content, no seed has learned it either, although our machine does not use the content afterwards. We do not know why. With 2,250 steps at three rates, one run of each of these kinds still gets 0.25 to 0.38 of the bits wrong. So of these trainings, only those of the whole machine learned to copy ten vectors, with four of five seeds.
+# Without the content, as many seeds learn as with it, because no key is needed to copy. But with a gate of 0, no seed learns. An open gate without content spreads the weight over all positions alike. The trained machine does not use this, but perhaps training does: a head that is everywhere at first gets gradients for every position.
 #
 # ## How far does it go?
 #
@@ -436,7 +436,7 @@ share = not_before[behind == 1].float().mean()
 print(f"one behind, {share:.2f} of the bits of the vector before wrong")
 
 # %% [markdown]
-# No. In about a third of the sequences the read head falls behind. In the first one, it stays at a position for one step too long, and from there on it reads each vector too late. While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. But where it is one behind, nearly all bits of the vector *before* are right. So the writing is good, and the walk of the read head fails.
+# No. In most of the sequences, the read head falls behind near the end. In the first one, it slows down and then hardly moves. While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. But where it is one behind, most bits of the vector *before* are right. The writing is good, and the walk of the read head fails.
 #
 # How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
 
@@ -453,7 +453,7 @@ figures.draw_machine_and_lstm()
 #
 # Yes. With a weight for each position, a head erases and adds, and gradients reach the weights.
 #
-# A network can also learn where to write. Four of our five machines did, and all five that were trained with longer sequences. Our machine writes each vector one position further, and its read head later goes the same way. Each move is like the one before, so the machine can go on where its training ended, until a move goes wrong. When that happens depends on the seed.
+# A network can also learn where to write. Eight of our ten machines did, and all five that were trained with longer sequences. Our machine writes each vector one position further, and its read head later goes the same way. Each move is like the one before, so the machine can go on where its training ended, until a move goes wrong. When that happens depends on the seed.
 #
 # Hardly any model of today has heads that walk. But erasing and adding have come back: the delta rule of lesson 20 erases what its memory holds for a key, and adds a new value.
 #

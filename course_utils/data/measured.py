@@ -25,6 +25,7 @@ captions.csv, emptied.csv               benchmarks/captions.py        naming and
 relations.csv                           benchmarks/captions.py        relations, with a thing moved
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
+copying.csv                             benchmarks/copying.py         how many machines learn to copy, whole and without a part
 balance.csv                             benchmarks/experts.py         how many experts get work
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
 characters.csv                          benchmarks/snail.py           learning from examples, by the number of classes learned from
