@@ -195,6 +195,8 @@ gamma = torch.tensor([[2.0]])  # B 1
 for g in (0.0, 0.5, 1.0):
     weights = address(M, before, k, beta, torch.tensor([[g]]), s, gamma)  # B N
     print(f"gate {g}:", weights[0])
+
+# %%
 sharpened = sharpen(shifted, gamma)  # B N: with the gate 0.5
 figures.draw_steps(before, content, gated, shifted, sharpened)
 
