@@ -107,7 +107,7 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=45,
-    offers=("models.plain.sequence_loss",),
+    offers=("models.minimal.sequence_loss",),
     hints=(
         (
             "`reference` is right, so the work is in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then look "

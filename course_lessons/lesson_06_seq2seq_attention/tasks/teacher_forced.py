@@ -19,7 +19,7 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=25,
-    offers=("models.plain.bahdanau_step", "models.plain.gru_step"),
+    offers=("models.minimal.bahdanau_step", "models.minimal.gru_step"),
     hints=(
         "Each step needs the state of the step before, so go through the words one after the other. A step looks first, with the state that it finds, and then lets the GRU make the next state from the word and from what was seen. Keep "
         "what each step gives, and put it together at the end.",

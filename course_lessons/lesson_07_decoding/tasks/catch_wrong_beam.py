@@ -184,7 +184,7 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=30,
-    offers=("models.plain.beam_search",),
+    offers=("models.minimal.beam_search",),
     hints=(
         "`reference` is right, so the work is in the decoder that you make up, and in what you compare. Its probabilities should depend on every id of the prefix, and they should be such that some hypotheses end early and "
         "others are cut off. Then look at all that comes back: how many pairs, in which order, which ids, which log probabilities.",

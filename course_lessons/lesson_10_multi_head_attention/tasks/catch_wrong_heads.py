@@ -195,7 +195,7 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=30,
-    offers=("models.plain.multi_head_attention",),
+    offers=("models.minimal.multi_head_attention",),
     hints=(
         "`reference` is right, so the work is in the inputs. Go through the promises and ask where it cannot be seen that one is broken: with a single head, with biases of zero, where query and key are as long, without a mask, where each word may attend to something. Then choose inputs that are none of these, and as few as you need.",
         (
