@@ -71,7 +71,7 @@ def every_head(seen, source, target, asking=0) -> EveryHead:
 
     Args:
         seen: from "encoder 0", "decoder 0" and "source 0" on, the weights 1×H×T×S of a Transformer's attentions, as
-            `models.heads.weights_of_heads` finds them.
+            `models.head_ablation.weights_of_heads` finds them.
         source, target: the words that the encoder and the decoder read.
         asking: the place of the word that is chosen at first, in the target.
 

@@ -209,10 +209,12 @@ def _replace_check_modules():
     doctor.doctor = lambda: None
     own = types.ModuleType("course_utils.learner.train_answers")
     own.train_own = lambda *parts, **named: None
-    compared, properties = (types.ModuleType(f"course_utils.models.{name}") for name in ("compared", "properties"))
-    compared.report = lambda *args, **named: None  # lesson 20's own report trains for ten seconds
-    properties.PROMISES = {}
-    stand_ins = learner, module, graded, doctor, own, compared, properties
+    attention_report, attention_properties = (
+        types.ModuleType(f"course_utils.models.{name}") for name in ("attention_report", "attention_properties")
+    )
+    attention_report.report = lambda *args, **named: None  # lesson 20's own report trains for ten seconds
+    attention_properties.PROMISES = {}
+    stand_ins = learner, module, graded, doctor, own, attention_report, attention_properties
     sys.modules.update({stand_in.__name__: stand_in for stand_in in stand_ins})
 
     module.given, module.answers, module.just_given = {}, {}, []
