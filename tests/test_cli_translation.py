@@ -640,6 +640,12 @@ def test_runs_that_cannot_be_made_leave_one_sentence(complaint, here):
     assert re.search(r"cannot use runs(/seq2seq-world-1)?: File exists", complaint("train", "seq2seq", *TINY))
 
 
+def test_a_sentence_in_place_of_a_file_is_told_where_to_go(complaint):
+    assert "'A dog runs.' is not a file: to translate a sentence, pipe it" in complaint(
+        "translate", *ATTENTION, "A dog runs."
+    )
+
+
 def test_a_line_that_is_not_utf8_is_named(complaint):
     Path("latin.txt").write_bytes("dogs\nM\xe4nner\n".encode("latin-1"))
     assert "line 2 of latin.txt is not UTF-8 text" in complaint("translate", *ATTENTION, "latin.txt")

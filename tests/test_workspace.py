@@ -32,7 +32,7 @@ from course_utils.learner import notebook as learner
 from course_utils.learner import state
 from course_utils.workspace import copies
 from course_utils.workspace.merging import NOTE, merge
-from course_utils.workspace.submission import submit
+from course_utils.workspace.submission import CHANGED, submit
 from course_utils.workspace.updating import update
 
 SUMS = "02_weighted_sums"
@@ -296,9 +296,11 @@ def cells_of(*texts):
         ("x", "a", "n", "n x"),
         ("", "a b", "a b", ""),
         ("a bX c", "a b c", "a n c", "a n NOTE bX c"),  # both stay, and a note says so
-        ("a bX c", "a b c", "a n m c", "a n m NOTE bX c"),
         ("a bX c", "a b c", "a n b c", "a n bX c"),  # the course has left b as it was
-        ("a x bX c", "a b c", "a n c", "a n x bX c"),  # the learner's cell between them leaves it open what n replaces
+        ("a x bX c", "a b c", "a n c", "a x n NOTE bX c"),
+        ("a bX c", "a b c", "a n m", "a n NOTE bX m"),  # the cell after it has changed, too
+        ("a bX c", "a b c", "m n c", "m n NOTE bX c"),
+        ("a bX cX d", "a b c d", "a n m d", "a n NOTE bX m NOTE cX d"),
     ],
 )
 def test_a_merge_of_cells(own, base, new, expected):
@@ -306,6 +308,13 @@ def test_a_merge_of_cells(own, base, new, expected):
     merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
     texts = ["NOTE" if cell["source"] == NOTE else cell["source"] for cell in merged.cells]
     assert " ".join(texts) == expected and texts.count("NOTE") == merged.double
+
+
+def test_a_cell_with_a_reveal_is_no_answer_that_takes_the_new_versions_place():
+    own, new = (cells_of(f'{mark}\nreveal("00.q", 1)') for mark in ("mine", "new"))
+    own[0]["id"] = "old"
+    merged = merge(own, {"old": "of the text that was copied"}, new)
+    assert [cell["source"].split("\n")[0] for cell in merged.cells] == ["new", NOTE, "mine"]
 
 
 def test_ids_that_colab_moves_or_an_editor_loses_do_no_harm(clone):
@@ -529,12 +538,13 @@ def test_handing_in_says_what_is_missing_and_odd(clone):
         renamed["source"] = renamed["source"].replace("def masked_softmax", "def masked_softmax_2")
         cells[3]["outputs"] = [{"output_type": "stream"}]  # damaged, and dropped with all others
 
-    state.change("02.softmax", lambda entry: entry.update(state="passed", attempts=2))
+    state.change("02.softmax", lambda entry: entry.update(state="passed", attempts=2, cell=state.digest(SOFTMAX)))
+    state.change("02.dot_scores", lambda entry: entry.update(state="passed", attempts=1, cell=state.digest("before")))
     write_into(own(clone), work)
     done = submit(clone, "02")
     rows = {row.task: (row.here, row.checked) for row in done.rows}
     assert rows["02.softmax"] == ("answered", "passed")
-    assert rows["02.dot_scores"] == ("answered", "")
+    assert rows["02.dot_scores"] == ("answered", CHANGED)
     assert rows["02.mlp_scores"] == ("not attempted", "")
     assert rows["02.masked_softmax"] == ("missing", "")
     said = "\n".join(done.remarks)

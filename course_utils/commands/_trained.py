@@ -58,6 +58,10 @@ def model_folder(name: str | None) -> Path:
 
 def lines(name: str | None) -> Iterator[str]:
     """Give the lines of a file or of standard input, words separated by single spaces."""
+    if name and " " in name and not Path(name).exists():
+        raise CourseError(
+            f'{name!r} is not a file: to translate a sentence, pipe it, as in echo "{name}" | course translate'
+        )
     terminal = name is None and sys.stdin.isatty()
     if terminal:
         print("A sentence and Enter, please; Ctrl-D ends.", file=sys.stderr)

@@ -23,15 +23,15 @@ def run(options) -> int:
     """Write the file, and say what is in it and where it lies."""
     root = workspace_folder()
     from course_utils.workspace.copies import rename_old
-    from course_utils.workspace.submission import submit
+    from course_utils.workspace.submission import CHANGED, submit
 
     rename_old(root)
     done = submit(root, options.lesson, options.file)
     width = max(len(row.task) for row in done.rows)
     for row in done.rows:
         checked = f"its last check: {row.checked}" if row.checked else "never checked here"
-        if (row.here, row.checked) == ("answered", "not attempted"):
-            checked = "not checked since you wrote it or the task changed"
+        if (row.here, row.checked) == ("answered", CHANGED):
+            checked = "not checked since it or its task changed"
         print(f"  {row.task:{width}}  {HERE[row.here]:17}  {checked}")
     for remark in done.remarks:
         print(remark)

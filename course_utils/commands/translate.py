@@ -13,7 +13,7 @@ from course_utils.base.files import replacing
 from course_utils.base.sanitise import one_line
 from course_utils.commands._arguments import add_device, add_search
 
-WORDS = "Translate lines of text with a trained model."
+WORDS = 'Translate lines of text with a trained model, as in: echo "Two dogs play in the snow." | course translate'
 CHUNK = 256  # lines translated together, so that a batch has lines of like length
 COLUMNS = 100  # of a terminal
 LONGEST_LABEL = 24

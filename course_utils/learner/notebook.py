@@ -109,12 +109,13 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
             f"check was given None. Hand over {'the class' if task.module else 'the function'} itself, without brackets behind its name: "
             f'`check("{task.id}", {task.answer_name})`.'
         )
-    entry = _changed(task.id, lambda entry: _count(entry, report.state), keep)
+    cell = history.cell_of(answer)
+    entry = _changed(task.id, lambda entry: _count(entry, report.state, cell), keep)
     _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):
         report.note = _way_on(task, entry)
     elif report.state == "passed":
-        report.note = next(sandbox_warnings([history.cell_of(answer)]), "")
+        report.note = next(sandbox_warnings([cell]), "")
     _keep_failure(task, answer, report)
     if lost := history.unused_edit(answer):
         _show(Message(lost, f"<div style='margin:.3em 0'><strong>{with_code(lost)}</strong></div>"))
@@ -141,8 +142,10 @@ def _changed(task_id, alter, keep):
     return entry
 
 
-def _count(entry, reached):
+def _count(entry, reached, cell=""):
     entry["state"] = reached
+    if cell:
+        entry["cell"] = state.digest(cell)
     entry["passed"] = entry.get("passed", False) or reached == "passed"
     entry["attempts"] = entry.get("attempts", 0) + (reached != "not attempted")
 

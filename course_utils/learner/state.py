@@ -4,6 +4,7 @@ Two notebooks may write at once: every change reads, alters and replaces the fil
 set aside, never overwritten. `save` and `load` carry it to another computer. COURSE_HOME names another folder; COURSE_PROGRESS=off keeps nothing.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -128,6 +129,11 @@ def _better(mine, other):
         if found := [entry[field] for entry in (mine, other) if field in entry]:
             better[field] = max(found, key=rank)
     return better
+
+
+def digest(cell: str) -> str:
+    """Return what an entry keeps of the cell that defined an answer, in order to tell whether it has changed since its check."""
+    return hashlib.sha256(cell.strip().encode(errors="replace")).hexdigest()[:16]
 
 
 def seed(say=print):

@@ -71,14 +71,14 @@ def _drawn(root, file, say):
             except CellFailed as failed:
                 why = str(failed)
         ids = [cell.id for cell in notebook.cells if os.path.isfile(os.path.join(folder, cell.id))]
-        return {name: json.loads(Path(folder, name).read_text(encoding="utf-8")) for name in ids}, why or _failure(
-            notebook
-        )
+        found = {name: json.loads(Path(folder, name).read_text(encoding="utf-8")) for name in ids}
+        missing = [cell for cell in notebook.cells if EXPLORER.search(cell.source) and _failure([cell])]
+        return found, why or (_failure(notebook.cells) if missing else "")
 
 
-def _failure(notebook):
+def _failure(cells):
     """Return what the first failed cell says of itself, "" if none failed."""
-    for place, cell in enumerate(notebook.cells):
+    for place, cell in enumerate(cells):
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
                 return f"cell {place} failed with {output.ename}: {output.evalue.strip().splitlines()[0].rstrip('.')}"

@@ -6,11 +6,12 @@ What the learner has changed or added stays, whatever the new version holds; eve
 import re
 import secrets
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from course_utils.authoring.sources import CHECK, TASK_HEADING
 from course_utils.workspace.copies import digest, fresh
 
-ASKED = re.compile(r"""^(check|predict|reveal)\(\s*["']([\w.]+)["']""", re.MULTILINE)
+ASKED = re.compile(r"""^(check|predict)\(\s*["']([\w.]+)["']""", re.MULTILINE)
 DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 STUB = "NotImplementedError"
 RUN = ("outputs", "execution_count")
@@ -58,10 +59,10 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
         else:
             result.append(cell)
             gone |= {cell["id"]} if as_it_was else set()
-    added = _insert(new, base, result, gone)
+    replaced = _replaced(own, base, new)
+    added = _insert(new, base, result, gone, replaced)
+    double = _note_doubles(result, replaced, gone)
     result = [cell for cell in result if cell["id"] not in gone]
-    changed = {cell["id"] for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was}
-    double = _note_doubles(new, base, result, changed & set(base) - set(by_id))
     return Merged(result, added, len(gone), untouched.count(False), _to_reread(new, base, result), double)
 
 
@@ -101,8 +102,31 @@ def asked(cell: dict) -> list[tuple[str, str]]:
     return stubs + ASKED.findall(cell["source"])
 
 
-def _insert(new, base, result, gone):
-    """Put each cell that is new behind the nearest that is before it in the new version; return how many.
+def _replaced(own, base, new):
+    """Return {id of a new cell: id of the copy's cell that it has replaced in the course}, as far as order and texts tell."""
+    old = [cell for cell in own if cell["id"] in base]
+    order = [[cell["id"] for cell in cells] for cells in (old, new)]
+    found = {}
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, *order, autojunk=False).get_opcodes():
+        if kind != "replace":
+            continue
+        before, after = old[start:end], new[new_start:new_end]
+        pairs = zip(before, after, strict=True) if len(before) == len(after) else _most_alike(before, after)
+        found |= {other["id"]: one["id"] for one, other in pairs if one["cell_type"] == other["cell_type"]}
+    return found
+
+
+def _most_alike(before, after):
+    """Yield pairs of cells with texts that are alike, each cell at most once."""
+    left = list(after)
+    for one in before:
+        ratios = [SequenceMatcher(None, one["source"], other["source"], autojunk=False).ratio() for other in left]
+        if ratios and max(ratios) > 0.5:
+            yield one, left.pop(ratios.index(max(ratios)))
+
+
+def _insert(new, base, result, gone, replaced):
+    """Put each cell that is new before the learner's version of what it replaces, else behind the nearest that is before it; return how many.
 
     One that is gone marks the place of what came instead of it, so that it does not slip before a cell that the learner added above.
     """
@@ -113,23 +137,22 @@ def _insert(new, base, result, gone):
             continue
         place = next((there.index(name) + 1 for name in reversed(order[:number]) if name in there), 0)
         end = next((at for at, name in enumerate(there) if at >= place and name in order), len(there))
-        place = next((at + 1 for at in range(place, end) if there[at] in gone), place)
+        if (old := replaced.get(cell["id"])) in there:
+            place = there.index(old) + (old in gone)
+        else:
+            place = next((at + 1 for at in range(place, end) if there[at] in gone), place)
         result.insert(place, fresh(cell))
         added += 1
     return added
 
 
-def _note_doubles(new, base, result, changed):
-    """Put a note between a new cell and the learner's version of the cell that it replaces; return how many notes."""
-    kinds = {cell["id"]: cell["cell_type"] for cell in new if cell["id"] not in base}
-    doubles = [
-        place
-        for place in range(1, len(result))
-        if result[place]["id"] in changed and kinds.get(result[place - 1]["id"]) == result[place]["cell_type"]
-    ]
-    for place in reversed(doubles):
+def _note_doubles(result, replaced, gone):
+    """Put a note between a new cell and the learner's version of what it replaces; return how many notes."""
+    there = [cell["id"] for cell in result]
+    doubles = [old for new, old in replaced.items() if new in there and old in there and old not in gone]
+    for old in doubles:
         note = {"cell_type": "markdown", "id": secrets.token_hex(6), "metadata": {}, "source": NOTE}
-        result.insert(place, note)
+        result.insert([cell["id"] for cell in result].index(old), note)
     return len(doubles)
 
 

@@ -37,6 +37,7 @@ from course_utils.learner.sandbox_warnings import sandbox_warnings
 from course_utils.workspace.copies import KINDS, a_dict, to_text, with_id
 
 HANDED_IN = f"{OWN}/handed_in"
+CHANGED = "not attempted"  # since the answer or its task is no longer what was checked
 UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
 
 
@@ -46,7 +47,9 @@ class Row:
 
     task: str
     here: str  # "answered", "not attempted" or "missing"
-    checked: str  # as progress keeps it, "" where it was never checked
+    checked: (
+        str  # as progress keeps it, "" where it was never checked, `CHANGED` where that was of another answer or task
+    )
 
 
 @dataclass(frozen=True)
@@ -122,9 +125,12 @@ def _clean(plain, name):
 
 
 def _row(task, cells):
-    text = definition(cells, last_check(cells, task.id, task.answer_name)[1])
+    name = last_check(cells, task.id, task.answer_name)[1]
+    text = definition(cells, name)
     here = "answered" if fingerprint(text) else "not attempted" if text else "missing"
     entry = state.read().get(task.id, {})
+    if text and entry.get("cell", now := state.digest(cells[definitions(cells, name)[-1]])) != now:
+        return Row(task.id, here, CHANGED)
     return Row(task.id, here, entry.get("state", "") if entry.get("attempts") else "")
 
 

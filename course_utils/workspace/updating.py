@@ -47,7 +47,7 @@ def _update(place):
         back = f"git checkout {place.built}"
         raise CourseError(
             f"{place.built} holds something else than the course's version, perhaps an answer of yours: "
-            f"keep what you need of it elsewhere, then bring it back with `{remedy(course_of(place.root), back)}`."
+            f"keep what you need of it elsewhere, then bring it back with `{remedy(course_of(place.root), back)}`, or with `course build {number_of(place.name)}` where it was committed."
         )
     if own is None:
         path.parent.mkdir(parents=True, exist_ok=True)
