@@ -251,7 +251,7 @@ def reverse_source(source, mask):
 check("05.reverse_source", reverse_source)
 
 # %% [markdown]
-# Does it help? Take "boy called girls", whose words keep their order. Each is written four steps after it was read. If the source is read backwards, these distances become 2, 4 and 6. In a language of reversed order it is the other way round: 6, 4 and 2 all become 4.
+# Does it help? Take "boy called girls", whose words keep their order. Each is written four steps after it was read. If its words are read backwards and EOS stays last, these distances become 2, 4 and 6. In a language of reversed order it is the other way round: 6, 4 and 2 all become 4.
 #
 # For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. The table shows by how much the share of right words grows, as the mean of the five pairs, with the lowest and the highest in brackets:
 #

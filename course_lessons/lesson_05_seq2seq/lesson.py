@@ -432,7 +432,7 @@ columns = ["first four words", "last four words"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# It does not: it writes the last four words first, and yet it gets fewer of them right than of the first four. So the last words are harder to find in the vector. After 3,000 steps, such a decoder gets 0.85 of the first four right, and 0.38 of the last four.
+# It does not: it writes the last four words first, and yet it gets fewer of them right than of the first four. So the last words are harder to find in the vector. In one run of 3,000 steps, such a decoder gets 0.85 of the first four right, and 0.38 of the last four.
 #
 # We have not tested why our network keeps the first words best. Its decoder writes them first, right from the vector.
 #
@@ -468,9 +468,9 @@ print(f"64 numbers:         {64 * 32} bits")
 figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# More than half of the sentences of eight words are right if the training is four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. So at eight words, room was not what stopped us: the network had not learned to use it. Even 32 numbers have 1,024 bits, and three words need only 16, but in 600 steps fewer than half of these sentences come through on average. A wider vector also makes the network larger, which seems to help.
+# More than half of the sentences of eight words are right if the training is four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. So at eight words, room was not what stopped us: the network had not learned to use it. Even 32 numbers have 1,024 bits, and three words need only 16, but in 600 steps fewer than half of these sentences come through on average. A wider vector also makes the network larger, and the table does not say which of the two helps.
 #
-# Plain cells fail even at three words: 3,000 steps, at three rates, get at most 0.14 of these sentences right. At twelve words, even the best of all kinds fails for most sentences.
+# Plain cells fail here even at three words: 3,000 steps, one run at each of three rates, get at most 0.14 of these sentences right. At twelve words, even the best of all kinds fails for most sentences.
 #
 # ## So: can one vector hold a sentence?
 #

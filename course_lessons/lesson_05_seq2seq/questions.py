@@ -51,7 +51,7 @@ questions = (
         "A decoder is trained on the target itself, without the shift: at each position it reads the word that it should write. What happens?",
         right=(
             "The loss in training falls to almost 0, and the decoder cannot translate afterwards.",
-            "Copying what it reads is all that it needs to learn. When it translates, nobody gives it the right word, and it repeats what it began with.",
+            "Copying what it reads is all that it needs to learn. When it translates, nobody gives it the right word, and it writes some word and repeats it.",
         ),
         wrong=(
             (

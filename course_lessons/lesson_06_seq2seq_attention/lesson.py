@@ -364,7 +364,7 @@ reveal("06.twelve", at_12.mean().item())
 #
 # ## Where does the help end?
 #
-# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, the decoder that looks back is no better than one vector. What goes wrong there? We let the model translate a sentence of 20 words, and look at its weights while it reads its own translation. A frame shows the source word of each word that is also in the right translation.
+# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than one vector. What goes wrong there? We let the model translate a sentence of 20 words, and look at its weights while it reads its own translation. A frame shows the source word of each word that is also in the right translation.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -446,7 +446,7 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# Its own wrong words are not the only reason: at 20 words, more than two of three links are wrong, even after the right words. There, after a right look, nearly every next word is right, and after a wrong one only about one in four. When the decoder writes by itself, it can leave words out and go on where it looks, as in our example. Perhaps this is why about seven in ten words still come in the right order.
+# Its own wrong words are not the only reason: at 20 words, more than two of three links are wrong, even after the right words. There, in your model, after a right look, nearly every next word is right, and after a wrong one only about one in four. When the decoder writes by itself, it can leave words out and go on where it looks, as in our example. Perhaps this is why about seven in ten words still come in the right order.
 #
 # Why does it lose its place? Perhaps because such lengths are new to it. Three more models met sentences of up to 20 words in training, in as many pairs and steps. Is their AER at 20 words smaller?
 
@@ -494,7 +494,7 @@ table(rows, columns, corner="right words", digits=2)
 #
 # Does looking back help with real sentences, too? The course has a larger model, with Bahdanau's attention, that has learned French from 29,000 English captions of photos. On new captions, [it reaches a BLEU of 52](../docs/measurements.md), and the same GRUs without attention, trained once, 30. BLEU says how close a translation is to a person's.
 #
-# Does it also look at the right words, and is the word then right? We look at the word "old", which is "vieux" in French. Before a noun that begins with a vowel or a silent h, it becomes "vieil": an old man is *un vieil homme*. Which English words does the model look at when it writes "vieil"?
+# Does it also look at the right words, and is the word then right? We look at the word "old", which is "vieux" in French. Before a masculine noun in the singular that begins with a vowel or a silent h, it becomes "vieil": an old man is *un vieil homme*. Which English words does the model look at when it writes "vieil"?
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -544,7 +544,7 @@ check("06.q5", ...)
 #
 # - What if the decoder could look back? Then sentences as long as those in training come out right, and no vector has to hold a whole sentence.
 # - The encoder passes on all of its states, the annotations. Before each word, the decoder's state is the query: score, normalise, sum.
-# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and only the output reads the context.
+# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and only the output reads the context, unless there is input feeding.
 # - The alignment error rate compares the largest weights with known links. Up to 12 words, few links are wrong.
 # - In sentences much longer than those in training, the decoder looks at wrong places and leaves words out, but it still gets more words in the right order than one vector.
 #

@@ -24,7 +24,7 @@ questions = (
         "A decoder first takes its step: the cell reads the previous word. The new state is the query, and only the output reads the context. Whose decoder is that?",
         right=(
             "Luong's, without input feeding",
-            "Its query is the state after the step, and the context goes only into the output. So its states do not depend on where it has looked.",
+            "Its query is the state after the step, and the context goes only into the output. So what it has seen reaches the next state only through the word that it wrote.",
         ),
         wrong=(
             (

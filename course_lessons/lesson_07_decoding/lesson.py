@@ -36,7 +36,7 @@ for width in (1, 3):
 # %% [markdown]
 # The second translation is more probable. The logarithms differ by 0.47, and $e^{0.47}$ is 1.6, so it is 1.6 times as probable as the first. It is also closer to the meaning of the caption: "près de la rivière" is *near the river*, and "à la rivière" is *at the river*.
 #
-# The first translation comes from **greedy search**, which writes the most probable word at each step. Lessons 05 and 06 did the same. Why does greedy search miss the more probable translation?
+# The first translation comes from **greedy search**, which writes the most probable word at each step. Lessons 05 and 06 did the same in their small worlds. Why does greedy search miss the more probable translation?
 #
 # ## A tree of translations
 #
@@ -205,7 +205,7 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 # %% [markdown]
 # The translation of the wider beam is much shorter. It says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The other one leaves out little: it says "garage" for "parking garage".
 #
-# The search with 20 is not to blame: it found the more probable of the two. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 did make a search error, and by luck this saved it from the model error. Stahlberg & Byrne 2019 used an exact search, which misses nothing. For more than half of their sentences, the most probable translation was the empty one.
+# The search with 20 is not to blame: it found the more probable of the two. The model gives a higher probability to the worse translation. That is called a **model error**. The beam of 5 did make a search error, and by luck this saved it from the model error. Stahlberg & Byrne 2019 used an exact search, which leaves out only what cannot win any more. For more than half of their sentences, the most probable translation was the empty one.
 #
 # How can so short a translation win? A perfect model would give the full stop after "Une fille sautant" hardly any probability. Ours gives it 0.009. That is little, but all that follows in the long translation has together only $e^{-5.797 + 5.654} = 0.87$ times as much, and the other ways to go on share the rest. To correct for early ends, Wu et al. 2016 divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. A negative number that is divided by more comes nearer to 0, which helps long translations. This is done only at the end, among the hypotheses that have ended. We count EOS as a token:
 #
@@ -228,7 +228,7 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 # %% [markdown]
 # With $\alpha = 1$ the long translation wins. Its score is -5.797 / 3.5 = -1.656, and the score of the short one is -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# A large $\alpha$ does harm, too: with $\alpha = 4$, the winner says twice where the girl is. So there are two things to choose, $\alpha$ and the width. We keep $\alpha = 1$ and choose the width. For this we need a number that says how good a translation is.
+# A large $\alpha$ can do harm, too: with $\alpha = 4$, the winner says twice where the girl is. So there are two things to choose, $\alpha$ and the width. We keep $\alpha = 1$ and choose the width. For this we need a number that says how good a translation is.
 #
 # ## BLEU: compare with a human translation
 #
@@ -312,7 +312,7 @@ reveal("07.width", figures.by_width())
 figures.table_by_width([1, 5, 50])
 
 # %% [markdown]
-# At a width of 5, the penalty gains BLEU with each of the three seeds, 0.4 to 0.5. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about fifty times as long as a width of 1. So here a width of 5 with the penalty is enough. For a translator of your own, choose the width on other captions than those of the test: we have looked at these only to see the curves.
+# At a width of 5, the penalty gains BLEU with each of the three seeds, 0.4 to 0.5. A wider beam finds more probable translations, but with the penalty, BLEU does not rise any more from 5 to 50. And a width of 50 takes about fifty times as long as a width of 1, and with the penalty over seventy times. So here a width of 5 with the penalty is enough. For a translator of your own, choose the width on other captions than those of the test: we have looked at these only to see the curves.
 #
 # ## So which translation is best?
 #

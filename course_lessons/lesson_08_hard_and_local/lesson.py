@@ -197,7 +197,7 @@ print(rewards_for(torch.tensor([3, 3, 3])))
 #
 # Hard attention draws a position $k$, and reads one reward. Its loss is $-(R_k - b) \log p_k$, because the gradient of this is minus our estimate. The minus signs are there because training makes a loss smaller, and we want large rewards. Each function also returns the mean reward, for the baseline.
 #
-# In a model that writes words, the value that is read goes on through the decoder, and the reward is the log probability of the right next word. Xu et al. 2015 do this for captions of pictures.
+# In a model that writes words, the value that is read goes on through the decoder, and the reward is the log probability of the right words. Xu et al. 2015 do this for captions of pictures.
 
 
 # %%
@@ -323,7 +323,7 @@ table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 #
 # <details><summary>Straight-through and Gumbel-softmax: other ways to learn with a draw</summary>
 #
-# A *straight-through* estimator draws a word, but uses the gradient of soft attention. The *Gumbel-softmax* adds noise to the scores and takes a softmax at a low temperature. Its weights are close to a draw, and still have a gradient. Both estimates are biased, which means that their mean is wrong, and both need all values in training.
+# A *straight-through* estimator draws a word, but uses the gradient of soft attention. The *Gumbel-softmax* adds noise to the scores and takes a softmax at a low temperature. Its weights are close to a draw, and still have a gradient. In a network, both estimates are biased, which means that their mean is wrong. Both need all values in training.
 #
 # </details>
 #
@@ -464,11 +464,11 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
     ax.set(xlim=(0, 24), ylim=(0, 1))
 
 # %% [markdown]
-# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12. At word 6 it is 0.40 in place of 0.48, and it should be 0.27. No sentence in training had more than 12 words. Trained on up to 20, the decoder gets 1.00 of the words right there ([our measurements](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do)), so its shares are right only for lengths that it has met.
+# On 12 words, the centre stands close to the right word. On 20 words it runs ahead of it, and is near the last word of the source when about two thirds of the translation are written. The decoder predicts a *share* of the sentence, and on 20 words this share grows nearly as fast as on 12. At word 6 it is 0.40 in place of 0.48, and it should be 0.27. No sentence in training had more than 12 words. Trained on up to 20, the decoder gets 1.00 of the words right there ([our measurements](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do)), so here its shares are right for lengths that it has met.
 #
 # ## So: must attention be soft, and must it look at every word?
 #
-# Attention need not be soft, but this has its price in training. Hard attention reads one value, learns from rewards, and needs more questions. In use, a model that has learned with soft attention can read only the value with the largest weight. Our translators became no worse in this way.
+# Attention need not be soft, but this has its price in training. Hard attention reads one value, learns from rewards, and needs more questions. In use, a model that has learned with soft attention can read only the value with the largest weight. On average, our translators became no worse in these two orders.
 #
 # Attention need not look at every word, either. Local attention is soft and has a gradient, but it sees nothing outside its window. With a right rule for the centre, it was a little behind global attention on lengths of the training, and better on longer sentences. With a wrong rule, or with a learned centre on longer sentences, it was much worse.
 #

@@ -108,7 +108,7 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers, for n words of width d: those of projections, matrices, scores and weighted sums. Leave out the softmax and the division by √d. The lesson's table of counts shows whether you are right. It has d = 512, k = 3 and radius = 4.
+# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers, for n words of width d: those of projections, matrices, scores and weighted sums. Leave out the softmax and the division by √d. The lesson's table of counts shows whether your multiplications are right. It has d = 512, k = 3 and radius = 4.
 #
 # Return also the **sequential steps**, which wait for one another, and the **longest path**: how many layers, or steps, lead from the first word to the last.
 #

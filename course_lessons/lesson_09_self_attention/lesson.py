@@ -155,7 +155,7 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention. It computes its words in small steps, one after the other, and our layer computes them in a few large products. For 1,000 words our layer has lost much of its lead, because it compares each word with each word. On some computers it is slower then.
+# For 100 words, the recurrent layer takes several times as long as self-attention. It computes its words in small steps, one after the other, and our layer computes them in a few large products. For 1,000 words our layer has lost much of its lead, because it compares each word with each word. On your computer this may differ.
 #
 # ## The second gain: a short path
 #
@@ -190,9 +190,9 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption)
 
 # %% [markdown]
-# Self-attention learns faster, and the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, and the LSTM only guesses. After 500 steps, the LSTM answers nearly all questions at distance 0, but at distance 32 fewer than half on average. Self-attention is ahead even at distance 0, so its path is not the only reason. But after 500 steps, the distance costs the LSTM 0.51, and self-attention 0.02 (at rates of 0.003 and 0.03 it also costs the LSTM more). In the end, the LSTM answers about nine in ten questions.
+# Self-attention learns faster, and the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, and the LSTM only guesses. After 500 steps, an LSTM trained at distance 0 answers nearly all questions, and one trained at distances up to 32 fewer than half on average. At distance 0, self-attention is ahead only after 100 steps. After 500 steps, training at distances up to 32 costs the LSTM 0.51, and self-attention 0.02 (at rates of 0.003 and 0.03 it also costs the LSTM more). In the end, the LSTM answers about nine in ten questions.
 #
-# And layers that look at their neighbourhood alone? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers of radius 4 in the same task. All were trained five times, on distances from 0 to 32, for 2,500 steps. Single layers had the better of two rates.
+# And layers that look at their neighbourhood alone? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers of radius 4 in the same task. All were trained five times, on distances from 0 to 32, for 2,500 steps. The LSTM and the restricted layer had the better of two rates, self-attention the best of four.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -216,7 +216,7 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 # %% [markdown]
 # At distance 16, self-attention and the LSTM answer more than nine in ten questions. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, even the last pair is more than 4 positions away, and it only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach.
 #
-# But what is within reach still has to be learned. At distance 4, all pairs are within the reach of two layers, and they answer about six of ten questions, and seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
+# But what is within reach still has to be learned. At distance 4, all pairs are within the reach of two layers, and they answer about six of ten questions, and one model seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
 #
 # ## The first price: the order is lost
 #

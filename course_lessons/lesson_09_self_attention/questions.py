@@ -52,7 +52,7 @@ questions = (
         wrong=(
             (
                 "Train it, and see whether the loss on the training set becomes very small.",
-                "A leak does make the loss small, but a good model's loss is small too, and a small leak may hardly show in it.",
+                "A leak may make the loss small, but a good model's loss is small too, and a small leak may hardly show in it.",
             ),
             (
                 "Change the words before position t, and see whether the outputs after t change.",

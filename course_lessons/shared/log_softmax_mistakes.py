@@ -17,7 +17,7 @@ def log_softmax_mistakes(task):
     for name, sentence, change in (
         (
             "softmax_twice",
-            "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. The softmax of probabilities is nearly the same for every word, so a loss can hardly fall.",
+            "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. Even if a model is sure, no word is then more than 2.7 times as probable as another, so the loss stays high.",
             lambda logits: logits.softmax(-1).log_softmax(-1),
         ),
         (

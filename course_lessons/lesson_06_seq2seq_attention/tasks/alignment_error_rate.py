@@ -130,7 +130,7 @@ task.changed_each(
     ("counted_once", "A link that is sure counts once. It is possible too, and counts in both numbers: among the sure and among the possible ones.", {AGREEING: lambda in_sure, in_possible: in_possible}),
     ("duplicates_count", "A sure pair that is listed twice counts twice in the number of sure pairs. Each pair counts once: make a set of the list before you count.", {PAIRS: lambda links, n, *, sure: links + len(sure)}),
     ("divided_by_possible", "You divide by the number of links and possible pairs. Divide by the number of links and sure pairs.", {PAIRS: lambda links, n, *, done: links + len(done[POSSIBLE])}),
-    ("possible_unused", "The possible pairs have no effect: you take the sure ones in their place. A link counts as half right where it is possible and not sure.", {POSSIBLE: left_out}),
+    ("possible_unused", "The possible pairs have no effect: you take the sure ones in their place. A link that is possible and not sure is no error: it counts once above the line.", {POSSIBLE: left_out}),
 )  # fmt: skip
 task.changed(
     "all_taken_for_sure",

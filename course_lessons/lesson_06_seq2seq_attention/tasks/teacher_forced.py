@@ -172,7 +172,7 @@ def _next_looks(states, weights, *, annotations, mask, weight_s, weight_h, v):
 
 task.changed(
     "looks_after",
-    "You look after the step, with the state that the word has led to, and the next step reads what was seen: that is Luong's order. Here a step looks first, with the state before it, and the GRU reads that context.",
+    "Your first step reads zeros, and your weights are one step ahead: you look after the step, with the state that the word has led to. Here a step looks first, with the state before it, and the GRU reads that context.",
     {SEEN: _seen_after_the_step_before, "result": _next_looks},
 )
 task.changed_each(

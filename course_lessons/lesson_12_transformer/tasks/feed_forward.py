@@ -17,7 +17,7 @@ task = Task(
     importance=4,
     minutes=10,
     hints=(
-        "Attention moves information between words. The feed-forward network does not: it works on each word's vector by itself. The first layer makes the vector wider, the ReLU keeps its positive numbers and puts 0 in place of the others, and the second layer brings it back to its width. Without the ReLU, two layers would be no more than one.",
+        "Attention moves information between words. The feed-forward network does not: it works on each word's vector by itself. The first layer turns the vector into F numbers, the ReLU keeps its positive numbers and puts 0 in place of the others, and the second layer brings it back to its width. Without the ReLU, two layers would be no more than one.",
         (
             "Take one word [1, 2], weight_1 with the rows [1, 0], [0, 1] and [1, -1], bias_1 [0, 0.5, 0], weight_2 with the rows [1, 0, 4] and [0, 2, 4], and bias_2 [1, -1]. The first layer gives 1, 2 + 0.5 = 2.5 and 1 - 2 = -1. The ReLU makes [1, 2.5, 0] of them. "
             "The second layer gives 1·1 + 1 = 2 and 2·2.5 - 1 = 4."
