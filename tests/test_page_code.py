@@ -5,9 +5,10 @@ import torch
 from script_loader import program
 
 from course_utils.data.lookups import lookups, read
+from course_utils.data.scenes import scenes, things
 from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.data.stories import stories
-from course_utils.models import memory, sentiment, seq2seq, sequence_layers, train_model, turing, variants
+from course_utils.models import captions, memory, sentiment, seq2seq, sequence_layers, train_model, turing, variants
 from course_utils.models.attention import causal_mask
 from course_utils.translation import scores
 
@@ -45,6 +46,25 @@ def test_lesson_03_holds_self_attention(projections):
     assert found[0] == expected[0]
     for one, other in zip(found[1:], expected[1:], strict=True):
         torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
+
+
+def test_lesson_15_holds_the_encoder_and_the_loss():
+    shown, draw = page("15_captions"), torch.Generator().manual_seed(0)
+    seen = scenes(6, draw)
+    encoders = []
+    for kind in (shown.Encoder, captions.Encoder):
+        torch.manual_seed(0)
+        encoders.append(kind())
+    shown.encoder = encoders[0]
+    one = shown.naming_loss(torch.Generator().manual_seed(1))
+    images, which = things(64, torch.Generator().manual_seed(1))
+    other = torch.nn.functional.cross_entropy(encoders[1].name(encoders[1].see(images[:, None]).flatten(1)), which)
+    torch.testing.assert_close(one, other)
+    annotations, expected = (encoder(seen.images) for encoder in encoders)
+    torch.testing.assert_close(annotations, expected)
+    torch.manual_seed(2)
+    output = captions.Captioner()(annotations, seen.given)
+    torch.testing.assert_close(shown.word_loss(output, seen.wanted), captions.soft_loss(output, seen.wanted))
 
 
 def test_lesson_05_holds_the_courses_training_loop():

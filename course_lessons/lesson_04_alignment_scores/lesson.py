@@ -201,7 +201,7 @@ plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 # %% [markdown]
 # No score does so in all four worlds, so training does not make up for it. What a score does not notice, it does not learn:
 #
-# - The dot product and the content-based score have nothing to learn. They work only in "same", where a state resembles its hidden state. There, they differ only in the length, and the cosine finds 0.96 where the dot product finds 0.69: long hidden states draw the weight to themselves. In "turned", the five orthogonal matrices turn a vector by 90° to 124° on average, so these two scores prefer the wrong hidden states and do worse than chance.
+# - The dot product and the content-based score have nothing to learn. They work only in "same", where a state resembles its hidden state. There, they differ only in the length, and the cosine finds 0.96 where the dot product finds 0.69: long hidden states draw the weight to themselves. In "turned", the five orthogonal matrices turn a vector by 90° to 124° on average, so with four of the five, these two scores prefer the wrong hidden states and do worse than chance.
 # - The concatenating score does not notice the state, so it works only in "salience".
 # - The location-based score does not look at the hidden states, so it works only in "position".
 # - The general score and the perceptron notice both sides, but not the position. In "same" and "turned", the general score finds two thirds of the right hidden states, and the perceptron nearly all. The general score has the fault of the dot product: if the four numbers of a hidden state are doubled, so is their part of the score. The perceptron with its tanh is not bound to this.
@@ -367,7 +367,7 @@ table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 #
 # It matters if a score cannot notice what the task needs: the concatenating score never uses the state, and the location-based score never uses the hidden states. Of these two, only the concatenating score did harm in our translator. There, the state alone can tell where to look. It also matters if the scores are too large, as dot products at width 256, or too small, as the cosines in the translator.
 #
-# Of the dot product, the general score and the perceptron, the perceptron did best in our translator, in "same" and in "turned", and nowhere was it clearly behind. Only the size of its lead depends on the task. On real sentences, Britz et al. 2017 found it slightly ahead of the dot product of two projections, without √D. But it costs the most time of the three.
+# Of the dot product, the general score and the perceptron, the perceptron did best in our translator, in "same" and in "turned", and nowhere was it clearly behind. Whether it leads, and by how much, depends on the task. On real sentences, Britz et al. 2017 found it slightly ahead of the dot product of two projections, without √D. But it costs the most time of the three.
 #
 # Our advice is to project both sides, and to take the scaled dot product. It was not the best in our translator, but learning begins well in wide vectors, too, and no tanh has to be computed for each pair. If there are only few pairs, try the perceptron, too.
 #
@@ -393,7 +393,7 @@ check("04.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - It matters which score we take if it does not notice what the task needs, or if its scores are too large or too small.
+# - It matters which score we take if it does not notice what the task needs, notices what it should ignore, or has scores that are too large or too small.
 # - The weights of the concatenating score ignore the query, and those of the location-based score ignore the keys. Additive and perceptron are one function, at different costs.
 # - The variance of a dot product grows with the width. Divided by √D, it stays the same, so attention begins to learn well in wide vectors, too.
 # - Our advice is the scaled dot product of two projections.

@@ -88,7 +88,7 @@ questions = (
             ),
             (
                 "The exponentials overflow.",
-                "They would only overflow in a softmax that does not subtract the largest score first, and every library subtracts it.",
+                "They would only overflow in a softmax that does not subtract the largest score first, and PyTorch subtracts it.",
             ),
         ),
     ),

@@ -31,7 +31,7 @@ figures.show_digits(fields, labels, corners)
 # %% [markdown]
 # The 64 pixels in the dashed box are enough.
 #
-# The **recurrent attention model** (Mnih et al. 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. The first look goes to the centre. In field 0, the 9 lies at the left edge. What does the first look show of it?
+# The **recurrent attention model** (Mnih et al. 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Ours begins in the centre. In field 0, the 9 lies at the left edge. What does the first look show of it?
 #
 # ## A sensor: sharp in the middle, coarse around it
 #
@@ -392,7 +392,7 @@ figures.show_following(models, fields, corners)
 figures.compare_five_seeds()
 
 # %% [markdown]
-# Patch 0 alone costs most right answers, and no reward costs most hits. In both cases the second look misses most digits, with every seed. So the coarse patches and the reward both help to find the digit. But coarse patches can also be read: with only the first look, which hits by chance, 0.47 of the answers are right. That is more than with two looks at patch 0 alone. With two looks and all patches it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. Four looks read more digits than two, with each seed. Their last look hits less often, but an earlier one may have hit.
+# Patch 0 alone costs most right answers, and no reward costs most hits. In both cases the second look misses most digits, with every seed. So the coarse patches and the reward both help to find the digit. But coarse patches can also be read: with only the first look, which hits by chance, 0.47 of the answers are right. That is more than with two looks at patch 0 alone. With two looks and all patches it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. Four looks read more digits than two, with each seed. On average, their last look hits less often, but an earlier one may have hit.
 #
 # ## What if one look is not enough?
 #

@@ -52,7 +52,7 @@ questions = (
         wrong=(
             (
                 "Cross-entropy, through the glimpses that the locations lead to.",
-                "The place was drawn, and neither the draw nor the sensor, which rounds to whole pixels, passes a gradient on.",
+                "The drawn place is cut off from its mean with `.detach()`, and the sensor, which rounds to whole pixels, passes no gradient on.",
             ),
             (
                 "All three of them, as they are added up to one loss.",

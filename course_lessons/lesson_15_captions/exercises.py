@@ -115,7 +115,7 @@ check("15.first_look", first_look)
 #
 # <details><summary>Answer</summary>
 #
-# It is -2 (1 - 0.3) = -1.4, for each word t. So a step of gradient descent raises the weights of a cell that got less than 1.
+# It is -2 (1 - 0.3) = -1.4, for each word t. So if the weights were free, a step of gradient descent would raise those of a cell that got less than 1.
 #
 # </details>
 
@@ -199,7 +199,7 @@ check("15.effect_map", effect_map)
 # %% [markdown]
 # ## Captions that never look
 #
-# A captioner that never looks still writes fluent sentences, and often true ones, because most pictures of a street have a car in them. The loss does not show that it never looks. A change of the picture shows it: the features from which the captioner predicts its words stay as they are.
+# A captioner that never looks may still write fluent sentences, and even true ones: most pictures of a street have a car in them. The loss does not show that it never looks. A change of the picture shows it: the features from which the captioner predicts its words stay as they are.
 
 # %% [markdown]
 # ## 15.catch_blind_captioner
@@ -322,7 +322,7 @@ train_own(train, answers)
 # %% [markdown]
 # One look finds the first thing. In five runs with different seeds, 0.88 to 0.92 of the first names were right, and more than nine in ten names depended most on the cell of the thing.
 #
-# Without attention, 0.06 to 0.26 of the names were right. The largest effect was on the thing for 0.31 to 0.60 of the names: a word may depend on a cell and still be wrong.
+# Without attention, 0.06 to 0.26 of the names were right after these 500 steps. The largest effect was on the thing for 0.31 to 0.60 of the names: a word may depend on a cell and still be wrong.
 
 # %% tags=["own-machine"]
 progress()

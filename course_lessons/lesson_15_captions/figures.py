@@ -92,6 +92,13 @@ def by_seed(table, value, setup):
     return measured.by_seed(table, value, setup=setup)
 
 
+def with_and_without_looks():
+    """Return a table of five captioners that look and five that get the mean of all cells: shares of right words and captions."""
+    rows = {"with looks": "soft", "the mean of all annotations": "average"}
+    shares = {row: [by_seed("captions", part, setup) for part in ("words", "captions")] for row, setup in rows.items()}
+    return table(shares, ["words right", "whole captions right"], corner="five captioners each", digits=2)
+
+
 def relations_followed(setup):
     """Return shares of first relations that are right, of five captioners each: with nothing moved, and with the first or the second thing moved everywhere, in earlier looks and the first state, or in the look for the relation."""
     columns = {"nothing moves": "whole"}

@@ -19,7 +19,7 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Three losses are added, and each moves weights of its own. The cross-entropy reaches what classifies, through the logits. The second reaches the part that chooses the locations, and only through the log probabilities: how much better things went than expected is a plain number there. The third makes the baseline a better guess of the reward.",
+        "Three losses are added. Only the cross-entropy reaches what classifies, through the logits. Only the second reaches the part that chooses the locations, through the log probabilities: how much better things went than expected is a plain number there. The third makes the baseline a better guess of the reward.",
         (
             "Take one example of two classes with the logits [0, 0] and label 0, and two steps with the log probabilities -1 and -2, the reward 1 and the baselines 0.5 and 0.25. The cross-entropy is ln 2 = 0.6931. The reward minus the baselines is 0.5 and 0.75; times the log probabilities that is -0.5 and -1.5, whose sum over the steps is -2. "
             "The squares are 0.25 and 0.5625, and their mean is 0.4062. The loss is 0.6931 + 2 + 0.4062 = 3.0994. The gradient at the log probabilities is -0.5 and -0.75; at the baselines it is -0.5 and -0.75 as well, and comes from the squares alone: 2·(0.5 - 1) / 2 and 2·(0.25 - 1) / 2."
@@ -117,7 +117,7 @@ LOG_P_CUT_OFF = {PRODUCTS: lambda advantage, log_p: advantage * log_p.detach()}
 
 task.changed_each(
     ("sign_of_the_rewards", "The sign of the part with the log probabilities is turned round: it is added, or the reward is subtracted from the baseline in it. A loss should fall where choices that were better than expected become more probable: subtract the products of reward minus baseline with the log probabilities.", {BOTH: add}),
-    ("reward_along_the_steps", "reward has B numbers and baseline B×T: aligned from the right, B meets T. That runs only where the two are equal, and it then pairs rewards with steps. Give reward an axis, B×1.", {"the reward of each step": left_out}),
+    ("reward_along_the_steps", "reward has B numbers and baseline B×T: aligned from the right, B meets T. That runs only where the two are equal, or where T is 1, and it then pairs rewards with steps. Give reward an axis, B×1.", {"the reward of each step": left_out}),
     ("baseline_unused", "The baseline has no effect on the part of the locations. Subtract it from the reward there, too.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
     ("one_surprise_for_all_looks", "You multiply the log probabilities of all steps by one mean surprise per example. Each step has a baseline of its own: multiply step by step, then sum.", {PLAIN: lambda advantage: advantage.mean(1, keepdim=True).detach()}),
     ("advantage_normalised", "You normalise reward minus baseline before the products: its mean is subtracted, and it is divided by its standard deviation. That is sometimes done, and makes another gradient. Use it as it is.", {PLAIN: lambda advantage: ((advantage - advantage.mean()) / (advantage.var(correction=0) + 1e-12).sqrt()).detach()}),
@@ -131,7 +131,7 @@ task.changed_each(
     ("softmax_twice", "You apply a softmax before cross_entropy, which has one of its own. Give it the logits.", {"the logarithms of the softmax": lambda logits: logits.softmax(1).log_softmax(1)}),
     ("cross_entropy_summed", "You sum the cross-entropy over the batch. Take its mean, as `cross_entropy` does.", {"the mean log probability": torch.sum}),
     # Terms
-    ("no_cross_entropy", "The cross-entropy is missing: without it nothing teaches the model what it sees.", {"the cross-entropy": lambda mean: 0 * mean}),
+    ("no_cross_entropy", "The cross-entropy is missing: without it nothing teaches the model what to say.", {"the cross-entropy": lambda mean: 0 * mean}),
     ("no_part_of_the_looks", "The part with the log probabilities is missing: without it nothing teaches the model where to look.", {LOOK: lambda sums: 0 * sums.mean()}),
     ("no_baseline_term", "The squared error of the baseline is missing, so the baseline never learns.", {GUESS: lambda squares: 0 * squares.mean()}),
     ("squares_subtracted", "You subtract the squared error of the baseline, so the baseline learns to be wrong. Add it.", {"the loss": sub}),

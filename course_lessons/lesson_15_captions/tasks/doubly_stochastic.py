@@ -117,7 +117,7 @@ def _each_weight(done):
 
 
 task.changed_each(
-    ("mask_along_the_places", "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells. Give it a last axis of size 1: B×T×1.", {"the weights of real words": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
+    ("mask_along_the_places", "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells, or one step. Give it a last axis of size 1: B×T×1.", {"the weights of real words": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
     ("garbage_times_zero", "You multiply the weights at padding by 0. What is there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where.", {"the weights of real words": lambda weights, mask: weights * mask[..., None]}),
     ("as_the_authors_write", "This is the line of the prompt with its axes put right, and with its faults: padding counts, and it adds up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.", {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)}),
     # The sum over the steps

@@ -137,7 +137,7 @@ mask_mistakes(
 
 task.changed_each(
     # Where a word points
-    ("largest_over_the_steps", "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells. Look along the last axis.", {"the cells pointed to": lambda weights: weights.argmax(1)}),
+    ("largest_over_the_steps", "You look for the largest weight along the steps, which tells for each cell at which step it is looked at most. This runs without an error only where there are as many steps as cells, or one step. Look along the last axis.", {"the cells pointed to": lambda weights: weights.argmax(1)}),
     ("centre_of_mass", "You take the mean of the cells, weighted by the weights, and round it. Two cells far apart then give one in between, at which the word does not look. Take the cell of the largest weight.", {"the cells pointed to": lambda weights: ((weights.nan_to_num() * torch.arange(weights.shape[-1])).sum(-1).round())}),
     ("above_half", "A word counts as right only where more than half of its weight lies at the true cell. The largest weight may be smaller than that.", {"the hits": lambda pointed, true, *, weights: _at_true(weights, true) > 0.5}),
     ("weight_at_the_true_place", "You return the mean weight at the true cell, and not how often the largest weight is there. Count words: each is either right or wrong.", {"the hits": lambda pointed, true, *, weights: _at_true(weights, true)}),
