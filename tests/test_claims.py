@@ -219,7 +219,9 @@ def _(numbers):
     }
 
 
-@claim("04", "so with four of the five, these two scores prefer the wrong hidden states and do worse than chance.")
+@claim(
+    "04", "With four of the five, these two scores therefore prefer the wrong hidden states and do worse than chance."
+)
 def _(numbers):
     return max(numbers(f"Row {name}:")[1] for name in ("dot", "content_based")) < 0.1
 

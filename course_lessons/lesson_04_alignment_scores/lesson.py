@@ -201,7 +201,7 @@ plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 # %% [markdown]
 # No score does so in all four worlds, so training does not make up for it. What a score does not notice, it does not learn:
 #
-# - The dot product and the content-based score have nothing to learn. They work only in "same", where a state resembles its hidden state. There, they differ only in the length, and the cosine finds 0.96 where the dot product finds 0.69: long hidden states draw the weight to themselves. In "turned", the five orthogonal matrices turn a vector by 90° to 124° on average, so with four of the five, these two scores prefer the wrong hidden states and do worse than chance.
+# - The dot product and the content-based score have nothing to learn. They work only in "same", where a state resembles its hidden state. There, they differ only in the length, and the cosine finds 0.96 where the dot product finds 0.69: long hidden states draw the weight to themselves. In "turned", the five orthogonal matrices turn a vector by 90° to 124° on average. With four of the five, these two scores therefore prefer the wrong hidden states and do worse than chance.
 # - The concatenating score does not notice the state, so it works only in "salience".
 # - The location-based score does not look at the hidden states, so it works only in "position".
 # - The general score and the perceptron notice both sides, but not the position. In "same" and "turned", the general score finds two thirds of the right hidden states, and the perceptron nearly all. The general score has the fault of the dot product: if the four numbers of a hidden state are doubled, so is their part of the score. The perceptron with its tanh is not bound to this.
