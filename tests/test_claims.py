@@ -1011,7 +1011,7 @@ def _(numbers):
     return one[0] > 0.88 and all(abs(a - b) < 0.06 for a, b in zip(whole, one, strict=True))
 
 
-@claim("19", "With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not.")
+@claim("19", "With ten times as many steps, the convolutions have learned most of it, and attention alone has not.")
 def _(numbers):
     means, ours = numbers("convolutions alone, 4,000 steps")[::3], numbers("SNAIL  ")  # each mean before its range
     return all(-0.01 < own - mean < 0.12 for mean, own in zip(means, ours, strict=True))

@@ -11,7 +11,7 @@ lesson = Lesson(
         "compute one hop by hand: the weights, what is read, and the question that is asked next",
         "say why an answer that rests on two facts needs a second hop",
         "measure whether each hop looks at the facts that an answer rests on, and find a shortcut behind a good score",
-        "say which kind of question such a network fails at, and test one possible reason",
+        "say which kind of question such a network learns late, and test one possible reason",
     ),
     needs="lesson 03: queries, keys and values; lesson 11: positions",
     reading=55,

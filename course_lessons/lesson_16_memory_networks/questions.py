@@ -96,7 +96,7 @@ questions = (
             ),
             (
                 "We added a second and a third hop, and nearly all answers were right.",
-                "With three hops far from all answers were right on our stories. Only one fact has to be found.",
+                "With three hops and 1,500 steps, far from all answers were right on our stories. Only one fact has to be found.",
             ),
             (
                 "We trained on more stories than before, and nearly all answers were right.",
@@ -115,7 +115,7 @@ predictions = (
     Prediction(
         "16.hardest",
         "With two hops, which kind of question gets the fewest right answers?",
-        why="Its answer rests on one fact only, and even with three hops many answers are wrong.",
+        why="Its answer rests on one fact only, and even with three hops many answers are wrong after 1,500 steps.",
         choices=("two facts", "three facts", "north of", "yes or no"),
     ),
     Prediction(

@@ -379,7 +379,7 @@ for name in stored:  # on classes of the training, a number for each seed
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With ten times as many steps, the convolutions come near to SNAIL, and attention alone does not. So attention is not the only way, but with it the task is learned sooner.
+# With ten times as many steps, the convolutions have learned most of it, and attention alone has not. So attention is not the only way, but with it the task is learned sooner.
 #
 # Two attentions with positions can do it, too. After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL of as many steps. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
 #
@@ -398,7 +398,7 @@ print(f"changed at step 10:     {share[10]:.2f}")
 print(f"changed after step 10:  {share[11:].max():.2f} at most")
 
 # %% [markdown]
-# SNAIL does not see the label: its answers change only after step 10, when it has read the changed label. Few of them change, because about one in five of the later pictures shows the same class, and most of these have older examples, too, whose labels are as before.
+# Nothing shows that SNAIL sees the label: its answers change only after step 10, when it has read the changed label. Few of them change, because about one in five of the later pictures shows the same class, and most of these have older examples, too, whose labels are as before.
 #
 # ## Where does it look?
 #
@@ -507,7 +507,7 @@ table(rows, columns, corner="class shown once", digits=2)
 #
 # Yes, if the network knows the classes. Our SNAIL reads one example of each of five digits that it knows, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which digit.
 #
-# For classes that it has never seen, it depends on the training. Our SNAIL, which has met five classes, is hardly better than a guess at new ones. A SNAIL that has learned from many classes, and for long, has nearly as many labels right as a simple rule where each class was shown once. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attentions with two rows of dense blocks, and a convolutional network reads each picture. So there may be other reasons than the number of classes.
+# For classes that it has never seen, it depends on the training. Our SNAIL, which has met five classes, is hardly better than a guess at new ones that were shown once. A SNAIL that has learned from many classes, and for long, has nearly as many labels right as a simple rule where each class was shown once. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attentions with two rows of dense blocks, and a convolutional network reads each picture. So there may be other reasons than the number of classes.
 #
 # In the prompt at the beginning, you could compare new words, because you have read many others. What a network can compare, it has learned from its tasks.
 #
@@ -536,7 +536,7 @@ check("19.q5", ...)
 # - A network can learn the labels of five known classes from five examples, if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
 # - A causal convolution joins each step with an earlier one. With the dilations 1, 2, 4 and so on, each further one doubles the number of steps that are seen.
 # - In SNAIL, a convolution brings each picture to the step where its label is read, and attention finds this step. One attention alone cannot do it: each label stands one step after its picture.
-# - With new digits, SNAIL is the better, the more classes it was trained on, and the longer. After 6,000 steps, copying the label of the nearest picture was still a little better, so compare a network with a simple rule.
+# - With new digits, SNAIL is the better, the more classes it was trained on, and with many classes, the longer. After 6,000 steps, copying the label of the nearest picture was still a little better, so compare a network with a simple rule.
 # - To find a leak, change one label and see which answers change.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)

@@ -61,7 +61,7 @@ check("20.sparsemax", sparsemax)
 #
 # $$S \leftarrow S + \beta_t\, k_t\, \big(v_t - S^\top k_t\big)^\top \qquad \text{read}_t = S^\top q_t$$
 #
-# $S^\top k_t$ is what the memory holds for the key so far. The rate $\beta_t$, between 0 and 1, says how much of it is replaced. Use keys and queries as they are.
+# $S^\top k_t$ is what the memory holds for the key so far. For keys of length 1, the rate $\beta_t$, between 0 and 1, says how much of it is replaced. Use keys and queries as they are.
 
 
 # %%

@@ -501,7 +501,7 @@ figures.by_slopes()
 # %% [markdown]
 # With scores of this size, only `mine`, which has both kinds of heads, does well in both worlds. Without the slopes, it loses most of its right answers in `latest`. Without the zeros, it loses most of them in `once`, and gains very few in `latest`.
 #
-# **What we do not know.** We chose the slopes after we had seen both worlds, so only a third world could show whether they help elsewhere. We have not tried other slopes. All models were trained alike: another learning rate or more steps might change the ranking. Both worlds are made up, and our models have one layer.
+# **What we do not know.** We chose the slopes after we had seen both worlds, so only a third world could show whether they help elsewhere. Beyond these, we have not tried other slopes. All models were trained alike: another learning rate or more steps might change the ranking. Both worlds are made up, and our models have one layer.
 #
 # **Your turn**: give `mine` sparsemax, with `normalise=sparsemax` in its last line. Write down what you expect, and run the report again. Then try a change of your own.
 #

@@ -6,7 +6,7 @@ questions = (
     Question(
         "20.q1",
         "what to change",
-        "In some world, the answer depends on which of two equal keys came later. `attend` gets it wrong. What would you change first?",
+        "In some world, the answer depends on which of two equal keys came later. `attend`, in a model of one layer, gets it wrong. What would you change first?",
         right=(
             "The score or the memory: subtract something that grows with the distance, or overwrite.",
             "Without the order, two equal keys have equal scores, and then equal weights, whatever the normaliser is.",
