@@ -346,7 +346,7 @@ print("after the second training:")
 figures.mean_weights(late[0], new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 116 of the 4,000 new stories. After the first training, nearly all answers name the person's last place there, and hardly any is right. After the second training, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop, too. So the second training removes most of the shortcut. One training of 1,200 steps removes hardly any of it with a linear start of 300 steps, and mostly as much with one of 150, but not with every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 116 of the 4,000 new stories. After the first training, nearly all answers name the person's last place there, and hardly any is right. After the second training, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop, too. So the second training removes most of the shortcut. One training of 1,200 steps removes hardly any of it with a linear start of 300 steps. With one of 150 it mostly removes as much, but not with every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(figures.draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, in the same words. Can you still fool this network?
 #
