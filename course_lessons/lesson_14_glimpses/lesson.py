@@ -1,6 +1,7 @@
 # %%
 import math
 from copy import deepcopy
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +13,7 @@ from course_utils.data.digit_fields import digit_fields
 from course_utils.figures import diagrams
 from course_utils.figures.tables import table
 from course_utils.models import glimpses as ram  # the recurrent attention model
+from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -205,6 +207,14 @@ reveal("14.mean", "left")
 
 
 # %%
+class Output(NamedTuple):
+    logits: torch.Tensor  # B V
+    locations: torch.Tensor  # B T 2: T is the number of looks
+    log_p: torch.Tensor  # B T-1: the first location is not drawn
+    b: torch.Tensor  # B T-1: the reward expected before each draw
+
+
+# %%
 class Looker(Networks):
     def forward(self, fields, looks, sigma=0.0, draw=None):  # B Y X
         l = torch.zeros(len(fields), 2)  # B 2
@@ -224,12 +234,8 @@ class Looker(Networks):
             l = drawn.clamp(-1, 1)  # B 2: it stays in the picture
             h = self.core(self.see(fields, l), h)  # B D
             locations.append(l)
-        return ram.GlimpseOutput(  # a tuple with names; T is the number of looks
-            logits=self.action(h),  # B V
-            locations=torch.stack(locations, 1),  # B T 2
-            log_probability=torch.stack(log_p, 1),  # B T-1
-            baseline=torch.stack(b, 1),  # B T-1
-        )
+        per_look = [torch.stack(one, 1) for one in (locations, log_p, b)]
+        return Output(self.action(h), *per_look)
 
 
 # %% [markdown]
@@ -241,9 +247,23 @@ class Looker(Networks):
 #
 # $$\text{cross-entropy} \;-\; \sum_{t=2}^{T} (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it. The package has this loss as `ram.hybrid_loss`.
-#
-# The function `ram.terms` gives the three terms by name: "cross-entropy", "log density" and "squares". A term moves a layer if its gradient for the layer is not 0. We look at the gradient for the bias. Which term moves `location`, and which ones move `core`?
+# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it.
+
+
+# %%
+def terms_of(output, labels):  # labels: B
+    p = output.logits.detach().softmax(-1)  # B V
+    reward = p[range(len(labels)), labels]  # B: of the right digit in each field
+    surprise = reward.unsqueeze(1) - output.b  # B T-1
+    return {
+        "cross-entropy": F.cross_entropy(output.logits, labels),
+        "log density": -(surprise.detach() * output.log_p).sum(1).mean(),
+        "squares": surprise.square().mean(),
+    }
+
+
+# %% [markdown]
+# A term moves a layer if its gradient for the layer is not 0. We look at the gradient for the bias. Which term moves `location`, and which ones move `core`?
 
 
 # %% tags=["nbval-check-output"]
@@ -261,13 +281,8 @@ torch.manual_seed(0)
 model = Looker()
 draw = torch.Generator().manual_seed(0)
 output = model(fields[:4], looks=2, sigma=0.2, draw=draw)  # B = 4 fields
-probabilities = output.logits.detach().softmax(-1)  # B V
-reward = probabilities[range(4), labels[:4]]  # B: of the right digit in each field
-log_p = output.log_probability  # B T-1
-b = output.baseline  # B T-1
-terms = ram.terms(output.logits, labels[:4], log_p, reward, b)
 rows = {}
-for name, term in terms.items():
+for name, term in terms_of(output, labels[:4]).items():
     rows[name] = moved_by(term, model)
 layers = [name for name, _ in model.named_children()]
 table(rows, layers, corner="Does the term move the layer?")
@@ -285,32 +300,48 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # ## Does it find the digit?
 #
-# We train the model for 2,000 steps, with two looks. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
+# We train the model for 2,000 steps, with two looks and new fields in each step. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
 #
 # We say that a look **hits** if its centre lies in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance. In how many of 100 will it hit after training?
 
-# %% tags=["nbval-check-output"]
-predict("14.found", ...)
+
+# %%
+def hybrid_loss(terms):
+    return sum(terms.values())
 
 
-# %% tags=["reveals"]
 def train(model, loss):
-    ram.fit(model, side=24, looks=2, steps=2000, loss=loss, sigma=(0.5, 0.1))
+    progress = torch.linspace(0, 1.5, 2000).clamp(max=1)
+    sigmas = iter((0.5 - 0.4 * progress).tolist())  # one for each step
+
+    def batch_loss(draw):
+        fields, labels, _ = digit_fields(128, side=24, clutter=0, draw=draw)
+        output = model(fields, looks=2, sigma=next(sigmas), draw=draw)
+        return loss(terms_of(output, labels))
+
+    train_model(model, batch_loss, seed=0, steps=2000, rate=3e-3)
 
 
+# %%
 @torch.no_grad()
 def results(model):
     output = model(fields, looks=2)
     right = output.logits.argmax(-1) == labels  # N
-    hits = ram.in_box(output.locations[:, 1], corners, side=24)  # N
+    x_y = (output.locations[:, 1] + 1) / 2 * 24  # N 2: in pixels
+    pixels = x_y.flip(-1)  # N 2: row and column, as corners have them
+    hits = ((corners <= pixels) & (pixels <= corners + 8)).all(-1)  # N
     return [right.float().mean().item(), hits.float().mean().item()]
 
 
+# %% tags=["nbval-check-output"]
+predict("14.found", ...)
+
+# %% tags=["reveals"]
 print("Shares of fields with digits that the model has not seen in training:")
 torch.manual_seed(0)
 model = Looker()
 before = results(model)
-train(model, ram.hybrid_loss)
+train(model, hybrid_loss)
 whole = results(model)
 reveal("14.found", round(100 * whole[1]))
 columns = ["right answers", "second look hits"]
@@ -347,9 +378,8 @@ with torch.no_grad():
 
 
 # %% tags=["nbval-check-output"]
-def loss_without_looking(logits, label, log_p, reward, b):
-    log_p = torch.zeros_like(log_p)  # the second term of the loss is 0
-    return ram.hybrid_loss(logits, label, log_p, reward, b)
+def loss_without_looking(terms):
+    return terms["cross-entropy"] + terms["squares"]
 
 
 predict("14.without", ...)
