@@ -244,7 +244,7 @@ def test_untouched_cells_take_the_new_version_and_touched_ones_stay(clone):
     write_into(own(clone), lambda cells: cells.insert(3, {"cell_type": "markdown", "metadata": {}, "source": "Mine."}))
     line = updated(clone, replaced(*PROMPT))
     assert line.startswith(f"my_course/{BUILT}: 1 new cell, 1 old cell removed; 2 cells of yours kept; ")
-    assert "read 02.softmax again, because the task has changed" in line
+    assert f"read 02.softmax again in {BUILT}, because the task has changed" in line
     assert state.read()["02.softmax"]["state"] == "not attempted"  # a pass was of the old task
     now = sources(own(clone))
     assert SOFTMAX in now and "Mine." in now
@@ -256,6 +256,17 @@ def test_untouched_cells_take_the_new_version_and_touched_ones_stay(clone):
     assert "Mine." in sources(earlier) and PROMPT[1] not in "".join(sources(earlier))
     nbformat.validate(nbformat.read(own(clone), as_version=4))
     assert updated(clone, lambda cells: None) == ""  # once is enough
+
+
+def test_an_untouched_copy_becomes_the_new_version(clone):
+    def change(cells):
+        cells.insert(2, cells.pop(6))
+        for name in "one", "two":
+            cells.insert(9, {"cell_type": "markdown", "id": name, "metadata": {}, "source": name})
+        del cells[8]
+
+    updated(clone, change)
+    assert sources(own(clone)) == sources(clone / BUILT)
 
 
 def test_an_answer_stays_alone_in_its_place_where_its_stub_has_changed(clone):
@@ -301,6 +312,10 @@ def cells_of(*texts):
         ("a bX c", "a b c", "a n m", "a n NOTE bX m"),  # the cell after it has changed, too
         ("a bX c", "a b c", "m n c", "m n NOTE bX c"),
         ("a bX cX d", "a b c d", "a n m d", "a n NOTE bX m NOTE cX d"),
+        ("a b c d", "a b c d", "c a b d", "c a b d"),  # one that the course has moved
+        ("a b x c d", "a b c d", "c a b d", "c a b x d"),
+        ("a b c", "a b c", "a n m c", "a n m c"),  # a cell that is cut in two
+        ("a c d", "a b c d", "a n m d", "a n m d"),  # one that was deleted comes back if it is new, at its place
     ],
 )
 def test_a_merge_of_cells(own, base, new, expected):
@@ -308,6 +323,27 @@ def test_a_merge_of_cells(own, base, new, expected):
     merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
     texts = ["NOTE" if cell["source"] == NOTE else cell["source"] for cell in merged.cells]
     assert " ".join(texts) == expected and texts.count("NOTE") == merged.double
+
+
+def test_a_note_comes_again_where_the_learner_has_kept_their_version():
+    known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
+    first = cells_of("a", "n", "c")
+    merged = merge(cells_of("a", "bX", "c"), known, first).cells
+    kept = [cell for cell in merged if cell["source"] not in ("n", NOTE)]
+    known = {cell["id"]: copies.digest(cell) for cell in first}
+    again = [cell["source"] for cell in merge(kept, known, cells_of("a", "m", "c")).cells]
+    assert again == ["a", "m", NOTE, "bX", "c"]
+    taken = [cell for cell in merged if cell["source"] not in ("bX", NOTE)]
+    assert [cell["source"] for cell in merge(taken, known, cells_of("a", "m", "c")).cells] == ["a", "m", "c"]
+
+
+def test_a_file_without_an_answer_does_not_replace_one_with_answers(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    handed_in = submit(clone, "02").path
+    before = handed_in.read_bytes()
+    with pytest.raises(CourseError, match="holds no answer, so .* stays as it was"):
+        submit(clone, "02", clone / BUILT)
+    assert handed_in.read_bytes() == before
 
 
 def test_a_cell_with_a_reveal_is_no_answer_that_takes_the_new_versions_place():

@@ -207,7 +207,11 @@ def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
     metadata["course"] = {
         "lesson": number_of(place.name),
         "name": place.name,
-        "copied": {"version": version_of(built), "cells": known},
+        "copied": {
+            "version": version_of(built),
+            "cells": known,
+            "order": list(known),
+        },  # JSON's keys are sorted when written
     }
     return built | {"cells": [fresh(cell) for cell in built["cells"]], "metadata": metadata}
 
@@ -227,7 +231,11 @@ def copied(own: dict) -> dict | None:
     base = a_dict(a_dict(own["metadata"].get("course")).get("copied"))
     hashes = [base.get("version"), *a_dict(base.get("cells")).values()]
     right = isinstance(base.get("cells"), dict) and all(isinstance(one, str) for one in hashes)
-    return base if right else None
+    if not right:
+        return None
+    order = base.get("order")
+    in_order = isinstance(order, list) and [name for name in order if isinstance(name, str) and name in base["cells"]]
+    return base | {"cells": {name: base["cells"][name] for name in [*(in_order or ()), *base["cells"]]}}
 
 
 def version_of(built: dict) -> str:

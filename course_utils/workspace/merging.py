@@ -43,7 +43,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
 
     Args:
         own: the learner's cells.
-        base: what they were copied from, {id: digest}.
+        base: what they were copied from, {id: digest}, in its order.
         new: the cells of the course's notebook as it is today.
     """
     own = _with_ids(own, base)
@@ -61,8 +61,8 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
             gone |= {cell["id"]} if as_it_was else set()
     replaced = _replaced(own, base, new)
     added = _insert(new, base, result, gone, replaced)
-    double = _note_doubles(result, replaced, gone)
-    result = [cell for cell in result if cell["id"] not in gone]
+    result = _in_order([cell for cell in result if cell["id"] not in gone], own, base, new)
+    double = _note_doubles(result, replaced)
     return Merged(result, added, len(gone), untouched.count(False), _to_reread(new, base, result), double)
 
 
@@ -138,7 +138,7 @@ def _insert(new, base, result, gone, replaced):
         place = next((there.index(name) + 1 for name in reversed(order[:number]) if name in there), 0)
         end = next((at for at, name in enumerate(there) if at >= place and name in order), len(there))
         if (old := replaced.get(cell["id"])) in there:
-            place = there.index(old) + (old in gone)
+            place = max(place, there.index(old) + 1) if old in gone else there.index(old)
         else:
             place = next((at + 1 for at in range(place, end) if there[at] in gone), place)
         result.insert(place, fresh(cell))
@@ -146,13 +146,35 @@ def _insert(new, base, result, gone, replaced):
     return added
 
 
-def _note_doubles(result, replaced, gone):
-    """Put a note between a new cell and the learner's version of what it replaces; return how many notes."""
+def _in_order(result, own, base, new):
+    """Return the course's cells in the order of the new version, each with the learner's behind it; as they are if the learner has moved any."""
+    names = [cell["id"] for cell in own if cell["id"] in base]
+    if names != [name for name in base if name in names]:
+        return result
+    order = {cell["id"]: place for place, cell in enumerate(new)}
+    parts = [[]]
+    for cell in result:
+        if cell["id"] in order:
+            parts.append([])
+        parts[-1].append(cell)
+    first, *others = parts
+    return [*first, *(cell for part in sorted(others, key=lambda part: order[part[0]["id"]]) for cell in part)]
+
+
+def _note_doubles(result, replaced):
+    """Put a note between a new cell and the learner's version of what it replaces; return how many notes.
+
+    The learner's version gets the new cell's id, so that the next update knows what it is a version of; the new cell is an extra one.
+    """
     there = [cell["id"] for cell in result]
-    doubles = [old for new, old in replaced.items() if new in there and old in there and old not in gone]
-    for old in doubles:
+    doubles = [(new, old) for new, old in replaced.items() if new in there and old in there]
+    for new, old in doubles:
+        there = [cell["id"] for cell in result]
+        place, own = there.index(new), there.index(old)
+        result[place] = result[place] | {"id": secrets.token_hex(6)}
+        result[own] = result[own] | {"id": new}
         note = {"cell_type": "markdown", "id": secrets.token_hex(6), "metadata": {}, "source": NOTE}
-        result.insert([cell["id"] for cell in result].index(old), note)
+        result.insert(own, note)
     return len(doubles)
 
 

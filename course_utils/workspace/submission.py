@@ -76,11 +76,15 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
     notebook, text = _read(path, name)
     target = root / HANDED_IN / f"{name}.ipynb"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write(target, text)
     skipped = dict(_no_python(notebook.cells))
     cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
     rows = [_row(task, cells) for task in catalogue.by_lesson()[number_of(name)]]
+    if target.exists() and not any(row.here == "answered" for row in rows):
+        raise CourseError(
+            f"{path} holds no answer, so {target} stays as it was: name the notebook with your answers in --file."
+        )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write(target, text)
     return Submission(target, path, rows, [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name))])
 
 
