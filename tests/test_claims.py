@@ -910,7 +910,7 @@ def _(numbers):
 
 @claim(
     "17",
-    "Without the content, and with a gate of 0, the machine copies as well as before. Without the shift, it is no better than guessing.",
+    "Without the content, and with a gate of 0, the machine copies as well as before. Without the shift, it is hardly better than guessing.",
 )
 def _(numbers):
     ways = ("address", "address_without_content", "address_without_gate", "address_without_shift")
@@ -918,7 +918,7 @@ def _(numbers):
     return max(without_content, without_gate) - whole <= 0.03 and abs(without_shift - 0.5) < 0.05
 
 
-@claim("17", "In most of the sequences, the read head falls behind near the end.")
+@claim("17", "In most of the sequences, the read head falls behind, often near the end.")
 def _(numbers):
     return numbers("sequences in which it falls behind: ")[0] >= 30
 

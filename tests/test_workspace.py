@@ -261,9 +261,12 @@ def test_untouched_cells_take_the_new_version_and_touched_ones_stay(clone):
 def test_an_untouched_copy_becomes_the_new_version(clone):
     def change(cells):
         cells.insert(2, cells.pop(6))
-        for name in "one", "two":
-            cells.insert(9, {"cell_type": "markdown", "id": name, "metadata": {}, "source": name})
-        del cells[8]
+        kind, text = cells.pop(8)
+        cells[8:8] = [
+            (kind, text[: len(text) // 2]),
+            ("markdown", "A sentence between."),
+            (kind, text[len(text) // 2 :]),
+        ]
 
     updated(clone, change)
     assert sources(own(clone)) == sources(clone / BUILT)

@@ -51,7 +51,7 @@ check("17.read_back", read_back)
 #
 # <details><summary>Answer</summary>
 #
-# All of it comes back only if one position has all of the weight. If the weights are spread evenly over four positions, only a quarter comes back, although both heads look at the same positions. Sharpening helps against this, because it makes the largest weight larger.
+# All of it comes back only if one position has all of the weight. If the weights are spread evenly over four positions, only a quarter comes back, although both heads look at the same positions. Sharpening helps where the weights differ, because it makes the largest one larger.
 #
 # </details>
 
@@ -89,7 +89,7 @@ check("17.read_back", read_back)
 # 1. Where the numbers of `erase` are 0, nothing is left of the memory.
 # 2. Positions with the weight 0 stay as they are only where `erase` holds ones.
 # 3. A part of what a write adds is gone at once.
-# 4. If the memories of several steps are kept in a list, all of them are the same afterwards. And `backward` raises an error.
+# 4. If the memories of several steps are kept in a list, all of them are the same afterwards. And `backward` raises an error where a step has read the memory before the next write.
 #
 # Which piece of the code causes which symptom? Return the new memory as in the lesson, and leave the old one as it is.
 

@@ -85,7 +85,7 @@ print("gradient:", w.grad)  # N
 # %% [markdown]
 # The derivative is -4 + 2 = -2: more weight would make this number smaller. The other weights have no influence on it, so their gradients are 0. `write` gives the same result as the loop.
 #
-# So weights can write, and gradients reach them. A head that chose a single position, as in lesson 08, would have no gradient for its choice. The second question is harder: how does a head come to the right position?
+# So weights can write, and gradients reach them. A head that chose a single position, as in lesson 08, would get no gradient through its choice. The second question is harder: how does a head come to the right position?
 #
 # ## How a head chooses its position
 #
@@ -384,7 +384,7 @@ for way in ways:
 machine.address = address  # as it was
 
 # %% [markdown]
-# Without the content, and with a gate of 0, the machine copies as well as before. Without the shift, it is no better than guessing. The heads of this machine walk.
+# Without the content, and with a gate of 0, the machine copies as well as before. Without the shift, it is hardly better than guessing. The heads of this machine walk.
 #
 # Can a machine learn to copy if a part is missing in training, too? We train one without the shift. Then a picture shows ten stored runs of each kind.
 
@@ -404,7 +404,7 @@ figures.ten_seeds()
 #
 # ## How far does it go?
 #
-# To hold more, our machine only needs more positions: no size of a layer depends on $N$, so we can change it after the training.
+# To have more room, our machine needs no new parameters: no size of a layer depends on $N$, so we can change it after the training.
 #
 # **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then put in numbers of your own.
 
@@ -416,7 +416,7 @@ for N in (16, 32, 64, 128):
 table(rows, [f"{n} vectors" for n in lengths], "share of wrong bits", digits=2)
 
 # %% [markdown]
-# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has more positions than vectors. With fewer positions, it writes over what it still needs. The more vectors it copies, the more mistakes it makes, even with 128 positions. So room is not all that it needs.
+# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has clearly more positions than vectors. With fewer positions, it writes over what it still needs. The more vectors it copies, the more mistakes it makes, even with 128 positions. So room is not all that it needs.
 #
 # What else goes wrong? For 40 vectors and 128 positions, we compare where each vector was written with where the read head looks for it. Does the read head always keep up?
 
@@ -438,7 +438,7 @@ share = not_before[behind == 1].float().mean()
 print(f"one behind, {share:.2f} of the bits of the vector before wrong")
 
 # %% [markdown]
-# No. In most of the sequences, the read head falls behind near the end. In the first one, it slows down and then hardly moves. While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. But where it is one behind, most bits of the vector *before* are right. The writing is good, and the walk of the read head fails.
+# No. In most of the sequences, the read head falls behind, often near the end. In the first one, it slows down and then hardly moves. While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. But where it is one behind, most bits of the vector *before* are right. The writing is good, and the walk of the read head fails.
 #
 # How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
 

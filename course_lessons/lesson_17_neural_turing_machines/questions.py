@@ -61,7 +61,7 @@ questions = (
             ),
             (
                 "It finds each of the vectors by its content, since no two are the same.",
-                "In the silence nothing tells it which vector comes next, so there is nothing to look for by content.",
+                "It could be built so, but our machines copied as well without any content.",
             ),
         ),
     ),

@@ -92,7 +92,7 @@ check("21.nucleus", nucleus)
 # 2. Each block is pre-norm: x + attention(norm1(x)), then x + network(norm2(x)). A position sees **itself and earlier ones**. In the `attn_mask` of `nn.MultiheadAttention`, T×T, True means hidden.
 # 3. After the last block comes `norm`, and then the readout. It has no weights of its own: the logit of an id is the product with **its vector in `embedding`**.
 #
-# Without the positions, a block is what `nn.TransformerEncoderLayer` computes with a causal mask. A block's parts are `block["norm1"]` and so on.
+# Without the positions, a block is what `nn.TransformerEncoderLayer` computes with `norm_first=True`, GELU and a causal mask. A block's parts are `block["norm1"]` and so on.
 
 
 # %%

@@ -163,7 +163,7 @@ print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only the first letter, "V", is surprising, because the tale could also have ended or continued with *the mouse*. After this "V", the letters "o" and "m" have 0 bits: they are known from the first mention. But only a reader who looks back and copies can know them.
+# Only the first letter, "V", is surprising, because the tale could also have ended or continued with *the mouse*. After this "V", the letters "o" and "m" have 0 bits: they are known from the first mention. But only a reader who still has the name from its first mention can know them.
 #
 # ## Training
 #
@@ -413,7 +413,7 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 figures.copying_in_retold_tales()
 
 # %% [markdown]
-# With a different letter before it, the GPTs copy a letter as well as before, so unlike an induction head they need no equal letter. Without "there", the copying becomes much worse; with "zebra" it hardly changes. The GPTs evidently find the name partly by its position: each row begins with a new tale, in which the name is always at nearly the same place.
+# With a different letter before it, the GPTs copy a letter as well as before, so unlike an induction head they need no equal letter. With "zebra" the copying hardly changes. Without "there" it becomes much worse, but that does not show how the GPTs find the name: letters that need no copying then become worse as well ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), because no row in training begins later.
 #
 # In real text, what is to be copied can be anywhere, and in models of real text Olsson et al. found induction heads. In lesson 22 you look for them in a real language model.
 #
@@ -421,7 +421,7 @@ figures.copying_in_retold_tales()
 #
 # It writes by predicting one character at a time, each time from all the characters before it. A cache saves it from reading them again, which is possible because earlier vectors never change in a decoder.
 #
-# It can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current word. Where a task has a simpler solution, as our tales do with their fixed positions, a model may learn that instead.
+# It can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current word. A model may also find another way: our GPTs copy names even where there is no equal letter to look for.
 #
 # ## Questions
 #
@@ -445,7 +445,7 @@ check("21.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - How does a model write, and how can it copy? It appends one character after another, drawn from its prediction, and it copies with two heads in two layers, or by position where that is enough.
+# - How does a model write, and how can it copy? It appends one character after another, drawn from its prediction, and it can copy with two heads in two layers, or in some other way, as our GPTs do.
 # - If we know the rules that generated a text, we know the fewest bits per character that any model can need.
 # - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
 # - In a decoder, earlier vectors never change. Their keys and values are kept in a cache, and each step reads one character.

@@ -72,7 +72,7 @@ print("tokens:", [list(tokens) for tokens in words])
 # %% [markdown]
 # The first merge joins a space and "n": six words begin with "n", and of equally frequent pairs the first wins. After ten merges, " not" and " great" are tokens, and "noise", which occurs once, is still in pieces.
 #
-# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from the 256 possible bytes instead of characters, so that it can encode any script: a letter such as ä is two bytes.
+# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from bytes instead of characters, so that it can encode any script: a letter such as ä is two bytes.
 #
 # The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be had, `file_or_stand_in` makes a small one with random weights. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
 
@@ -175,7 +175,7 @@ def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
 
 
 # %% [markdown]
-# Does PyTorch's attention give the same result? It expects keys and values for each head, so we repeat those of each group H / G times. We also compute how large SmolLM2's cache is for 2,048 positions in float32, and how large it would be without groups.
+# Does PyTorch's attention give the same result? By default it expects keys and values for each head, so we repeat those of each group H / G times. We also compute how large SmolLM2's cache is for 2,048 positions in float32, and how large it would be without groups.
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(2, 9, 5, 64)  # B H T d
@@ -430,7 +430,7 @@ print(texts)  # a set: equal texts are kept once
 #
 # 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
-# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which learns from the pairs directly.
+# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable than the other. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which learns from the pairs directly.
 #
 # A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the system message, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
 
@@ -545,11 +545,11 @@ reveal("22.one_head", "a")
 # %% [markdown]
 # Without head 16.0, half of the nats that copying had saved are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it gives the token to copy much less weight. Switching off either of two other heads in layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
-# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Head 1.5 matters nearly as much; we have not looked at what the heads in layer 1 do.
+# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Two heads in layer 1 matter, too; we have not looked at what they do.
 #
 # ## What does a head do when it has nothing to find?
 #
-# Most heads are not induction heads, and even an induction head has nothing to copy in ordinary prose. Yet each row of weights sums to 1, even if a head has found nothing it looks for. Where does the weight go then? For a paragraph of prose, we average the weight on the very first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
+# Most heads are not induction heads, and even an induction head often has nothing to copy in ordinary prose. Yet each row of weights sums to 1, even if a head has found nothing it looks for. Where does the weight go then? For a paragraph of prose, we average the weight on the very first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
@@ -671,11 +671,11 @@ check("22.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What is inside the models that we use every day? In this one, a decoder with four parts replaced, 134.5 million weights in four or eight bits, a tokenizer and a chat template.
+# - What is inside the models that we use every day? In this one, a decoder with four parts replaced, nearly all of 134.5 million weights in four or eight bits, a tokenizer and a chat template.
 # - Byte-pair encoding merges frequent pairs, so a frequent word is one token and a rare word is several.
 # - A loaded model whose names and shapes fit may still be wrong. Compare its logits with a reference.
 # - Copying takes two steps in this model as well: without one previous-token head, the induction heads lose their token.
-# - Four examples in the prompt make a classifier. Our comparison cannot tell how much is due to attention, to size or to what the model has read.
+# - Four examples in the prompt make a classifier; not all examples work as well. Our comparison cannot tell how much is due to attention, to size or to what the model has read.
 #
 # **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
 #

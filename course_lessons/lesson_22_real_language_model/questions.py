@@ -37,7 +37,7 @@ questions = (
         "byte-pair encoding",
         'Why does byte-pair encoding cut an invented name into several tokens, and " great" into one?',
         right=(
-            'Pairs of " great" were frequent in the text from which the merges were learned, and those of the name were not.',
+            'Pairs of " great" were frequent in the text from which the merges were learned, and not all of the name's were.',
             "Each merge joins the most frequent pair. A frequent word is joined step by step until it is whole.",
         ),
         wrong=(
@@ -119,6 +119,6 @@ predictions = (
     Prediction(
         "22.four_cases",
         "For how many of the four will the sign of the score be right?",
-        why="Four examples in the prompt are enough to show this model what is asked.",
+        why="With these four examples in the prompt, all four signs are right. With others, fewer are.",
     ),
 )

@@ -98,7 +98,7 @@ task.changed_each(
     # What comes in
     ("weights_unused", "The weights have no effect: you write to every position as if its weight were 1. Multiply erase and add by the weights.", {"weights": torch.ones_like}),
     ("likeliest_place_only", "You write to the position with the largest weight, and to no other. Then no gradient reaches the weights: write to all positions, to each as much as its weight says.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype)}),
-    ("softmax_again", "You apply a softmax to the weights, which makes them nearly even. They come from one: use them as they are.", {"weights": lambda weights: weights.softmax(-1)}),
+    ("softmax_again", "You apply a softmax to the weights, which makes them nearly even. They are weights already: use them as they are.", {"weights": lambda weights: weights.softmax(-1)}),
     ("weights_turned_round", "You write to each position by 1 minus its weight. A position with a weight of 1 is the one to write to: use the weights as they are.", {"weights": lambda weights: 1 - weights}),
     ("first_weights_for_all", "All rows of the batch write with the weights of the first one. Each has its own.", {"weights": lambda weights: weights[:1].expand_as(weights)}),
     ("weights_along_the_width", "Your weights run along the numbers of a position, and erase and add along the positions. This runs without an error only where there are as many positions as numbers in each. Weights need their new axis at the end, `[:, :, None]`, erase and add in the middle, `[:, None]`.", dict.fromkeys((SHARE, ADDED), lambda weights, vectors: weights.mT * vectors.mT)),
