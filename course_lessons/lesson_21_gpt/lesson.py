@@ -413,7 +413,7 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 figures.copying_in_retold_tales()
 
 # %% [markdown]
-# With a different letter before it, the GPTs copy a letter as well as before, so unlike an induction head they need no equal letter. With "zebra" the copying hardly changes. Without "there" it becomes much worse, but that does not show how the GPTs find the name: letters that need no copying then become worse as well ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), because no row in training begins later.
+# With a different letter before it, the GPTs copy a letter as well as before, so unlike an induction head they need no equal letter. With "zebra" the copying hardly changes. Without "there" it becomes much worse. That does not show how the GPTs find the name, though: letters that need no copying become worse as well ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), because no row in training begins later.
 #
 # In real text, what is to be copied can be anywhere, and in models of real text Olsson et al. found induction heads. In lesson 22 you look for them in a real language model.
 #

@@ -37,7 +37,7 @@ questions = (
         "byte-pair encoding",
         'Why does byte-pair encoding cut an invented name into several tokens, and " great" into one?',
         right=(
-            'Pairs of " great" were frequent in the text from which the merges were learned, and not all of the name's were.',
+            'Pairs of " great" were frequent in the text from which the merges were learned, and not all pairs of the name were.',
             "Each merge joins the most frequent pair. A frequent word is joined step by step until it is whole.",
         ),
         wrong=(
