@@ -890,7 +890,7 @@ def _(numbers):
     return whole == 8 and without_shift == 0 and numbers("Answer:")[0] > 0.2
 
 
-@claim("17", "this machine makes almost no mistakes as long as it has more positions than vectors")
+@claim("17", "this machine makes almost no mistakes as long as it has clearly more positions than vectors")
 def _(numbers):
     shares = {N: numbers(f"{N} positions ") for N in (16, 32, 64, 128)}
     few = all((shares[N][place] <= 0.03) == (length < N) for N in shares for place, length in enumerate((10, 20)))
