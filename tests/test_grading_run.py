@@ -423,7 +423,7 @@ def test_what_decides_on_verdicts_is_read_from_imports():
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_the_course_may_be_reached_through_a_link(tmp_path):
     (tmp_path / "link").symlink_to(policy.PACKAGE.parent)
-    code = "from course_utils.grading.judging import grader\nprint(grader.__file__, len(grader.tasks_digest()))"
+    code = "from course_utils.grading.judging import notebook_grader\nprint(notebook_grader.__file__, len(notebook_grader.tasks_digest()))"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "link")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)
     file, length = done.stdout.split()
