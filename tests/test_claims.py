@@ -653,10 +653,10 @@ def _(_):
     return torch.allclose(weights.detach(), torch.tensor([-0.1, -0.1, 0.0]), atol=1e-5)
 
 
-@claim("13", "On average, it is a few hundredths ahead of the division alone, but with some seeds hardly at all.")
+@claim("13", "On average, it is a few hundredths ahead of the division alone, but not with every seed.")
 def _(numbers):
     gained = numbers("seed by seed: tensor([")[:5]  # a seed's gain differs between processors by up to 0.06
-    return 0.015 < sum(gained) / 5 < 0.07 and abs(min(gained)) < 0.02
+    return 0.015 < sum(gained) / 5 < 0.07 and min(gained) < 0
 
 
 @claim("13", "But the validation loss is lowest by the middle of the training, and then rises a little")

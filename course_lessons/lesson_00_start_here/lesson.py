@@ -239,7 +239,7 @@ check("00.weighted_sum", weighted_sum, keep=False)
 hint("00.weighted_sum", keep=False)
 
 # %% [markdown]
-# Your progress is kept in a small file in the course folder, so it survives a restart. The exercise notebook ends with `progress()`, which shows it. The commands for a terminal are in [setting up](../docs/setup.md).
+# On your own machine, your progress is kept in a small file in the course folder, so it survives a restart. The exercise notebook ends with `progress()`, which shows it. The commands for a terminal are in [setting up](../docs/setup.md).
 #
 # ## Questions
 #

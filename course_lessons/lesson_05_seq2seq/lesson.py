@@ -474,7 +474,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## So: can one vector hold a sentence?
 #
-# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. Of a sentence of twelve words, mostly the first words come through, because the last ones are harder to find in the vector. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail. More training sentences may help, too.
+# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. Of a sentence of twelve words, mostly the first words come through: the last ones are harder to find in the vector. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail. More training sentences may help, too.
 #
 # Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. 2014 translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards brought no certain gain, as an exercise shows.
 #

@@ -385,7 +385,7 @@ check("09.q5", ...)
 # ## Recap
 #
 # - In self-attention, queries, keys and values come from the same words. A few matrix products compute all contexts at once.
-# - Self-attention is permutation equivariant: if words change places, their outputs move with them.
+# - Without a mask, self-attention is permutation equivariant: if words change places, their outputs move with them.
 # - A causal mask hides later words, and a leak test shows whether it does.
 # - Restricted self-attention needs less work and memory in long texts, but no training lets it see beyond its reach.
 #

@@ -256,7 +256,7 @@ gained = shares["Adam"] - shares["Adam, β₁ = 0"]
 print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 
 # %% [markdown]
-# The mean and the division each help alone, and Adam, which has both, learns the most. On average, it is a few hundredths ahead of the division alone, but with some seeds hardly at all.
+# The mean and the division each help alone, and Adam, which has both, learns the most. On average, it is a few hundredths ahead of the division alone, but not with every seed.
 #
 # Most large models are trained with **AdamW** (Loshchilov & Hutter 2019), which is Adam with one addition. Each step also makes every weight a little smaller (**weight decay**):
 #
@@ -497,7 +497,7 @@ rows = figures.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Three of the five help the translator: dropout, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. With its pre-norm, it does not seem to need its warm-up. Batches of similar length do not change its BLEU clearly, either, but they have less padding.
+# Three of the five help the translator: dropout, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. It does not seem to need its warm-up. Batches of similar length do not change its BLEU clearly, either, but they have less padding.
 #
 # ## What does the translator know?
 #

@@ -70,7 +70,7 @@ questions = (
         "A training loop moves the weights with SGD, at a rate that stays the same. You add four parts to the training. Which of them belongs to the model, so that nothing else has to change?",
         right=(
             "Dropout, since the model itself sets numbers to 0.",
-            "The loop only says when dropout is on: `model.train()` and `model.eval()` are there already.",
+            "The loop only says when dropout is on, by `model.train()` and `model.eval()`.",
         ),
         wrong=(
             (

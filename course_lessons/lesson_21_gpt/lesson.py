@@ -405,15 +405,15 @@ for layers in (2, 1):
 table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then right, fewer than the 9% that guessing among the eleven other words would give. The first layer therefore tells each word which word precedes it, and the second layer finds the word that comes after an earlier 6. This makes the second layer's head an induction head. A model with one layer has no earlier layer that could tell its head anything, and it also fails.
+# The copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then right, fewer than the 9% that guessing among the eleven other words would give. The first layer therefore tells most words which word precedes them, and the second layer finds the word that comes after an earlier 6. This makes the second layer's head an induction head. A model with one layer has no earlier layer that could tell its head anything, and it also fails.
 #
-# Do the five GPTs trained for 2,100 steps copy names in the same way? We change the tales in three ways and look at the second mention of a name. First, we change the letter before the one to copy, at the first mention only. For the "o" of Vom this is the "V", as in *called Qom. Vom went*: there is no equal "V" left to look for. Second, we drop "there" at the beginning, so that everything after it moves forward by 5 positions. For comparison, we replace "there" with "zebra". Which change makes the copying worse?
+# Do the five GPTs trained for 2,100 steps copy names in the same way? We change the tales in three ways and look at the second mention of a name. First, we change the letter before the one to copy, at the first mention only. For the "o" of Vom this is the "V", as in *called Tom. Vom went*: there is no equal "V" left to look for. Second, we drop "there" at the beginning, so that everything after it moves forward by 5 positions. For comparison, we replace "there" with "zebra". Which change makes the copying worse?
 
 # %% tags=["nbval-check-output"]
 figures.copying_in_retold_tales()
 
 # %% [markdown]
-# With a different letter before it, the GPTs copy a letter as well as before, so unlike an induction head they need no equal letter. With "zebra" the copying hardly changes. Without "there" it becomes much worse. That does not show how the GPTs find the name, though: letters that need no copying become worse as well ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), because no row in training begins later.
+# With a different letter before it, the GPTs copy a letter as well as before, so unlike an induction head they need no equal letter. With "zebra" the copying becomes only a little worse. Without "there" it becomes much worse. That does not show how the GPTs find the name, though: letters that need no copying become worse as well ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), as no row in training begins later.
 #
 # In real text, what is to be copied can be anywhere, and in models of real text Olsson et al. found induction heads. In lesson 22 you look for them in a real language model.
 #
