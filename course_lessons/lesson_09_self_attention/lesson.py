@@ -360,7 +360,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # ## So: what if every word looks at every word at once?
 #
-# Then each word can learn to find the word that it needs. In training, no word waits for another one. Any two words are one step apart: in our task it learned faster than an LSTM, and distance cost it far less. We pay three prices. The order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow with the square of the length.
+# Then each word can learn to find the word that it needs. In training, no word waits for another one. Any two words are one step apart: in our task it learned faster than an LSTM, and distance cost it far less. We pay three prices. Without positions or a mask, the order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow with the square of the length.
 #
 # ## Questions
 #
