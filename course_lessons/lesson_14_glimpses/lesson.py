@@ -306,7 +306,7 @@ table(rows, layers, corner="Does the term move the layer?")
 
 
 # %%
-def hybrid_loss(terms):
+def all_terms(terms):
     return sum(terms.values())
 
 
@@ -341,7 +341,7 @@ print("Shares of fields with digits that the model has not seen in training:")
 torch.manual_seed(0)
 model = Looker()
 before = results(model)
-train(model, hybrid_loss)
+train(model, all_terms)
 whole = results(model)
 reveal("14.found", round(100 * whole[1]))
 columns = ["right answers", "second look hits"]

@@ -15,9 +15,16 @@ ASKED = re.compile(r"""^(check|predict)\(\s*["']([\w.]+)["']""", re.MULTILINE)
 DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 STUB = "NotImplementedError"
 RUN = ("outputs", "execution_count")
+COURSES = "-course"  # ends the id of a course's version that a note is below
 NOTE = (
     "**You and the course have both changed this cell.** The course's new version is above this note, and yours is below. "
     "Run All runs both: take over what you need, then delete this note and the cell that you do not want."
+)
+
+
+NEW_STUB = (
+    "**The course has changed this task since you answered it.** Your answer is below, as it was. This is where the task begins now:\n\n"
+    "```python\n{}\n```\n\nCompare the two, then delete this note."
 )
 
 
@@ -53,7 +60,10 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     result, gone = [], set()
     for cell, as_it_was in zip(own, untouched, strict=True):
         if cell["id"] in answers:  # an answer to what the new version asks in other words
-            result.append(cell | {"id": answers[cell["id"]]})
+            asks = by_id[answers[cell["id"]]]
+            if STUB in asks["source"] and digest(asks) != digest(cell):
+                result.append(_note(NEW_STUB.format(asks["source"])))
+            result.append(cell | {"id": asks["id"]})
         elif as_it_was and cell["id"] in by_id:
             result.append(fresh(by_id[cell["id"]]) | {key: cell[key] for key in RUN if key in cell})
         else:
@@ -74,6 +84,8 @@ def _with_ids(cells, base):
         name = cell["id"]
         if name not in base:
             name = lost.pop(digest(cell), name)
+        if (kept := str(name).removesuffix(COURSES)) in base and kept not in used:
+            name = kept  # of two versions, the course's is kept, perhaps with a change
         if name is None or name in seen:
             name = secrets.token_hex(6)
         seen.add(name)
@@ -82,10 +94,17 @@ def _with_ids(cells, base):
 
 
 def _answers(written, new, own):
-    """Return {id of a cell that the learner wrote: id of the new cell whose place it takes}, the last one of several."""
+    """Return {id of a cell that the learner wrote: id of the new cell whose place it takes}, the last one of several.
+
+    It is an answer to what the new cell asks, or the same as the new cell.
+    """
     here = {cell["id"] for cell in own}
     asking = {key: cell["id"] for cell in new if cell["id"] not in here for key in asked(cell)}
     found = {asking[key]: cell["id"] for cell in written for key in answered(cell) if key in asking}
+    same = {
+        digest(cell): cell["id"] for cell in new if cell["id"] not in here
+    }  # a change that the course has made, too
+    found |= {same[digest(cell)]: cell["id"] for cell in written if digest(cell) in same}
     return {own: its for its, own in found.items()}
 
 
@@ -171,11 +190,14 @@ def _note_doubles(result, replaced):
     for new, old in doubles:
         there = [cell["id"] for cell in result]
         place, own = there.index(new), there.index(old)
-        result[place] = result[place] | {"id": secrets.token_hex(6)}
+        result[place] = result[place] | {"id": f"{new}{COURSES}"}
         result[own] = result[own] | {"id": new}
-        note = {"cell_type": "markdown", "id": secrets.token_hex(6), "metadata": {}, "source": NOTE}
-        result.insert(own, note)
+        result.insert(own, _note(NOTE))
     return len(doubles)
+
+
+def _note(text):
+    return {"cell_type": "markdown", "id": secrets.token_hex(6), "metadata": {}, "source": text}
 
 
 def _to_reread(new, base, result):

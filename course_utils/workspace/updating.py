@@ -111,5 +111,5 @@ def _line(place, merged, copy):
             f"{count(merged.double, 'cell')} that you and the course both changed, each there twice with a note"
         )
     if merged.reread:
-        parts.append(f"read {', '.join(merged.reread)} again in {place.built}, because the task has changed")
+        parts.append(f"read {', '.join(merged.reread)} again, because the task has changed")
     return f"{place.own}: {'; '.join(parts)}. As it was: {copy}"
