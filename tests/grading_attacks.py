@@ -202,7 +202,7 @@ stolen("another's notebook", "import json\ndef steal(name):\n    space = {}\n   
 # A learner's test that passes by other means than testing
 CAUGHT = "tests nothing"
 attack("candidate: its closure", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    inner = candidate.__closure__[0].cell_contents\n    return inner.__name__.startswith('right_')")
-attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_lessons.lesson_03_queries_keys_values.tasks import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.CORRECT")
+attack("candidate: the bank", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    from course_lessons.lesson_03_queries_keys_values.tasks import catch_wrong_attention as bank\n    return candidate.__closure__[0].cell_contents in bank.RIGHT")
 attack("candidate: its traceback", CAUGHT, "points", "def catch_wrong_attention(candidate):\n    try:\n        candidate()\n    except Exception as e:\n        t, names = e.__traceback__, [str(e)]\n        while t:\n            names += [repr(v) for v in t.tb_frame.f_locals.values()]\n            t = t.tb_next\n        return 'right_by' in ' '.join(names)")
 
 
