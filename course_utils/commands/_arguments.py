@@ -7,9 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-PRETRAINED = (
-    Path(__file__).parents[1] / "models" / "pretrained"
-)  # as in `models/serialization.py`, which imports PyTorch
+# As in `models/serialization.py`, which imports PyTorch.
+PRETRAINED = Path(__file__).parents[1] / "models" / "pretrained"
 
 
 def at_least(least: float, kind: type) -> Callable[[str], float]:

@@ -160,19 +160,10 @@ def hybrid_loss(logits: Tensor, label: Tensor, log_probability: Tensor, reward: 
     Returns:
         A scalar. Its gradient teaches the locations through `log_probability` alone, and the baseline through the squares alone.
     """
-    return sum(terms(logits, label, log_probability, reward, baseline).values())
-
-
-def terms(
-    logits: Tensor, label: Tensor, log_probability: Tensor, reward: Tensor, baseline: Tensor
-) -> dict[str, Tensor]:
-    """Return the three terms that `hybrid_loss` adds up, each by its name."""
     surprise = reward[:, None] - baseline  # B T
-    return {
-        "cross-entropy": F.cross_entropy(logits, label),
-        "log density": -(surprise.detach() * log_probability).sum(1).mean(),
-        "squares": surprise.square().mean() if baseline.numel() else logits.new_zeros(()),
-    }
+    policy = -(surprise.detach() * log_probability).sum(1).mean()
+    squares = surprise.square().mean() if baseline.numel() else logits.new_zeros(())
+    return F.cross_entropy(logits, label) + policy + squares
 
 
 def fit(

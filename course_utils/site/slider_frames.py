@@ -59,11 +59,8 @@ def _drawn(root, file, say):
                 cells.append(nbformat.v4.new_code_cell(code))
                 last = len(cells)
         notebook.cells = cells[:last]
-        for cell in notebook.cells:
-            cell.metadata.tags = [
-                *cell.metadata.get("tags", ()),
-                "raises-exception",
-            ]  # go on: the next may need no data
+        for cell in notebook.cells:  # go on after a failure: the next explorer may need no data
+            cell.metadata.tags = [*cell.metadata.get("tags", ()), "raises-exception"]
         if last:
             say(f"running lesson {file.stem} to draw its sliders, which may take two minutes")
             try:

@@ -207,11 +207,8 @@ def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
     metadata["course"] = {
         "lesson": number_of(place.name),
         "name": place.name,
-        "copied": {
-            "version": version_of(built),
-            "cells": known,
-            "order": list(known),
-        },  # JSON's keys are sorted when written
+        # The keys of "cells" are sorted when they are written.
+        "copied": {"version": version_of(built), "cells": known, "order": list(known)},
     }
     return built | {"cells": [fresh(cell) for cell in built["cells"]], "metadata": metadata}
 
@@ -233,9 +230,9 @@ def copied(own: dict) -> dict | None:
     right = isinstance(base.get("cells"), dict) and all(isinstance(one, str) for one in hashes)
     if not right:
         return None
-    order = base.get("order")
-    in_order = isinstance(order, list) and [name for name in order if isinstance(name, str) and name in base["cells"]]
-    return base | {"cells": {name: base["cells"][name] for name in [*(in_order or ()), *base["cells"]]}}
+    order = base["order"] if isinstance(base.get("order"), list) else []
+    known = [name for name in order if isinstance(name, str) and name in base["cells"]]
+    return base | {"cells": {name: base["cells"][name] for name in [*known, *base["cells"]]}}
 
 
 def version_of(built: dict) -> str:

@@ -20,8 +20,6 @@ NOTE = (
     "**You and the course have both changed this cell.** The course's new version is above this note, and yours is below. "
     "Run All runs both: take over what you need, then delete this note and the cell that you do not want."
 )
-
-
 NEW_STUB = (
     "**The course has changed this task since you answered it.** Your answer is below, as it was. This is where the task begins now:\n\n"
     "```python\n{}\n```\n\nCompare the two, then delete this note."
@@ -72,7 +70,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     replaced = _replaced(own, base, new)
     added = _insert(new, base, result, gone, replaced)
     result = _in_order([cell for cell in result if cell["id"] not in gone], own, base, new)
-    double = _note_doubles(result, replaced)
+    result, double = _with_notes(result, replaced)
     return Merged(result, added, len(gone), untouched.count(False), _to_reread(new, base, result), double)
 
 
@@ -101,9 +99,7 @@ def _answers(written, new, own):
     here = {cell["id"] for cell in own}
     asking = {key: cell["id"] for cell in new if cell["id"] not in here for key in asked(cell)}
     found = {asking[key]: cell["id"] for cell in written for key in answered(cell) if key in asking}
-    same = {
-        digest(cell): cell["id"] for cell in new if cell["id"] not in here
-    }  # a change that the course has made, too
+    same = {digest(cell): cell["id"] for cell in new if cell["id"] not in here}  # the course made that change, too
     found |= {same[digest(cell)]: cell["id"] for cell in written if digest(cell) in same}
     return {own: its for its, own in found.items()}
 
@@ -180,20 +176,20 @@ def _in_order(result, own, base, new):
     return [*first, *(cell for part in sorted(others, key=lambda part: order[part[0]["id"]]) for cell in part)]
 
 
-def _note_doubles(result, replaced):
-    """Put a note between a new cell and the learner's version of what it replaces; return how many notes.
+def _with_notes(result, replaced):
+    """Return the cells with a note before the learner's version of each that the course has replaced, and how many notes.
 
     The learner's version gets the new cell's id, so that the next update knows what it is a version of; the new cell is an extra one.
     """
-    there = [cell["id"] for cell in result]
-    doubles = [(new, old) for new, old in replaced.items() if new in there and old in there]
-    for new, old in doubles:
-        there = [cell["id"] for cell in result]
-        place, own = there.index(new), there.index(old)
-        result[place] = result[place] | {"id": f"{new}{COURSES}"}
-        result[own] = result[own] | {"id": new}
-        result.insert(own, _note(NOTE))
-    return len(doubles)
+    there = {cell["id"] for cell in result}
+    new_of = {old: new for new, old in replaced.items() if {new, old} <= there}
+    ids = new_of | {new: f"{new}{COURSES}" for new in new_of.values()}
+    noted = []
+    for cell in result:
+        if cell["id"] in new_of:
+            noted.append(_note(NOTE))
+        noted.append(cell | {"id": ids.get(cell["id"], cell["id"])})
+    return noted, len(new_of)
 
 
 def _note(text):

@@ -37,7 +37,7 @@ from course_utils.learner.sandbox_warnings import sandbox_warnings
 from course_utils.workspace.copies import KINDS, a_dict, to_text, with_id
 
 HANDED_IN = f"{OWN}/handed_in"
-CHANGED = "not attempted"  # since the answer or its task is no longer what was checked
+CHANGED = state.STATES[0]  # the answer or its task is no longer what was checked
 UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
 
 
@@ -47,9 +47,7 @@ class Row:
 
     task: str
     here: str  # "answered", "not attempted" or "missing"
-    checked: (
-        str  # as progress keeps it, "" where it was never checked, `CHANGED` where that was of another answer or task
-    )
+    checked: str  # as progress keeps it; "" where it was never checked, `CHANGED` where another answer or task was
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ def _row(task, cells):
     text = definition(cells, name)
     here = "answered" if fingerprint(text) else "not attempted" if text else "missing"
     entry = state.read().get(task.id, {})
-    if text and entry.get("cell", now := state.digest(cells[definitions(cells, name)[-1]])) != now:
+    if text and "cell" in entry and entry["cell"] != state.digest(cells[definitions(cells, name)[-1]]):
         return Row(task.id, here, CHANGED)
     return Row(task.id, here, entry.get("state", "") if entry.get("attempts") else "")
 
