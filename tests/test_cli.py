@@ -28,6 +28,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.paths import FOLDERS, source_of
 from course_utils.commands import doctor, lab, main
 from course_utils.learner import state
+from course_utils.workspace import copies
 
 ROOT = Path(__file__).resolve().parent.parent
 ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d+)/lab/tree/(\S+)\?token=(\w+)")
@@ -79,6 +80,13 @@ def refused(copy, monkeypatch, capsys):
         return line
 
     return sentence
+
+
+def test_the_version_and_help_are_told_in_each_usual_way(capsys):
+    for arguments, said in (["--version"], f"in {ROOT}\n"), (["help"], "To learn:"), (["help", "submit"], "--file"):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 0 and said in capsys.readouterr().out
 
 
 def test_without_a_command_the_help_is_shown(tmp_path):
@@ -173,7 +181,7 @@ def test_lab_goes_on_with_a_copy_that_is_there_and_says_what_is_newer(copy, refu
     kept["metadata"]["course"]["copied"]["version"] = "an older one"
     mine.write_text(json.dumps(kept), encoding="utf-8")
     assert lab._notebook(copy, "0") == "notebooks/00_start_here.ipynb"
-    lab._say_what_is_newer(copy)
+    copies.say_what_is_newer(copy)
     assert capsys.readouterr().out.startswith("There is a newer version of 00: `course update` brings it")
     built.unlink()
     assert lab._notebook(copy, "0") == "notebooks/00_start_here.ipynb"

@@ -31,7 +31,7 @@ from course_utils.grading.ingest.notebook_file import notebook_in, read_notebook
 from course_utils.learner import notebook as learner
 from course_utils.learner import state
 from course_utils.workspace import copies
-from course_utils.workspace.merging import NOTE, merge
+from course_utils.workspace.merging import DELETED, NOTE, NOTES, merge
 from course_utils.workspace.submission import CHANGED, submit
 from course_utils.workspace.updating import update
 
@@ -305,7 +305,7 @@ def cells_of(*texts):
         ("a b c", "a b c", "a b n c", "a b n c"),  # a new cell comes at its place
         ("a b c", "a b c", "n a b c", "n a b c"),
         ("a b c", "a b c", "a c", "a c"),  # one that is gone goes
-        ("a bX c", "a b c", "a c", "a bX c"),  # unless it was changed
+        ("a bX c", "a b c", "a c", "a DELETED bX c"),  # unless it was changed
         ("a x c", "a b c", "a b c n", "a x c n"),  # what the learner deleted stays deleted
         ("a x b y c", "a b c", "a n c", "a x n y c"),  # a replaced one stands where the old one stood
         ("c b a", "a b c", "a b c n", "c n b a"),  # a learner's own order stays
@@ -326,8 +326,18 @@ def cells_of(*texts):
 def test_a_merge_of_cells(own, base, new, expected):
     known = {cell["id"]: copies.digest(cell) for cell in cells_of(*base.split())}
     merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
-    texts = ["NOTE" if cell["source"] == NOTE else cell["source"] for cell in merged.cells]
-    assert " ".join(texts) == expected and texts.count("NOTE") == merged.double
+    texts = [{NOTE: "NOTE", DELETED: "DELETED"}.get(cell["source"], cell["source"]) for cell in merged.cells]
+    assert " ".join(texts) == expected
+    assert [merged.notes[kind] for kind in NOTES] == [texts.count("NOTE"), 0, texts.count("DELETED")]
+
+
+def test_notes_of_earlier_updates_are_not_counted_as_cells_of_the_learners():
+    known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
+    first = merge(cells_of("a", "bX", "c"), known, cells_of("a", "n", "c"))
+    known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "n", "c")}
+    again = merge(first.cells, known, cells_of("a", "n", "m"))
+    assert first.kept == 1 and [again.notes[kind] for kind in NOTES] == [0, 0, 0]
+    assert again.kept == 2  # their version, and the course's, whose id it has taken
 
 
 def test_a_note_comes_again_where_the_learner_has_kept_their_version():
@@ -638,7 +648,22 @@ def test_an_answer_in_a_block_or_behind_a_prompt_is_answered(clone, around):
     assert done.rows[0].here == "answered" and "nowhere defined" not in "\n".join(done.remarks)
 
 
-def test_an_answer_in_a_cell_that_is_not_python_is_missing(clone):
+def test_submit_says_that_a_newer_version_waits_but_not_of_another_file(clone, capsys):
+    write_into(own(clone), answered(SOFTMAX))
+    assert main(["submit", "02"]) == 0 and "newer version" not in capsys.readouterr().out
+    published(clone, replaced(*PROMPT))
+    assert main(["submit", "02"]) == 0 and "There is a newer version of 02: `course update`" in capsys.readouterr().out
+    assert main(["submit", "02", "--file", str(own(clone))]) == 0 and "newer version" not in capsys.readouterr().out
+    state.change("02.softmax", lambda entry: entry.update(state="failed", attempts=2))
+    assert main(["progress"]) == 0
+    shown = capsys.readouterr().out
+    assert "There is a newer version of 02" in shown and re.search(r"02.softmax +failed +attempts +2", shown)
+    assert main(["update"]) == 0 and main(["progress"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"○ 02.softmax +changed since +attempts +2", shown) and "newer version" not in shown
+
+
+def test_an_answer_in_a_cell_that_is_not_python_is_named(clone):
     def work(cells):
         answered(SOFTMAX)(cells)
         (cell,) = [cell for cell in cells if cell["source"].startswith("def softmax(")]
@@ -646,7 +671,9 @@ def test_an_answer_in_a_cell_that_is_not_python_is_missing(clone):
 
     write_into(own(clone), work)
     done = submit(clone, "02")
-    assert done.rows[0].here == "missing" and "is not Python" in "\n".join(done.remarks)
+    said = "\n".join(done.remarks)
+    assert done.rows[0].here == "not Python" and "nowhere defined" not in said
+    assert re.search(r"Code cell \d+, which defines `softmax`, is not Python \(line 1: ", said)
 
 
 def with_cells(*cells, **extra):

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,6 +30,14 @@ KERNEL_NAME = "Attention course"
 # An extra of pyproject.toml -> a module that shows whether it is installed.
 EXTRAS = {"lab": "jupyterlab", "test": "nbval", "site": "sphinx_book_theme"}
 IN_CLONE = (Path(__file__).resolve().parents[2] / "pyproject.toml").is_file()
+
+
+def course_version() -> str:
+    """Return the version of the course that is installed, empty if it is run from a folder that is not installed."""
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return ""
 
 
 def install(extras: str) -> str:

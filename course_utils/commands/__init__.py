@@ -11,10 +11,11 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 from course_utils.base.ascii_fallback import use_plain_signs
-from course_utils.base.environment import PYTHONS, right_python
+from course_utils.base.environment import DISTRIBUTION, PYTHONS, course_version, right_python
 from course_utils.base.errors import CourseError
 from course_utils.base.sanitise import clean, cut, did_you_mean
 
@@ -61,6 +62,8 @@ def _run(arguments):
     if not arguments:
         parser.print_help()
         return 0
+    if arguments[0] == "help":
+        arguments = [*arguments[1:2], "--help"]
     _must_be_known(arguments[0])
     options, unknown = parser.parse_known_args(arguments)
     command = vars(options).pop("parser", parser)
@@ -112,6 +115,8 @@ def make_parser() -> Parser:
         epilog=_grouped({name: module.WORDS for name, module in modules.items()}),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    version = f"{DISTRIBUTION} {course_version() or 'that is not installed'}, in {Path(__file__).resolve().parents[2]}"
+    parser.add_argument("--version", action="version", version=version, help="show the version and its folder")
     words = "one of those below; `course COMMAND --help` shows how it is used"
     commands = parser.add_subparsers(metavar="COMMAND", help=words)
     for name, module in modules.items():

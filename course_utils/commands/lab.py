@@ -47,7 +47,9 @@ def run(options) -> int:
     _complete()
     _set_up_kernel()  # before copies are made, which name it
     notebook = _notebook(root, options.lesson)
-    _say_what_is_newer(root)
+    from course_utils.workspace.copies import say_what_is_newer
+
+    say_what_is_newer(root)
     os.chdir(root / OWN)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel before one in the home folder
     os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))  # run by each kernel; one of the reader's own is kept
@@ -106,15 +108,6 @@ def _notebook(root, lesson):
         what = "cannot be read as a notebook" if place.original.exists() else "is not there"
         raise CourseError(f"{place.built} {what}: run `{remedy(course, f'course build {number_of(name)}')}`.")
     return place.built
-
-
-def _say_what_is_newer(root):
-    from course_utils.workspace import copies
-
-    if names := list(dict.fromkeys(number_of(place.name) for place in copies.newer(root))):
-        print(
-            f"There is a newer version of {', '.join(names)}: `course update` brings it, and what you have written stays."
-        )
 
 
 def _set_up_kernel():

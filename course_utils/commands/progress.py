@@ -15,6 +15,7 @@ def run(options) -> int:
     from course_utils.checks.catalogue import by_lesson
     from course_utils.learner import state
     from course_utils.learner.notebook import overall_progress
+    from course_utils.workspace.copies import say_what_is_newer
 
     lessons = chosen([options.lesson], by_lesson()) if options.lesson else ()
     folder = learners_folder()
@@ -25,4 +26,6 @@ def run(options) -> int:
             print(f"No progress is kept in {folder}: run this in the folder that holds {OWN}.")
         return 0
     print(overall_progress(options.all, "course progress --all", lessons))
+    if (folder / OWN).is_dir():
+        say_what_is_newer(folder)
     return 0

@@ -7,7 +7,7 @@ from course_utils.base.paths import workspace_folder
 from course_utils.commands._arguments import quoted
 
 WORDS = "Write the file to hand in for a lesson, and say what is missing in it."
-HERE = {"answered": "answered", "not attempted": "not attempted yet", "missing": "missing"}
+HERE = {"answered": "answered", "not attempted": "not attempted yet", "missing": "missing", "not Python": "not Python"}
 
 
 def add_arguments(parser) -> None:
@@ -22,7 +22,7 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Write the file, and say what is in it and where it lies."""
     root = workspace_folder()
-    from course_utils.workspace.copies import rename_old
+    from course_utils.workspace.copies import rename_old, say_what_is_newer
     from course_utils.workspace.submission import CHANGED, submit
 
     rename_old(root)
@@ -35,6 +35,8 @@ def run(options) -> int:
         print(f"  {row.task:{width}}  {HERE[row.here]:17}  {checked}")
     for remark in done.remarks:
         print(remark)
+    if options.file is None:
+        say_what_is_newer(root, done.path.stem)
     answered = sum(row.here == "answered" for row in done.rows)
     saved = datetime.fromtimestamp(done.source.stat().st_mtime).strftime("%H:%M on %d %B")
     print(f"{answered} of {len(done.rows)} tasks answered in {done.source.name}, as it was saved at {saved}.")

@@ -359,8 +359,10 @@ def overall_progress(all, to_see_all, lessons=()):
 
 def _progress_row(task, entry):
     reached = "passed" if entry.get("passed") else entry.get("state", "not attempted")
-    hints = entry.get("hints", 0)
-    return isinstance(task, catalogue.Task), task.id, task.title, reached, entry.get("attempts", 0), hints
+    attempts = entry.get("attempts", 0)
+    if reached == "not attempted" and attempts:
+        reached = "changed since"
+    return isinstance(task, catalogue.Task), task.id, task.title, reached, attempts, entry.get("hints", 0)
 
 
 def _carry(save, load):
@@ -407,7 +409,7 @@ def _progress_text(total, groups, ahead):
     for heading, rows in groups.items():
         lines.append(heading)
         for is_task, id, _, reached, attempts, hints in rows:
-            line = f"  {SYMBOLS[reached]} {id:26} {reached:14} attempts {attempts:2}"
+            line = f"  {SYMBOLS.get(reached, '○')} {id:26} {reached:14} attempts {attempts:2}"
             lines.append(line + f"  hints {hints}" * is_task)
     return "\n".join([*lines, *[""] * bool(groups), ahead])
 
@@ -418,7 +420,7 @@ def _progress_html(total, groups, ahead):
     def row(is_task, id, title, reached, attempts, hints):
         return (
             f"<tr><td {left}>{id}</td><td {left}>{escape(title)}</td>"
-            f"<td style='text-align:left;white-space:nowrap'>{SYMBOLS[reached]} {reached}</td>"
+            f"<td style='text-align:left;white-space:nowrap'>{SYMBOLS.get(reached, '○')} {reached}</td>"
             f"<td>{attempts}</td><td>{hints if is_task else ''}</td></tr>"
         )
 

@@ -102,10 +102,12 @@ def make_missing(root: Path) -> list[Place]:
     return with_work
 
 
-def newer(root: Path) -> list[Place]:
-    """Return the copies of which the course has a newer version."""
+def newer(root: Path, name: str = "") -> list[Place]:
+    """Return the copies of which the course has a newer version: of one lesson such as "02_weighted_sums", or of all."""
     found = []
     for place in places(root):
+        if name and place.name != name:
+            continue
         try:
             own, built = read(root / place.own), read_original(place)
         except CourseError:
@@ -114,6 +116,14 @@ def newer(root: Path) -> list[Place]:
         if known and built and known["version"] != version_of(built) and is_as_built(place.original):
             found.append(place)
     return found
+
+
+def say_what_is_newer(root: Path, name: str = "") -> None:
+    """Print which lessons have a newer version than the learner's copies, if any; `name` as in `newer`."""
+    if numbers := list(dict.fromkeys(number_of(place.name) for place in newer(root, name))):
+        print(
+            f"There is a newer version of {', '.join(numbers)}: `course update` brings it, and what you have written stays."
+        )
 
 
 def bring_pages(root: Path) -> None:

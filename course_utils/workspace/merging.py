@@ -25,6 +25,9 @@ NEW_STUB = (
     "```python\n{}\n```\n\nCompare the two, then delete this note."
 )
 
+DELETED = "**The course has deleted this cell, which you had changed.** Yours is below, as it was: delete what you do not need."
+NOTES = ("both changed this cell", "has changed this task", "has deleted this cell")  # how each kind is found
+
 
 @dataclass(frozen=True)
 class Merged:
@@ -33,9 +36,9 @@ class Merged:
     cells: list[dict]
     added: int  # cells that are new, or in place of an older version
     removed: int  # cells that the course no longer has, or has in another version
-    kept: int  # cells that the learner changed or added
+    kept: int  # cells that the learner changed or added, without notes of earlier updates
     reread: tuple[str, ...]  # the tasks that changed although the learner has answered them
-    double: int  # cells that both have changed: each is there twice, with a note between
+    notes: dict[str, int]  # how many of each of `NOTES` this update has written
 
     @property
     def brings_something(self) -> bool:
@@ -55,6 +58,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     untouched = [base.get(cell["id"]) == digest(cell) for cell in own]
     by_id = {cell["id"]: cell for cell in new}
     answers = _answers([cell for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was], new, own)
+    replaced = _replaced(own, base, new)
     result, gone = [], set()
     for cell, as_it_was in zip(own, untouched, strict=True):
         if cell["id"] in answers:  # an answer to what the new version asks in other words
@@ -65,13 +69,17 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
         elif as_it_was and cell["id"] in by_id:
             result.append(fresh(by_id[cell["id"]]) | {key: cell[key] for key in RUN if key in cell})
         else:
+            if not as_it_was and cell["id"] in base and cell["id"] not in {*by_id, *replaced.values()}:
+                result.append(_note(DELETED))
             result.append(cell)
             gone |= {cell["id"]} if as_it_was else set()
-    replaced = _replaced(own, base, new)
     added = _insert(new, base, result, gone, replaced)
     result = _in_order([cell for cell in result if cell["id"] not in gone], own, base, new)
-    result, double = _with_notes(result, replaced)
-    return Merged(result, added, len(gone), untouched.count(False), _to_reread(new, base, result), double)
+    result = _with_notes(result, replaced)
+    earlier, now = _notes_in(own), _notes_in(result)
+    kept = untouched.count(False) - sum(earlier.values())
+    written = {note: now[note] - earlier[note] for note in NOTES}
+    return Merged(result, added, len(gone), kept, _to_reread(new, base, result), written)
 
 
 def _with_ids(cells, base):
@@ -177,7 +185,7 @@ def _in_order(result, own, base, new):
 
 
 def _with_notes(result, replaced):
-    """Return the cells with a note before the learner's version of each that the course has replaced, and how many notes.
+    """Return the cells with a note before the learner's version of each that the course has replaced.
 
     The learner's version gets the new cell's id, so that the next update knows what it is a version of; the new cell is an extra one.
     """
@@ -189,11 +197,16 @@ def _with_notes(result, replaced):
         if cell["id"] in new_of:
             noted.append(_note(NOTE))
         noted.append(cell | {"id": ids.get(cell["id"], cell["id"])})
-    return noted, len(new_of)
+    return noted
 
 
 def _note(text):
     return {"cell_type": "markdown", "id": secrets.token_hex(6), "metadata": {}, "source": text}
+
+
+def _notes_in(cells):
+    texts = [cell["source"] for cell in cells if cell["cell_type"] == "markdown"]
+    return {note: sum(text.startswith("**") and note in text.split("\n")[0] for text in texts) for note in NOTES}
 
 
 def _to_reread(new, base, result):

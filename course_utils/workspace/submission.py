@@ -13,11 +13,11 @@ from pathlib import Path
 
 from course_utils.authoring.notebook_builder import cell_id
 from course_utils.authoring.sources import CHECK
+from course_utils.base.environment import course_version
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import OWN, chosen, course_of, file_of, names_in, number_of
 from course_utils.checks import catalogue
-from course_utils.grading.handing_out.package import course_version
 from course_utils.grading.ingest.lessons import names_by_lesson
 from course_utils.grading.ingest.notebook_file import (
     Unreadable,
@@ -35,6 +35,7 @@ from course_utils.grading.ingest.notebook_file import (
 from course_utils.learner import state
 from course_utils.learner.sandbox_warnings import sandbox_warnings
 from course_utils.workspace.copies import KINDS, a_dict, to_text, with_id
+from course_utils.workspace.merging import DEFINED
 
 HANDED_IN = f"{OWN}/handed_in"
 CHANGED = state.STATES[0]  # the answer or its task is no longer what was checked
@@ -46,7 +47,7 @@ class Row:
     """One task: what is in the file, and what its check said last."""
 
     task: str
-    here: str  # "answered", "not attempted" or "missing"
+    here: str  # "answered", "not attempted", "not Python" or "missing"
     checked: str  # as progress keeps it; "" where it was never checked, `CHANGED` where another answer or task was
 
 
@@ -76,14 +77,16 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     target = root / HANDED_IN / f"{name}.ipynb"
     skipped = dict(_no_python(notebook.cells))
     cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
-    rows = [_row(task, cells) for task in catalogue.by_lesson()[number_of(name)]]
+    broken = {name for place in skipped for name in DEFINED.findall(notebook.cells[place])}
+    rows = [_row(task, cells, broken) for task in catalogue.by_lesson()[number_of(name)]]
     if target.exists() and not any(row.here == "answered" for row in rows):
         raise CourseError(
             f"{path} holds no answer, so {target} stays as it was: name the notebook with your answers in --file."
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     write(target, text)
-    return Submission(target, path, rows, [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name))])
+    remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken)]
+    return Submission(target, path, rows, remarks)
 
 
 def _read(path, name):
@@ -126,10 +129,12 @@ def _clean(plain, name):
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
 
 
-def _row(task, cells):
+def _row(task, cells, broken):
     name = last_check(cells, task.id, task.answer_name)[1]
     text = definition(cells, name)
-    here = "answered" if fingerprint(text) else "not attempted" if text else "missing"
+    here = (
+        "answered" if fingerprint(text) else "not attempted" if text else "not Python" if name in broken else "missing"
+    )
     entry = state.read().get(task.id, {})
     if text and "cell" in entry and entry["cell"] != state.digest(cells[definitions(cells, name)[-1]]):
         return Row(task.id, here, CHANGED)
@@ -139,14 +144,14 @@ def _row(task, cells):
 # What is odd
 
 
-def _remarks(cells, number):
-    """Give a sentence for each thing that the learner may not have meant."""
+def _remarks(cells, number, broken):
+    """Give a sentence for each thing that the learner may not have meant; `broken` are names in cells that are no Python."""
     exercises = catalogue.by_lesson()[number]
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
     for task in exercises:
         places = definitions(cells, task.answer_name)
         check, given = last_check(cells, task.id, task.answer_name)
-        if not places and given == task.answer_name:
+        if not places and given == task.answer_name and given not in broken:
             like = likely_rename(cells, task.answer_name, names)
             perhaps = f" Perhaps it is `{like}` now: grading looks for the name `{task.answer_name}`." if like else ""
             yield f"{task.id}: `{task.answer_name}` is nowhere defined.{perhaps}"
@@ -169,6 +174,7 @@ def _no_python(cells):
     from IPython.core.inputtransformer2 import TransformerManager
 
     for place, cell in enumerate(cells):
+        names = f", which defines `{'`, `'.join(found)}`," if (found := DEFINED.findall(cell)) else ""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -176,10 +182,10 @@ def _no_python(cells):
         except SyntaxError as error:
             yield (
                 place,
-                f"Code cell {place + 1} is not Python (line {error.lineno}: {error.msg}), so grading skips it: mend it or delete it.",
+                f"Code cell {place + 1}{names} is not Python (line {error.lineno}: {error.msg}), so grading skips it: fix it or delete it.",
             )
         except (ValueError, RecursionError, MemoryError):
-            yield place, f"Code cell {place + 1} is not Python, so grading skips it: mend it or delete it."
+            yield place, f"Code cell {place + 1}{names} is not Python, so grading skips it: fix it or delete it."
 
 
 def _questions(cells, number, checked) -> Iterator[str]:

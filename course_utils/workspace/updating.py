@@ -106,10 +106,8 @@ def _line(place, merged, copy):
     parts = [f"{count(merged.added, 'new cell')}, {count(merged.removed, 'old cell')} removed"]
     if merged.kept:
         parts.append(f"{count(merged.kept, 'cell')} of yours kept")
-    if merged.double:
-        parts.append(
-            f"{count(merged.double, 'cell')} that you and the course both changed, each there twice with a note"
-        )
     if merged.reread:
         parts.append(f"read {', '.join(merged.reread)} again, because the task has changed")
+    if found := [f'{count(number, "note")} with "{words}"' for words, number in merged.notes.items() if number]:
+        parts.append(f"search the notebook (Ctrl-F) for {' and '.join(found)}")
     return f"{place.own}: {'; '.join(parts)}. As it was: {copy}"

@@ -6,10 +6,8 @@ The checks stay, and with them each task's own way to the right answer, written 
 import io
 import json
 import zipfile
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from course_utils.base.environment import DISTRIBUTION
 from course_utils.base.errors import CourseError
 from course_utils.base.imports import PACKAGES
 from course_utils.base.paths import LESSONS, PUBLISHED
@@ -22,14 +20,6 @@ LEFT_OUT = {"__pycache__", PUBLISHED.name}
 ANSWERS = f"{LESSONS}/answers.json"
 SOLVED = ("lesson_*/exercises.py", "lesson_*/correct_answers/*")  # in the package of the lessons
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
-
-
-def course_version() -> str:
-    """Return the version of the course that is installed, empty if it is run from a folder that is not installed."""
-    try:
-        return version(DISTRIBUTION)
-    except PackageNotFoundError:
-        return ""
 
 
 def package(root: Path, note: str) -> bytes:

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from course_utils.authoring.notebook_builder import content_hash, is_placeholder
 from course_utils.authoring.sources import CHECK
+from course_utils.base.environment import course_version
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import chosen, file_of, names_in, number_of, remedy
 from course_utils.checks import catalogue
-from course_utils.grading.handing_out.package import NAME, course_version, package
+from course_utils.grading.handing_out.package import NAME, package
 from course_utils.grading.ingest.class_settings import Settings, written_out
 
 ADDRESS = re.compile(r'"git\+(https?://[^"]+)"')  # in every notebook's set-up cell
