@@ -403,7 +403,7 @@ reveal("16.hardest", min(means, key=means.get))
 figures.draw_by_kind(right)
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. With three, two of the five networks for "two facts" get only about half of the answers right or fewer; after 7,500 steps, none of five does ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
+# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. With three, two of the five networks for "two facts" get only about half of the answers right or fewer; after 7,500 steps, these two get 0.98 and 0.99 ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
 #
 # How can two hops be enough for three facts? In the five networks with two hops, we hid one of the three facts from both hops. Which facts does an answer need?
 
