@@ -527,7 +527,7 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "in texts of 12 words, at most a quarter of the answers are right")
+@claim("11", "In texts of 12 words, at most a quarter of the answers are right")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 

@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # In lesson 06, the decoder looked at all states of the encoder, but a GRU had to compute these states one word after the other.
 #
-# Vaswani et al. (2017) leave out the recurrent network. Words reach each other by attention alone: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. What do we gain, and what do we pay? We first build such a layer and then look at two gains and three prices.
+# Vaswani et al. (2017) leave out the recurrent network. Words reach each other by attention alone: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. We first build such a layer and then look at its two gains and three prices.
 #
 # ## Every word looks at every word
 #
@@ -63,7 +63,7 @@ print("context of sad:", one_by_one(Q, K, V)[0])
 # %% [markdown]
 # "sad" looks at "dog". Its three scores are 0, 6 / √2 = 4.24 and -4.24, so "dog" gets nearly all of the weight. The context of "sad" is nearly the value of "dog", (1, 0).
 #
-# No pass through the loop needs the result of an earlier pass, so all of them can be computed at once: one matrix product gives all scores, and another gives all contexts. PyTorch also has a function for this. The next cell checks that the three agree.
+# No pass through the loop needs the result of an earlier pass, so all of them can be computed at once: one matrix product gives all scores, and another gives all contexts. PyTorch also has a function for this. Do the three agree?
 
 
 # %% tags=["nbval-check-output"]
@@ -79,7 +79,7 @@ print("loop and product agree:   ", torch.allclose(one_by_one(Q, K, V), contexts
 print("product and library agree:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The loop, the product and the library agree. In the product, every word looks at every word at once.
+# The loop, the product and the library agree.
 #
 # ## What does a layer learn to look at?
 #
@@ -110,7 +110,7 @@ class SelfAttention(nn.Module):
 # %% [markdown]
 # Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns, and for each word except "the", the model has to name the noun that the word belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one thing. A word such as "sad" occurs only beside animals, and "wooden" only beside things. We do not tell the model where to look.
 #
-# `train_model`, from lesson 05, takes 300 steps with 64 sentences each. Before you run the cell, guess the share of words that will get the right noun.
+# `train_model`, from lesson 05, takes 300 steps with 64 sentences each. What share of the words will get the right noun?
 
 # %%
 torch.manual_seed(0)
@@ -143,7 +143,7 @@ plots.weights(weights, sentence.split(), sentence.split())
 #
 # ## The first gain: nothing waits
 #
-# A **recurrent** layer computes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give texts of 10, 100 and 1,000 words to our layer and to `nn.RNN`, PyTorch's own loop over the plain cell of lesson 05. Before you run the cell, guess for which texts our layer is faster.
+# A **recurrent** layer computes each state from the state before it (lesson 05), so each word waits for the word before it. In self-attention no word waits, because a few matrix products compute all words at once. Is this faster? We give texts of 10, 100 and 1,000 words to our layer and to `nn.RNN`, PyTorch's own loop over the plain cell of lesson 05. For which texts is our layer faster?
 
 # %%
 recurrent = nn.RNN(64, 64, batch_first=True)
@@ -175,7 +175,7 @@ diagrams.paths()
 #
 # Does this short path help a model to learn? Vaswani et al. (2017) expect it to: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU, which reads one word after the other.
 #
-# Each model gets a text such as B4 A7 C1 … A: three words that each contain a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The order does not matter, because it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4 the three pairs are 5, 6 and 7 positions away. A model is trained on distances from 0 to the distance in the table, for 100, 500 or 2,000 steps at a learning rate of 0.01, and then tested at this longest distance. Which of the two learns faster, and what difference does the distance make?
+# Each model gets a text such as B4 A7 C1 … A: three words that each contain a letter and one of eight digits, then filler words, then one of the letters. The model has to name the digit of this letter, here 7. The order does not matter, because it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4 the three pairs are 5, 6 and 7 positions away. A model is trained for 100, 500 or 2,000 steps at a learning rate of 0.01, on distances from 0 to the one in the table. It is then tested at this longest distance. Which of the two learns faster, and what difference does the distance make?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -190,9 +190,9 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption)
 
 # %% [markdown]
-# Self-attention learns faster, and the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, while the LSTM only guesses. After 500 steps, an LSTM trained at distance 0 answers nearly all questions, and an LSTM trained at distances up to 32 answers fewer than half on average. At distance 0, self-attention is ahead only after 100 steps. After 500 steps, training at distances up to 32 costs the LSTM 0.51 and self-attention 0.02 (at learning rates of 0.003 and 0.03, it also costs the LSTM more). In the end, the LSTM answers about nine in ten questions.
+# Self-attention learns faster, and the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, while the LSTM only guesses. After 500 steps, an LSTM trained at distance 0 answers nearly all questions, and an LSTM trained at distances up to 32 answers fewer than half on average. At distance 0, self-attention is ahead only after 100 steps. After 500 steps, training at distances up to 32 costs the LSTM 0.51 and self-attention 0.02. At learning rates of 0.003 and 0.03, it also costs the LSTM more. In the end, the LSTM answers about nine in ten questions.
 #
-# And what about layers that look only at their neighbourhood? The distance that a stack of layers can bridge is called its **reach**: one restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers of radius 4 on the same task. All models were trained five times, on distances from 0 to 32, for 2,500 steps. The LSTM and the restricted layer had the better of two learning rates, self-attention the best of four.
+# What about layers that look only at their neighbourhood? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers of radius 4 on the same task. All models were trained five times, on distances from 0 to 32, for 2,500 steps. The LSTM and the restricted layer had the better of two learning rates, self-attention the best of four.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -216,7 +216,7 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 # %% [markdown]
 # At distance 16, self-attention and the LSTM answer more than nine in ten questions. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach.
 #
-# But whatever is within reach still has to be learned. At distance 4, all pairs are within the reach of two layers, but these answer only about six of ten questions, and one model seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
+# What is within reach still has to be learned. At distance 4, all pairs are within the reach of two layers, but these answer only about six of ten questions, and one model seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
 #
 # ## The first price: the order is lost
 #
@@ -242,7 +242,7 @@ table({"largest change": change}, names, corner="output of", digits=2)
 # %% [markdown]
 # Each word keeps its output, and only the places have moved. "sad" gets the same output before "dog" as before "cat", so the model cannot know which of them is sad.
 #
-# The reason is in the formula. A score depends on two vectors, not on where they are, and a sum does not depend on the order. If words change places, their outputs move with them, and nothing else happens. This is called **permutation equivariance**.
+# The reason is in the formula. A score depends on two vectors, not on where they are, and a sum does not depend on the order. If words change places, their outputs move with them. This is called **permutation equivariance**.
 #
 # **Your turn**: in `outputs`, add the number of its position to each vector, with `x = x + torch.arange(5)[:, None]`. Which outputs change now?
 #
@@ -291,7 +291,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
 # | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
 #
-# By these formulas, the work of self-attention grows with the square of n and the work of a recurrent layer only with n. Self-attention should therefore do more work than a recurrent layer in a long text, and less whenever n is smaller than d. To find out whether it does, we let PyTorch count how many multiplications a layer really needs.
+# By these formulas, the work of self-attention grows with the square of n and the work of a recurrent layer only with n. Self-attention should therefore do more work than a recurrent layer in a long text, and less whenever n is smaller than d. PyTorch can count how many multiplications a layer really needs.
 #
 # For this, we write the restricted layer so that it does not even score distant words. `unfold` cuts the keys and the values into windows of W words, one around each word.
 
@@ -325,7 +325,7 @@ def multiplications(layer, x):  # B T D
 
 
 # %% [markdown]
-# Now we count the multiplications of the four layers for 50 words of width 512. The convolution reads 3 words at once, and the radius is 4.
+# In the next count, the convolution reads 3 words at once, and the radius is 4.
 
 # %% tags=["nbval-check-output"]
 predict("09.fewest", ...)
@@ -366,14 +366,14 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
-# | `SelfAttention` | self-attention; *intra-attention* in an LSTM (Cheng et al., 2016) | `F.scaled_dot_product_attention` | `attn_implementation="sdpa"` |
+# | `SelfAttention` | self-attention, *intra-attention* (Cheng et al., 2016) | `F.scaled_dot_product_attention` | `attn_implementation="sdpa"` |
 # | mask: True may look | mask | `attn_mask`: True may look | `attention_mask`: 1 may be seen |
 # | `causal_mask` | masking in the decoder | `is_causal=True` | `is_causal` in `LlamaAttention` |
 # | restricted, radius on both sides | *local*, *sliding-window* | none | `sliding_window` in `MistralConfig`: only back |
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("09.q1", ...)

@@ -11,7 +11,7 @@ lesson = Lesson(
         "read the equation of multi-head attention and follow a query through it",
         "build multi-head attention that matches PyTorch's, masks included",
         "say when one head is enough and what several heads cost",
-        "measure what a head of a trained model looks at and what is lost without it",
+        "measure what a trained head looks at and what is lost without it",
     ),
     needs="lesson 09: self-attention, masks; lesson 07: BLEU",
     reading=60,

@@ -21,9 +21,9 @@ from course_utils.models.serialization import load_pretrained
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# In lesson 09, each word had one query and got back one weighted sum of values. Most models that use attention today compute several such sums for each word, each with its own weights. The part of the model that computes one of these sums is called a **head**. Why several heads?
+# In lesson 09, each word had one query and got back one weighted sum of values. Most models that use attention today compute several such sums for each word, each with its own weights. The part that computes one of these sums is called a **head**.
 #
-# We first see what is lost in one sum and build attention with two heads. Then we count what trained models with one head and with several get right, and look at the heads of a translation model.
+# Why several heads? We see what is lost in one sum and build attention with two heads. Then we count what trained models with one head and with several get right and look at the heads of a translation model.
 #
 # ## One head, one sum
 #
@@ -40,9 +40,9 @@ print("man bites dog:", 0.5 * man + 0.5 * dog)
 #
 # ## Two heads by hand
 #
-# Can "bites" keep the nouns apart if it computes two sums? We give it two heads: one looks for the noun before the verb, the other for the noun after it. Each head has its own matrices, which produce the queries, keys and values.
+# We give "bites" two heads: one looks for the noun before the verb, the other for the noun after it. Each head has its own matrices for queries, keys and values.
 #
-# Here a word has D = 4 entries: the first two say which noun it is, the third is 1 for a verb, and the fourth is -1 before the verb and 1 after it. Each of the H = 2 heads gets vectors of width $d = D / H = 2$. We choose the matrices by hand so that both heads have the same keys and values but "bites" has a different query in each head:
+# Here a word has D = 4 entries. The first two say which noun it is, the third is 1 for a verb, and the fourth is -1 before the verb and 1 after it. Each of the H = 2 heads gets vectors of width $d = D / H = 2$. We choose the matrices by hand so that both heads have the same keys and values but "bites" has a different query in each head:
 #
 # | word | vector | key | value | query in head 0 | query in head 1 |
 # | --- | --- | --- | --- | --- | --- |
@@ -108,7 +108,7 @@ print("output:", output)
 #
 # The last matrix, $W^O$, combines the heads.
 #
-# In the diagram, the queries of both heads are written as one column of four numbers, which is split into two parts. Find the box in which the two heads are joined.
+# In the diagram, the queries of both heads are written as one column of four numbers, which is split into two parts. In which box are the two heads joined?
 
 # %%
 queries = torch.cat([query @ W_Q[0], query @ W_Q[1]])  # H d
@@ -117,9 +117,9 @@ words = ["dog", "bites", "man"]
 figures.draw_two_heads(words, 1, queries, weights, contexts, output)
 
 # %% [markdown]
-# The heads are joined in the box "merged", where the contexts are placed side by side. After it comes $W^O$.
+# The heads are joined in the box "merged", where the contexts are placed side by side.
 #
-# What is $W^O$ for? With the next $W^O$, the first two entries of the output are the context of head 0 minus the context of head 1. The context of head 0 is about [4, 0] in "dog bites man" and about [0, 8] in "man bites dog". Before you run the cell, work out which sign the first entry of the output has in each sentence.
+# What is $W^O$ for? With the next $W^O$, the first two entries of the output are the context of head 0 minus the context of head 1. The context of head 0 is about [4, 0] in "dog bites man" and about [0, 8] in "man bites dog". Which sign does the first entry of the output have in each sentence?
 
 # %% tags=["nbval-check-output"]
 W_O = torch.tensor([  # D D
@@ -186,9 +186,9 @@ class MultiHead(nn.Module):
 
 
 # %% [markdown]
-# The shape of Q is B×3×T×4: three heads with four entries for each word. Between `split` and `merge`, each line computes all heads at once.
+# The shape of Q is B×3×T×4: three heads with four entries for each word.
 #
-# To check that the module gives the same output as our loop, we give it our matrices. `nn.Linear` stores its matrix transposed.
+# To compare the module with our loop, we give it our matrices, transposed, as `nn.Linear` stores them.
 
 # %% tags=["nbval-check-output"]
 at_once = MultiHead(D=4, H=2)
@@ -205,7 +205,7 @@ by_loop, _, _ = multi_head(man_first[1:2], man_first, man_first)  # T D
 print("the loop gives the same:", torch.allclose(by_module[0], by_loop))
 
 # %% [markdown]
-# The module gives the same output as our loop. PyTorch also has this module, as `nn.MultiheadAttention`. There is one trap: in the mask of this module, True means "must not be seen". In our masks, as in the masks of `scaled_dot_product_attention`, True means "may be seen", so we invert them with `~`. Does the library give the same output as our module? And what do we get for the last word if we forget to invert the mask?
+# The module gives the same output as our loop. PyTorch also has this module, as `nn.MultiheadAttention`. There is one trap: in the mask of this module, True means "must not be seen". In our masks and in `scaled_dot_product_attention`, True means "may be seen", so we invert our masks with `~`. What does the last word get if we forget to do so?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -226,7 +226,7 @@ print("the last word with the wrong mask:", wrong[0, -1, :3].tolist())
 #
 # ## Does one head find both facts?
 #
-# By hand, two heads keep two nouns apart. Does a model also learn to do this when it has to find two facts at once?
+# Does a model also learn to keep two facts apart?
 #
 # Our model reads four pairs of a letter and a digit, such as e8, b1, g1, c2. It is then asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention layer followed by one linear layer.
 #
@@ -280,7 +280,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 # %% [markdown]
 # With one head, the model gets a little more than half of the digits right. With two heads, it gets all of them right. The two models have the same number of parameters, because each of two heads is half as wide.
 #
-# Where do the heads look? The next plot shows their weights for one question, and frames mark the two pairs that the question asks for.
+# Where do the heads look? The next plot shows their weights for one question, and frames mark the two pairs asked for.
 
 # %%
 figures.show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
@@ -288,7 +288,7 @@ figures.show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
 # %% [markdown]
 # For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the questions "b, c" and "c, b" get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but all it can do is add a fixed contribution for it, whatever the digits are. It therefore cannot answer both questions correctly for all digits. With two heads, each head looks at one of the two pairs.
 #
-# Is it the different weights that help, or only the number of heads? To find out, we train a model with two heads in which both use the scores of head 0 but still have their own values.
+# Do the different weights help, or only the number of heads? We train a model with two heads in which both use the scores of head 0 but still have their own values.
 
 # %% tags=["nbval-check-output"]
 predict("10.changed", ...)
@@ -311,7 +311,7 @@ reveal("10.changed", round(share_right(shared, facts=2), 2))
 # %% [markdown]
 # Two heads with the same scores do as poorly as one head. With the same weights, their two contexts side by side are a single weighted sum of longer values, so the two heads act as one. Heads help because each has weights of its own.
 #
-# Does each head carry one of the two digits? We can switch a head off. Its context is multiplied by its own d rows of $W^O$; with zeros in these rows, the head adds nothing (Michel et al., 2019). `nn.Linear` stores $W^O$ transposed, so we write zeros into columns. Before you run the cell, guess which digit is lost without head 0 and which digit the model with one head gets right.
+# Does each head carry one of the two digits? We can switch a head off. Its context is multiplied by its own d rows of $W^O$; with zeros in these rows, the head adds nothing (Michel et al., 2019). `nn.Linear` stores $W^O$ transposed, so we write zeros into columns. Which digit is lost without head 0, and which digit does the model with one head get right?
 
 
 # %%
@@ -336,7 +336,7 @@ table(rows, ["first digit right", "second digit right"], digits=2)
 #
 # So far, attention was followed only by a linear layer. In a Transformer, it is followed by a small network with a **hidden layer**, which lesson 12 builds: a linear layer, then negative numbers are replaced by 0, then another linear layer. Such a network can compute more than sums. Can it separate the digits in the mixture of one head?
 #
-# In most Transformers, the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow hidden layer with 32. All models are trained for 2,000 steps, including the models without a hidden layer. These results are stored; the cell trains one of the models again, for the next test. Before you run it, guess how many digits one head will get right.
+# In most Transformers, the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow hidden layer with 32. All models are trained for 2,000 steps, including the models without a hidden layer. These results are stored; the cell trains one of the models again, for the next test. How many digits will one head get right?
 
 
 # %%
@@ -407,7 +407,7 @@ table(rows, columns, "the two weights", digits=2)
 # %% [markdown]
 # With swapped weights, the model mostly gives each letter the digit of the other letter. This model tells the two digits apart by their unequal weights. Other models can do so by the letters, which the values also contain: with 128 units, one of three models loses hardly anything (0.95 stay right).
 #
-# One head can be enough for two facts. Is it still as good as several heads when there are three facts?
+# One head can be enough for two facts. Is it still as good as several heads for three?
 #
 # ## Three facts and a hidden layer
 #
@@ -428,11 +428,11 @@ reveal("10.three_facts", round(narrow.mean().item(), 2))
 figures.table_of_facts(3)
 
 # %% [markdown]
-# After 1,000 steps, one head is behind four with each of the three seeds: clearly with 32 units, and less with 128, the usual width. After 4,000 steps, one head with 128 units has caught up. One head can therefore be enough here as well, but four heads learn faster, most clearly with a narrow hidden layer. The models that we compare have the same number of parameters and learned from the same questions.
+# After 1,000 steps, one head is behind four with each of the three seeds: clearly with 32 units, and less with 128, the usual width. After 4,000 steps, one head with 128 units has caught up. One head can therefore be enough here as well, but four heads learn faster, most clearly with a narrow hidden layer. The compared models have the same number of parameters and learned from the same questions.
 #
 # ## Does a translation model gain from more heads?
 #
-# In a Transformer that translates, each layer also has a wide hidden layer. We have trained small Transformers on 29,000 captions of photographs, with one, two, four and eight heads, for three epochs each. The table shows their BLEU on 1,000 new captions, seed by seed. Is one number of heads the best for every seed?
+# In a Transformer that translates, each layer also has a wide hidden layer. We have trained small Transformers on 29,000 captions of photographs, with one, two, four and eight heads. The table shows their BLEU on 1,000 new captions, seed by seed. Is one number of heads the best for every seed?
 
 # %% tags=["nbval-check-output"]
 figures.table_of_bleu()
@@ -461,7 +461,7 @@ figures.show_weight_by_distance()
 # %% [markdown]
 # Head 1 of layer 2 gives 0.24 to the token after and 0.21 to the one after that: it looks ahead, but not at one place. Head 2 of the same layer gives half of its weight to the token before. More precisely, it looks at that token's *place*: after two layers, the vector there also contains something of other tokens. Two heads of one layer thus look in opposite directions. Voita et al. (2019) found much sharper heads of this kind in larger models.
 #
-# Does the model need all of its heads? We have switched off each head alone, as above, and translated the 1,000 captions again. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Guess whether the heads with a clear direction cost most.
+# Does the model need all of its heads? We have switched off each head alone and translated the 1,000 captions again. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Guess whether the heads with a clear direction cost most.
 
 # %%
 whole, lost = figures.bleu_lost_by_head()
@@ -472,7 +472,7 @@ print(f"{below_one.sum()} of the 36 heads: less than 1 BLEU is lost without it."
 figures.show_lost_bleu(lost)
 
 # %% [markdown]
-# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77, and head 3 of layer 1 costs 0.25. A clear direction alone, therefore, does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
+# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77, and head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
 #
 # For 21 of the 36 heads, less than 1 BLEU is lost. That does not show that we could leave out all of these heads together. If two heads do the same thing, the model may not miss either of them alone and still miss both together.
 #
@@ -484,17 +484,17 @@ figures.show_lost_bleu(lost)
 #
 # ## Where you will meet this
 #
-# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
-# | --- | --- | --- | --- |
-# | D, H | $d_\text{model}$, $h$ | `embed_dim`, `num_heads` | `hidden_size`, `num_attention_heads` |
-# | `W_Q`, `W_K`, `W_V` | $W_i^Q$, $W_i^K$, $W_i^V$ | `in_proj_weight`, one 3D×D matrix | `q_proj`, `k_proj`, `v_proj` in `LlamaAttention` |
-# | `W_O` | $W^O$ | `out_proj` | `o_proj` |
-# | mask: True may be seen | mask | `attn_mask`: True must not be seen | `attention_mask`: 1 may be seen |
-# | x: B T D | no batch axis | T B D, unless `batch_first=True` | B T D |
+# | here and in the paper | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- |
+# | D ($d_\text{model}$), H ($h$) | `embed_dim`, `num_heads` | `hidden_size`, `num_attention_heads` |
+# | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, 3D×D | `q_proj`, `k_proj`, `v_proj` |
+# | $W^O$ | `out_proj` | `o_proj` |
+# | mask: True may be seen | `attn_mask`: True must not be seen | `attention_mask`: 1 may be seen |
+# | B T D | T B D, unless `batch_first=True` | B T D |
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("10.q1", ...)
@@ -514,7 +514,7 @@ check("10.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Why several heads? One head computes one weighted sum, in which facts are mixed. Several heads keep them apart without additional parameters, but each is narrower.
+# - One head computes one weighted sum, in which facts are mixed. Several heads keep them apart without additional parameters, but each is narrower.
 # - After one head, a hidden layer can also take facts apart. With three facts, four heads learned faster.
 # - $W^O$ combines what the heads have found. In the mask of `nn.MultiheadAttention`, True means "must not be seen".
 # - What a head looks at can be measured over many sentences. A head that is not missed alone may still be needed together with others.

@@ -52,7 +52,7 @@ questions = (
         wrong=(
             (
                 "The library inverts it for you, so that each word sees what it should see.",
-                "The library cannot know what you mean by True. It takes True to mean \"must not be seen\".",
+                'The library cannot know what you mean by True. It takes True to mean "must not be seen".',
             ),
             (
                 "An error is raised, because a mask must contain numbers.",

@@ -18,11 +18,11 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores the order of the words: however they are shuffled, each word gets the same vector as before. Where, then, can a model get the order from? We look at what is lost without it and then try four ways to provide it, including in texts longer than those seen in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores the order of the words: however they are shuffled, each word gets the same vector as before. Where, then, can a model get the order from? We look at what is lost without it and then try four ways to provide it, including in longer texts than in training.
 #
 # ## The same words in a different order
 #
-# The course comes with a translation model that is built from self-attention: a Transformer, which lesson 12 explains. To each word it adds a vector that depends on the word's **position**, its place in the sentence. The model translates two sentences with the same words, and then translates them again with the vectors of all positions set to zero. Before you run the cell, guess the two translations without positions.
+# The course comes with a translation model that is built from self-attention: a Transformer, which lesson 12 explains. To each word it adds a vector that depends on the word's **position**, its place in the sentence. The model translates two sentences with the same words, first as it is and then with all position vectors set to zero. What will the translations be without positions?
 
 # %% tags=["nbval-check-output"]
 model, subwords = load_pretrained("transformer-en-de")
@@ -34,11 +34,11 @@ print("without positions:", translate(model, subwords, texts))
 # %% [markdown]
 # Without positions, both sentences get the same translation: to the encoder they are the same words, each the same number of times.
 #
-# This model was trained with positions. Would a model that is trained without them find some other way to recover the order?
+# This model was trained with positions. Would a model trained without them recover the order in some other way?
 #
 # ## A task in which order is everything
 #
-# We train small models of our own on a task in which only the order helps. A text consists of different words, written as numbers, and then one of them is repeated. **Which word comes next?** It should be the word that followed the first time. A model that finds this word performs **induction**.
+# We train small models on a task in which only the order helps. A text consists of different words, written as numbers, and then one of them is repeated. **Which word comes next?** It should be the word that followed the first time. A model that finds this word performs **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6
@@ -50,7 +50,7 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
 #
 # Two layers of self-attention can find the answer if they know the order. In the first layer, each word looks at the word before it: 2 looks at 27, and its vector then also says that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
 #
-# Our model has two such layers, each with one head. Every word keeps its vector and adds its context to it. Positions can enter in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both functions return their input unchanged.
+# Our model has two such layers, each with one head. Every word keeps its vector and adds its context to it. Positions can enter in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both return their input unchanged.
 
 
 # %%
@@ -87,7 +87,7 @@ diagrams.positions(new=["added", "turned"])
 
 
 # %% [markdown]
-# We begin without positions. The texts in training have 2 to 12 words, and we then test the model on new texts.
+# We begin without positions. The texts in training have 2 to 12 words.
 
 # %% tags=["nbval-check-output"]
 predict("11.blind", ...)
@@ -138,15 +138,15 @@ shares["one number"] = shares_right(trained(add=add_tenths))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# One number is not enough: in texts of 12 words, at most a quarter of the answers are right, and no more after 5,000 steps at learning rates of 0.002, 0.005 and 0.015. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
+# One number is not enough. In texts of 12 words, at most a quarter of the answers are right, and no more after 5,000 steps at learning rates of 0.002, 0.005 and 0.015. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
-# The position of the key appears only in the second term. The query also contains a position, but it is the same for all keys. The second term is therefore a straight line in p and is largest at one of its ends, which, for a word in the middle of a text, is not the word before.
+# The position of the key appears only in the second term. The query also contains a position, but it is the same for all keys. The second term is therefore a straight line in p, which is largest at one of its ends. For a word in the middle of a text, that end is not the word before.
 #
 # ## A vector for each position
 #
-# We therefore give each position a vector of its own. The score can then be highest at any position, if the query points in the direction of that position's vector. The vectors can be learned in the same way as word vectors: these are **learned positions**. Before you run the cell, guess how many texts of 12 words the model will get right.
+# We therefore give each position a vector of its own. The score can then be highest at any position, if the query points in the direction of that position's vector. The vectors can be learned in the same way as word vectors: these are **learned positions**. For how many texts of 12 words will the answer be right?
 
 
 # %%
@@ -190,7 +190,7 @@ print(sinusoidal_positions(length=3, D=4))
 # %% [markdown]
 # In the row for position 1, pair 0 has turned by 1 / 10000⁰ = 1 and pair 1 by 1 / 10000^(2/4) = 0.01.
 #
-# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a real clock, ours start at the right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider until pair 0 has passed a full turn, and compare the angle of pair 12.
+# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a real clock, ours start at the right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first passed a full turn, and what is the angle of pair 12 there?
 
 # %%
 figures.clocks()
@@ -200,7 +200,7 @@ figures.clocks()
 #
 # ## How can a head find the word before?
 #
-# In our task, the first layer has to look at the word before, as a head did in lesson 10. How can it do so with sinusoidal positions? From one position to the one before, a hand turns back by the same angle $\delta$, whatever its angle is. You may know the formulas for this from school:
+# In our task, the first layer has to look at the word before, as a head did in lesson 10. From one sinusoidal position to the one before, a hand turns back by the same angle $\delta$, whatever its angle is. From school, you may know:
 #
 # $$\sin(a - \delta) = \sin a \cos\delta - \cos a \sin\delta \qquad \cos(a - \delta) = \cos a \cos\delta + \sin a \sin\delta$$
 #
@@ -230,7 +230,7 @@ print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# Now we can build such a head by hand, without training. The keys are the positions. The query of a word is its position moved back by one, which is equal to the key of the word before. All keys have the same length, so this key gets the highest score. Before you run the cell, guess where the weights will be.
+# Now we can build such a head by hand. The keys are the positions. The query of a word is its position moved back by one, which is equal to the key of the word before. All keys have the same length, so this key gets the highest score. Where will the weights be?
 
 # %%
 P = sinusoidal_positions(length=7, D=64)  # T D
@@ -251,7 +251,7 @@ plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 #
 # </details>
 #
-# A head *can* find the word before, then. Will a model with sinusoidal positions learn to do so in our task? Below the table are its weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the word before, and where does the last word look in the other layer?
+# A head *can* find the word before, then. Will a model with sinusoidal positions learn to do so? Below the table are its weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the word before, and where does the last word look in the other layer?
 
 
 # %%
@@ -265,11 +265,11 @@ display(figures.last_two(shares, headings))
 figures.two_layers(sinusoidal_model, words[0])
 
 # %% [markdown]
-# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2. In this text, the model thus takes the two steps that we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second one an **induction head**.
+# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2. In this text, the model takes the two steps that we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second one an **induction head**.
 #
 # ## Rotary positions
 #
-# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al., 2021), only distances count, whatever is learned. They are not added to the words but rotate the queries and the keys, as the hands of a clock turn. Each pair of entries is an arrow in the plane, whose first entry points to the right and whose second entry points up.
+# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al., 2021), only distances count, whatever is learned. They are not added to the words but rotate the queries and the keys. Each pair of entries is an arrow in the plane, whose first entry points to the right and whose second entry points up.
 #
 # Each pair has its own speed $\theta$, as above. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow to the right, and $\theta = 1$, with the query at position 3 and the key at position 1. What is the angle between the two after the rotation, and what is it if both are ten positions further on?
 
@@ -283,13 +283,13 @@ figures.arrows([(3, 1), (13, 11)])
 #
 # $$r_q\, r_k \cos\big(\alpha - \beta + (m - n)\,\theta\big)$$
 #
-# The product depends on the positions only through $m - n$, the **signed distance**. A score adds up the products of all pairs, each with its own θ, so the same is true of the score. The sign counts: a key one step before the query gets a different product from a key one step after it, unless q and k point in the same or in opposite directions.
+# The product depends on the positions only through $m - n$, the **signed distance**. A score adds up the products of all pairs, each with its own θ, so the same is true of the score. The sign counts: a key one step before the query gets a different product from a key one step after it, unless q and k point in the same or opposite directions.
 #
 # Rotating an arrow $(a, b)$ by an angle $\varphi$ gives
 #
 # $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
-# The function `turn` rotates all pairs in this way. Before you run the cell, work out the two products of our arrows; you may need $\cos 2 = -0.416$.
+# The function `turn` rotates all pairs in this way. Work out the two products of our arrows; you may need $\cos 2 = -0.416$.
 
 
 # %%
@@ -327,7 +327,7 @@ table(shares, headings, digits=2)
 #
 # Three of our ways solve the task, but longer texts have positions that never occurred in training. For this test, learned positions get more rows, which keep their random initial values. The others can be computed for any position, and Vaswani et al. (2017) hoped that sinusoidal positions would work in longer texts.
 #
-# We have trained five models of each kind on texts of up to 12 words, and we test them on longer texts as well. In the plot, the dotted line marks the longest texts in training.
+# We have trained five models of each kind on texts of up to 12 words. In the plot, the dotted line marks the longest texts in training.
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
@@ -353,7 +353,7 @@ _ = ax.axvline(12, color="0.6", linestyle=":")
 #
 # In training, no answer was beyond position 11. If only the later answers are lost, 11 of the 23 possible places remain right in texts of 24 words; the grey line shows this share for each length. Learned and sinusoidal positions stay close to it. Are the late answers really the ones that are lost? We test `sinusoidal_model` from above, a sixth model.
 #
-# Are the sinusoidal positions themselves at fault? $M$ moves every position back by one, so our handmade head should also work in longer texts. We replace the attention weights of layer 0 with the weights of that head and change nothing else. Before you run the cell, guess how many of the late answers will then be right.
+# Are the sinusoidal positions themselves at fault? $M$ moves every position back by one, so our handmade head should also work in longer texts. We replace the attention weights of layer 0 with the weights of that head and change nothing else. How many of the late answers will then be right?
 
 
 # %%
@@ -385,35 +385,33 @@ def by_position(model):
     return shares
 
 
-rows = {
-    "as trained": by_position(sinusoidal_model),
-    "layer 0 by hand": by_position(by_hand),
-}
+rows = {"as trained": by_position(sinusoidal_model)}
+rows["layer 0 by hand"] = by_position(by_hand)
 table(rows, list(parts), "share right, by the answer's position", digits=2)
 
 # %% [markdown]
-# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are right. In this model, therefore, neither the positions nor layer 1 is at fault: what fails is where layer 0 looks. The likely cause is what it never met in training: an answer after position 11, and words after position 12, at which it must not look.
+# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are right. In this model, neither the positions nor layer 1 is at fault: what fails is where layer 0 looks. The likely cause is what it never met in training: an answer after position 11, and words after position 12, at which it must not look.
 #
 # With rotary positions, the word before is at the signed distance 1, at position 3 as well as at position 20. Layer 0 met this distance in every training text. This may be why far fewer answers are lost, but we have not tested it.
 #
-# In our task, layer 0 needs only this one distance. A language model needs many, and even with rotary positions it gets worse in texts longer than its training texts (Press et al., 2022).
+# In our task, layer 0 needs only this distance. A language model needs many, and even with rotary positions it gets worse in texts longer than its training texts (Press et al., 2022).
 #
 # ## Where does the order come from?
 #
-# We have to provide it, unless a causal mask reveals it. Without positions, the translation model gave both sentences the same translation, and our model could only guess. One number for each position was not enough, but a vector for each, learned or sinusoidal, was. So were rotary positions, which rotate the queries and keys. Beyond the trained lengths, they lost the fewest answers in our task.
+# We have to provide it, unless a causal mask reveals it. Without positions, the translation model gave both sentences the same translation, and our model could only guess. One number for each position was not enough, but a vector for each, learned or sinusoidal, was. Rotary positions were also enough, and beyond the trained lengths, they lost the fewest answers in our task.
 #
 # ## Where you will meet this
 #
-# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
-# | --- | --- | --- | --- |
-# | `LearnedPositions` | learned positional embedding | `nn.Embedding` | `wpe` in `GPT2Model` |
-# | `sinusoidal_positions` | positional encoding, PE | none | `MarianSinusoidalPositionalEmbedding`: all sines, then all cosines |
-# | `turn`, pairs of neighbours | RoPE | none | `apply_rotary_pos_emb`: i with i + D/2 |
-# | base 10,000 | base of Θ | none | `rope_theta`; from version 5 in `rope_parameters` |
+# | here | in papers | in Hugging Face's `transformers` |
+# | --- | --- | --- |
+# | `LearnedPositions` | learned positional embedding | `wpe` in `GPT2Model` |
+# | `sinusoidal_positions` | positional encoding | `MarianSinusoidalPositionalEmbedding`: all sines, then all cosines |
+# | `turn`, pairs of neighbours | RoPE | `apply_rotary_pos_emb`, pairs i and i + D/2 |
+# | base 10,000 | base | `rope_theta` |
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("11.q1", ...)

@@ -33,7 +33,7 @@ torch.set_num_threads(1)  # the tensors are small: more threads would wait
 #
 # ## What does training change?
 #
-# The course's translation model was trained on 29,000 captions. It reads and writes **subwords**, which are words and pieces of rare words. We compare it with a model of the same size that has random weights. What does each of them make of a caption?
+# The course's translation model was trained on 29,000 captions. It reads and writes **subwords**, which are words and pieces of rare words. We compare it with a model of the same size that has random weights.
 
 # %%
 translator, subwords = load_pretrained("transformer-en-de")
@@ -73,7 +73,7 @@ def take_step(model, optimizer, loss):
 # %% [markdown]
 # `backward` computes the gradient, which says for each weight how the loss changes with it. `step` moves every weight, by an amount that the **learning rate** controls. `zero_grad` deletes the gradient of the previous step.
 #
-# All four lines were in the loop of lesson 05, including **clipping**: all gradients together are one long vector, and if its length, the norm, exceeds a limit, the vector is scaled down to the limit. One unusual batch therefore cannot move the weights far.
+# All four lines were in the loop of lesson 05, including **clipping**: all gradients together are one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to the limit. One unusual batch therefore cannot move the weights far.
 #
 # Work out by hand, with a limit of 1, what becomes of the gradient [3, 4] and of [0.3, 0.4].
 
@@ -190,7 +190,7 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The tiny number ε only prevents a division by 0. Take two weights with the gradients 4 and 0.01 and a learning rate of 0.1. SGD moves them by 0.4 and 0.001. By how much does the first step of Adam move the second weight?
+# The tiny number ε only prevents a division by 0. Take two weights with the gradients 4 and 0.01 and a learning rate of 0.1. SGD moves them by 0.4 and 0.001.
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -328,7 +328,7 @@ print("in use:     ", dropout(ones))
 # %% [markdown]
 # Some of the ones become 0, and not the same ones each time. The others become 1 / 0.75 = 1.333, so that the mean stays about 1. When the model is used, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
 #
-# The second ingredient is **label smoothing** (Szegedy et al., 2016). So far, the loss asked for a probability of 1 for the correct word, so a model could lower its loss for ever by becoming more certain of the words it has seen. With smoothing, the correct word should get 1 - ε, and all V words, including the correct one, share ε equally. With V = 5 and ε = 0.1, the correct word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02. The smoothed loss is minus the sum of the logarithms of the model's probabilities, each multiplied by the probability that is asked for.
+# The second ingredient is **label smoothing** (Szegedy et al., 2016). So far, the loss asked for a probability of 1 for the correct word. A model could therefore lower its loss for ever by becoming more certain of the words it has seen. With smoothing, the correct word should get 1 - ε, and all V words, including the correct one, share ε equally. With V = 5 and ε = 0.1, the correct word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02. The smoothed loss is minus the sum of the logarithms of the model's probabilities, each multiplied by the probability that is asked for.
 #
 # One model predicts exactly these probabilities, and a second model is more certain of the correct word. Guess which of them has the lower smoothed loss.
 
@@ -349,7 +349,7 @@ for name, p in models.items():
 #
 # ## The whole loop
 #
-# Now we put all parts together. The loop must also detect when a model begins to learn by heart. It therefore computes a **validation loss** every 50 steps, with dropout off, and keeps a copy of the weights with the lowest. Why not on the test set? The rest is the loop of lesson 05, with the new parts.
+# Now we add the new parts to the loop of lesson 05. The loop must also detect when a model begins to learn by heart. It therefore computes a **validation loss** every 50 steps, with dropout off, and keeps a copy of the weights with the lowest. Why not on the test set?
 
 
 # %%
@@ -530,7 +530,7 @@ for word in ("elephants", "elephant", "?", "not"):
 # %% [markdown]
 # The first two translations are correct. In the first, "trägt" (wears) is at the end of its clause, as it must be in German. In the second, "elephants" is translated, although only five captions contain this word. But 15 contain "elephant", whose first pieces are the same.
 #
-# The last two are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this chance, or does the model know German clauses better than "not"? We write 20 sentences of each kind. How many clauses end with "trägt", and how many sentences with "not" become negative?
+# The last two are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this chance, or does the model know German clauses better than "not"? We write 20 sentences of each kind.
 
 # %%
 people = ["A dog", "The man", "A woman", "A boy", "The girl"]
@@ -556,7 +556,7 @@ print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]
 # %% [markdown]
 # In 16 clauses, "trägt" is at the end, as it must be. The other four avoid the clause with *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
 #
-# Is "not" too rare? It occurs in 29 of the 29,000 captions, and human translators made 23 of these negative in German. 17 other words, such as "wetsuit" and "evening", also occur in 29 captions. For each of these we have written two new sentences, which makes 34, and we look for German stems of each word. In how many of them is the word translated?
+# Is "not" too rare? It occurs in 29 of the 29,000 captions, and human translators made 23 of these negative in German. 17 other words, such as "wetsuit" and "evening", also occur in 29 captions. For each of these we have written two new sentences. In how many of the 34 is the word translated? We look for German stems of each.
 
 # %%
 print("in 29 captions:", ", ".join(figures.AS_RARE_AS_NOT))
@@ -585,24 +585,24 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # ## How is it trained, and what does it know?
 #
-# The model is trained by a short loop. Each step samples a batch, computes the loss and its gradient, and moves the weights. What else helps has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each of which was worth about one to three BLEU. About its warm-up the seeds disagree, and dropout harmed small models that saw many pairs four times.
+# The model is trained by a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and moves the weights. What else helps has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each of which was worth about one to three BLEU. About its warm-up the seeds disagree, and dropout harmed small models that saw many pairs four times.
 #
-# The model knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but it has not learned every clause, nor "not". Rarity alone does not explain this: in new sentences, it translates nearly all of the other words that are as rare.
+# The model knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but it has not learned every clause, nor "not". Rarity alone does not explain this.
 #
 # ## Where you will meet this
 #
-# | here | in papers | in PyTorch | in Hugging Face's `TrainingArguments` |
-# | --- | --- | --- | --- |
-# | rate | $\alpha$ (Adam) | `lr` | `learning_rate` |
-# | decay | $\lambda$ | `weight_decay`: 0.01 by default in `AdamW` | `weight_decay`: 0 by default |
-# | warm-up, then a fall | learning rate schedule | `LinearLR` | `warmup_steps`, `lr_scheduler_type` |
-# | clipping at 1.0 | gradient clipping | `clip_grad_norm_` | `max_grad_norm` |
-# | label smoothing | $\epsilon_{ls}$ | `label_smoothing` | `label_smoothing_factor` |
-# | `BestWeights` | best checkpoint | none | `load_best_model_at_end` |
+# | here | in PyTorch | in Hugging Face's `TrainingArguments` |
+# | --- | --- | --- |
+# | `rate` | `lr` | `learning_rate` |
+# | `decay` | `weight_decay`, 0.01 by default in `AdamW` | `weight_decay`, 0 by default |
+# | `make_schedules` | `LinearLR` | `warmup_steps`, `lr_scheduler_type` |
+# | clipping | `clip_grad_norm_` | `max_grad_norm` |
+# | label smoothing | `label_smoothing` | `label_smoothing_factor` |
+# | `BestWeights` | none | `load_best_model_at_end` |
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("13.q1", ...)
@@ -622,8 +622,7 @@ check("13.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A training step samples a batch, computes the loss and its gradient, clips the gradient, and moves the weights by a learning rate.
-# - Adam divides the mean gradient of each weight by the root mean square of its gradients, so the first step moves every weight by the learning rate, unless its gradient is 0.
+# - Adam divides the mean gradient of each weight by the root mean square of its gradients. The first step therefore moves every weight by the learning rate, unless its gradient is 0.
 # - What an ingredient is worth is measured by paired differences of runs with the same seed. By chance, five signs agree one time in 16, and three one time in 4.
 # - The translation model translates new captions but is worse at rare words. It put the verb at the end in 16 of our 20 clauses and negated none of our 20 sentences with "not".
 #

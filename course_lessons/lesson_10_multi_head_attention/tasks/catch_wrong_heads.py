@@ -165,9 +165,7 @@ def _problem(query, key, value, in_weight, in_bias, out_weight, out_bias, heads,
         if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32 or not tensor.isfinite().all():
             return f"Your test calls a candidate with a `{name}` that is not a float32 tensor of finite numbers. Candidates accept only such tensors."
     if query.dim() != 3 or key.dim() != 3:
-        return (
-            "Your test calls a candidate with a `query` or a `key` that does not have three axes. They are B×T×D and B×S×D."
-        )
+        return "Your test calls a candidate with a `query` or a `key` that does not have three axes. They are B×T×D and B×S×D."
     (B, T, D), S = query.shape, key.shape[1]
     shapes = ((B, T, D), (B, S, D), (B, S, D), (3 * D, D), (3 * D,), (D, D), (D,))
     for name, tensor, shape in zip(names, tensors, shapes, strict=True):
