@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # In lesson 06, the decoder looked at all states of the encoder, but a GRU had to compute these states one word after the other.
 #
-# Vaswani et al. (2017) leave out the recurrent network. Words reach each other by attention alone: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. We first build such a layer and then look at its two gains and three prices.
+# Vaswani et al. (2017) leave out the recurrent network. Words reach each other by attention alone: every word of a sentence looks at every word, and all words do so at once. This is the self-attention of lesson 03. We first build such a layer and then look at two gains and three prices.
 #
 # ## Every word looks at every word
 #
@@ -155,7 +155,7 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention. It computes its words in small steps, one after the other, whereas our layer computes them in a few large products. For 1,000 words, our layer has lost much of its lead, because it compares each word with each word. Your computer may give different results.
+# For 100 words, the recurrent layer takes several times as long as self-attention. It computes its words in small steps, one after the other, whereas our layer computes them in a few large products. For 1,000 words, our layer has lost much of its lead, because it compares each word with each word. Your computer may differ.
 #
 # ## The second gain: a short path
 #
@@ -216,7 +216,7 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 # %% [markdown]
 # At distance 16, self-attention and the LSTM answer more than nine in ten questions. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach.
 #
-# What is within reach still has to be learned. At distance 4, all pairs are within the reach of two layers, but these answer only about six of ten questions, and one model seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
+# What is within reach still has to be learned. At distance 4, all pairs are within the reach of two layers, which answer about six of ten questions, and one model seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
 #
 # ## The first price: the order is lost
 #
@@ -325,7 +325,7 @@ def multiplications(layer, x):  # B T D
 
 
 # %% [markdown]
-# In the next count, the convolution reads 3 words at once, and the radius is 4.
+# Below, the convolution reads 3 words at once, and the radius is 4.
 
 # %% tags=["nbval-check-output"]
 predict("09.fewest", ...)
@@ -366,7 +366,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
-# | `SelfAttention` | self-attention, *intra-attention* (Cheng et al., 2016) | `F.scaled_dot_product_attention` | `attn_implementation="sdpa"` |
+# | `SelfAttention` | self-attention; over an LSTM's states, *intra-attention* (Cheng et al., 2016) | `F.scaled_dot_product_attention` | `attn_implementation="sdpa"` |
 # | mask: True may look | mask | `attn_mask`: True may look | `attention_mask`: 1 may be seen |
 # | `causal_mask` | masking in the decoder | `is_causal=True` | `is_causal` in `LlamaAttention` |
 # | restricted, radius on both sides | *local*, *sliding-window* | none | `sliding_window` in `MistralConfig`: only back |

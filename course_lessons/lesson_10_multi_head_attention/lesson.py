@@ -336,7 +336,7 @@ table(rows, ["first digit right", "second digit right"], digits=2)
 #
 # So far, attention was followed only by a linear layer. In a Transformer, it is followed by a small network with a **hidden layer**, which lesson 12 builds: a linear layer, then negative numbers are replaced by 0, then another linear layer. Such a network can compute more than sums. Can it separate the digits in the mixture of one head?
 #
-# In most Transformers, the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow hidden layer with 32. All models are trained for 2,000 steps, including the models without a hidden layer. These results are stored; the cell trains one of the models again, for the next test. How many digits will one head get right?
+# In most Transformers, the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow hidden layer with 32. All models are trained for 2,000 steps, including the models without a hidden layer. The results are stored; the cell trains one of the models again, for the next test. How many digits will one head get right?
 
 
 # %%
@@ -472,7 +472,7 @@ print(f"{below_one.sum()} of the 36 heads: less than 1 BLEU is lost without it."
 figures.show_lost_bleu(lost)
 
 # %% [markdown]
-# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77, and head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
+# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77 BLEU, and head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
 #
 # For 21 of the 36 heads, less than 1 BLEU is lost. That does not show that we could leave out all of these heads together. If two heads do the same thing, the model may not miss either of them alone and still miss both together.
 #
@@ -487,7 +487,7 @@ figures.show_lost_bleu(lost)
 # | here and in the paper | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- |
 # | D ($d_\text{model}$), H ($h$) | `embed_dim`, `num_heads` | `hidden_size`, `num_attention_heads` |
-# | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, 3D×D | `q_proj`, `k_proj`, `v_proj` |
+# | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, 3D×D | `q_proj`, `k_proj`, `v_proj` (Llama) |
 # | $W^O$ | `out_proj` | `o_proj` |
 # | mask: True may be seen | `attn_mask`: True must not be seen | `attention_mask`: 1 may be seen |
 # | B T D | T B D, unless `batch_first=True` | B T D |

@@ -18,7 +18,7 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores the order of the words: however they are shuffled, each word gets the same vector as before. Where, then, can a model get the order from? We look at what is lost without it and then try four ways to provide it, including in longer texts than in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores the order of the words: however they are shuffled, each word gets the same vector as before. Where, then, can a model get the order from? We look at what is lost without it and then try four ways to provide it, including in texts longer than those in training.
 #
 # ## The same words in a different order
 #

@@ -178,7 +178,7 @@ for name, matrix in matrices.items():
 table(rows, ["size of the gradient, readout = 1"])
 
 # %% [markdown]
-# The gradients differ widely: the encoder's query matrix has a gradient of less than a hundredth of the readout's. In its first step, SGD therefore moves that matrix by less than a hundredth as much. Would the model learn more if every weight moved equally far?
+# The gradients differ widely: the encoder's query matrix has a gradient of less than a hundredth of the readout's. In its first step, SGD therefore moves that matrix less than a hundredth as far as the readout. Would the model learn more if every weight moved equally far?
 #
 # ## How much should each weight move?
 #
@@ -258,7 +258,7 @@ print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 # %% [markdown]
 # The mean and the division each help alone, and Adam, which has both, learns the most. On average, it is a few hundredths ahead of the division alone, but not with every seed.
 #
-# Most large models are trained with **AdamW** (Loshchilov and Hutter, 2019), which is Adam with one addition: each step also makes every weight a little smaller (**weight decay**).
+# Most large models are trained with **AdamW** (Loshchilov & Hutter, 2019), which is Adam with one addition: each step also makes every weight a little smaller (**weight decay**).
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \lambda\, \theta$$
 #
@@ -556,7 +556,7 @@ print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]
 # %% [markdown]
 # In 16 clauses, "trägt" is at the end, as it must be. The other four avoid the clause with *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
 #
-# Is "not" too rare? It occurs in 29 of the 29,000 captions, and human translators made 23 of these negative in German. 17 other words, such as "wetsuit" and "evening", also occur in 29 captions. For each of these we have written two new sentences. In how many of the 34 is the word translated? We look for German stems of each.
+# Is "not" too rare? It occurs in 29 of the 29,000 captions, and people made 23 of these negative in German. 17 other words, such as "wetsuit" and "evening", also occur in 29 captions. For each of these we have written two new sentences. In how many of the 34 is the word translated? We look for German stems of each.
 
 # %%
 print("in 29 captions:", ", ".join(figures.AS_RARE_AS_NOT))

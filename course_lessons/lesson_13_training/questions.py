@@ -120,7 +120,7 @@ predictions = (
     ),
     Prediction(
         "13.warm_up",
-        "Which of these four settings fails?",
+        "Which of these four ways fails?",
         why="It fails with each of the five seeds.",
         choices=("pre", "pre, warm-up", "post", "post, warm-up"),
     ),

@@ -18,7 +18,7 @@ task = Task(
         "First write down what is in one vector of width 3D, and give each level its own axis, from the largest to the smallest: heads, then query, key and value, then d numbers. "
         "Only then move axes. A `view` or `reshape` reads the numbers row by row and never exchanges axes, so it cannot do both.",
         (
-            "Take a word with the numbers 1, 2, 3, …, 12 and two heads, so d = 2. Head 0 has the query [1, 2], the key [3, 4] and the value [5, 6]; head 1 has [7, 8], [9, 10] and [11, 12]. The queries of the two heads are therefore [1, 2] and [7, 8]. "
+            "Take a word with the numbers 1, 2, 3, …, 12 and two heads, so d = 2. Head 0 has the query [1, 2], the key [3, 4] and the value [5, 6]; head 1 has [7, 8], [9, 10] and [11, 12]. The queries of the two heads are [1, 2] and [7, 8]. "
             "In PyTorch's layout, the queries would be the first four numbers, [1, 2] and [3, 4]."
         ),
         "B, T, width = the sizes of qkv; d = width // (3 * heads); give qkv the five axes B, T, heads, 3, d, in this order; then move the axes to 3, B, heads, T, d.",
