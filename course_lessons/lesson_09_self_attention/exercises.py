@@ -17,8 +17,8 @@ from course_utils import check, hint, progress, solution
 #
 # If `mask` is `None`, each word may attend to all words. Where the mask is False, the word of that row takes nothing from the word of that column.
 #
-# - A word that may attend to nothing has a context of **zeros**, and its gradient is finite.
-# - **Padding** attends to nothing, and nothing attends to it: its row and its column of the mask are False throughout. Padding may be anywhere, and its numbers affect neither the result nor any gradient.
+# - A word that may attend to nothing has a context of **zeros** and a finite gradient.
+# - **Padding** attends to nothing, and nothing attends to it: its row and its column of the mask are False throughout. Padding may be anywhere. Its numbers affect neither the result nor any gradient.
 #
 # If NaN at padding gets through, you get a remark but lose no points.
 
@@ -164,7 +164,7 @@ check("09.layer_cost", layer_cost)
 #
 # A **model** is a function from rows T×4, float32, to rows T×4. Return `True` for a model that keeps these three promises, and `False` for any other:
 #
-# 1. It accepts any number of rows, even a single one, and raises no error.
+# 1. It accepts any number of rows (even a single one) and raises no error.
 # 2. Its output is finite.
 # 3. For every position t: new numbers in the rows after t, **at the same T**, leave rows 0 … t of its output unchanged, in every feature.
 #

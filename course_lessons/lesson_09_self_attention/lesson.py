@@ -30,7 +30,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each word has two features. The first is 1 for something alive and -1 for something lifeless, and the second is 1 for a word that describes something alive. A feature that does not apply is 0. The matrix X has a row for each word: (0, 1) for "sad", (1, 0) for "dog" and (-1, 0) for "ball".
 #
-# As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04, where d is the width of queries and keys. In this lesson, d is also the width D of the words.
+# As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04, where d is the width of queries and keys and, in this lesson, also the width D of the words.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
@@ -83,7 +83,7 @@ print("product and library agree:", torch.allclose(contexts, by_library))
 #
 # ## What does a layer learn to look at?
 #
-# So far, we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). The mask is True where a word may look. It is an argument because it depends on the sentences: T×T for all of them, or B×T×T if each has its own padding.
+# So far, we have chosen the three matrices by hand, but now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). The mask, which is True where a word may look, is an argument because it depends on the sentences: T×T for all of them, or B×T×T if each has its own padding.
 
 
 # %%
@@ -162,7 +162,7 @@ table(rows, list(layers), corner="milliseconds", digits=2)
 # "sad" and "dog" are neighbours, but a word may also need a word that is far away. How many layers does the information have to pass through? We compare self-attention with three other layers:
 #
 # - The recurrent layer passes its state on from word to word.
-# - A **convolution** computes each output from k words, here from 2. It multiplies each word by a separate matrix and adds the results. In the first layer, the two words are neighbours. The next layers are *dilated*: their two words are 2 and then 4 positions apart.
+# - A **convolution** computes each output from k words, here from 2. It multiplies each word by a separate matrix and adds the results. In the first layer, the two words are neighbours, while the next layers are *dilated*: their two words are 2 and then 4 positions apart.
 # - **Restricted self-attention** lets each word look only at words near it, here at most 2 positions away. This distance is its **radius**.
 #
 # Count on paper how many steps each of the four needs from the first of eight words to the last.
@@ -214,7 +214,7 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM answer more than nine in ten questions. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on. No training lets them see beyond their reach.
+# At distance 16, self-attention and the LSTM answer more than nine in ten questions. One restricted layer gets worse in steps, because one pair after the other leaves its reach. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on: no training lets them see beyond their reach.
 #
 # What is within reach still has to be learned. At distance 4, all pairs are within the reach of two layers, which answer about six of ten questions, and one model seven after 12,500 steps. Self-attention answers equally many questions at every distance, even at 0, so its errors do not come from the distance.
 #
@@ -276,7 +276,7 @@ for name, mask in masks.items():
 table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 
 # %% [markdown]
-# Without a mask, all outputs change. With the causal mask, a changed word changes only its own output and the outputs after it, so no word sees a later one.
+# Without a mask, all outputs change, whereas with the causal mask, a changed word changes only its own output and the outputs after it. No word sees a later one.
 #
 # In training, nothing waits even with this mask: the right words are all there, as in the teacher forcing of lesson 05, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
 #

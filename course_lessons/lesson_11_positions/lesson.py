@@ -46,11 +46,11 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
     print("text:", text[:-1], "  again:", text[-1], "  next:", answer)
 
 # %% [markdown]
-# In the first text, 27 is repeated. The first time, it was followed by 2, so 2 is the answer. We count a text without its repeated word: this one has 6 words and 7 positions.
+# In the first text, 27 is repeated; the first time, it was followed by 2, so 2 is the answer. We count a text without its repeated word: this one has 6 words and 7 positions.
 #
 # Two layers of self-attention can find the answer if they know the order. In the first layer, each word looks at the word before it: 2 looks at 27, and its vector then also says that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
 #
-# Our model has two such layers, each with one head. Every word keeps its vector and adds its context to it. Positions can enter in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both return their input unchanged.
+# Our model has two such layers, each with one head, and every word keeps its vector and adds its context to it. Positions can enter in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both return their input unchanged.
 
 
 # %%
@@ -87,7 +87,7 @@ diagrams.positions(new=["added", "turned"])
 
 
 # %% [markdown]
-# We begin without positions. The texts in training have 2 to 12 words.
+# We begin without positions, on training texts of 2 to 12 words.
 
 # %% tags=["nbval-check-output"]
 predict("11.blind", ...)
@@ -208,7 +208,7 @@ figures.clocks()
 #
 # $$\big(\sin(a - \delta),\; \cos(a - \delta)\big) = \big(\sin a,\; \cos a\big) \begin{pmatrix} \cos\delta & \sin\delta \\ -\sin\delta & \cos\delta \end{pmatrix}$$
 #
-# The matrix $M$ has the blocks of all pairs on its diagonal. It moves *every* position back by one: $P_{p-1} = P_p M$. We build it for D = 4.
+# The matrix $M$, which has the blocks of all pairs on its diagonal, moves *every* position back by one: $P_{p-1} = P_p M$. We build it for D = 4.
 
 
 # %% tags=["nbval-check-output"]
@@ -230,7 +230,7 @@ print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# Now we can build such a head by hand. The keys are the positions. The query of a word is its position moved back by one, which is equal to the key of the word before. All keys have the same length, so this key gets the highest score. Where will the weights be?
+# Now we can build such a head by hand. The keys are the positions, and the query of a word is its position moved back by one, which is equal to the key of the word before. All keys have the same length, so this key gets the highest score. Where will the weights be?
 
 # %%
 P = sinusoidal_positions(length=7, D=64)  # T D
@@ -241,7 +241,7 @@ weights = scores.softmax(-1)
 plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
-# Each position gives most of its weight to the position before it. Position 0 has none before it and looks at itself.
+# Each position gives most of its weight to the position before it, except for position 0, which has none before it and looks at itself.
 #
 # **Your turn**: change the weights so that each position looks at the one *after* it. Which queries does the head need?
 #
@@ -265,7 +265,7 @@ display(figures.last_two(shares, headings))
 figures.two_layers(sinusoidal_model, words[0])
 
 # %% [markdown]
-# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2. In this text, the model takes the two steps that we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second one an **induction head**.
+# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2, so in this text the model takes the two steps that we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second one an **induction head**.
 #
 # ## Rotary positions
 #
@@ -392,7 +392,7 @@ table(rows, list(parts), "share right, by the answer's position", digits=2)
 # %% [markdown]
 # As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are right. In this model, neither the positions nor layer 1 is at fault: what fails is where layer 0 looks. The likely cause is what it never met in training: an answer after position 11, and words after position 12, at which it must not look.
 #
-# With rotary positions, the word before is at the signed distance 1, at position 3 as well as at position 20. Layer 0 met this distance in every training text. This may be why far fewer answers are lost, but we have not tested it.
+# With rotary positions, the word before is at the signed distance 1, at position 3 as well as at position 20. Layer 0 met this distance in every training text, which may be why far fewer answers are lost, but we have not tested it.
 #
 # In our task, layer 0 needs only this distance. A language model needs many, and even with rotary positions it gets worse in texts longer than its training texts (Press et al., 2022).
 #

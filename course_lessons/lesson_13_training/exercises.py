@@ -246,7 +246,7 @@ check("13.paired_difference", paired_difference)
 #
 # In lesson 12, the decoder read all its words again at each step. But in causal self-attention, no word sees a later one, so the keys and values of earlier words never change. A decoder can keep them in a **cache** and project only the newest word. `x` contains one new word for each sentence; `keys` and `values` belong to the $t$ words before it, projected and split into heads; $t$ may be 0.
 #
-# Project the new word, put its key and value **after** the ones in the cache, and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` contain the blocks for queries, keys and values; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
+# Project the new word, put its key and value **after** the ones in the cache and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` contain the blocks for queries, keys and values; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
 #
 # Return the output, and all keys and values as new tensors.
 
@@ -332,7 +332,7 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## When the loss falls all the same
 #
-# A training loop with a mistake often keeps running, and its loss may still fall, only a little more slowly or not quite as low. Nobody notices this without comparing the result with the result that it should have.
+# A training loop with a mistake often keeps running with a falling loss, which may fall only a little more slowly or not quite as low. Nobody notices this without comparing the result with the result that it should have.
 
 # %% [markdown]
 # ## 13.catch_wrong_step

@@ -87,7 +87,7 @@ for gradient in ([3.0, 4.0], [0.3, 0.4]):
 # %% [markdown]
 # The norm of [3, 4] is 5, so both entries are divided by 5. The norm of [0.3, 0.4] is 0.5, which is below the limit, so nothing changes.
 #
-# To try such steps, we need a task that is learned in seconds. We use the invented language of lesson 12, with sentences of up to six words, and a Transformer with one layer on each side. It learns from 20,000 pairs in batches of 64. Of 284 other pairs, half are for the final test. The other half are the **validation set**, by which we choose between learning rates or between models.
+# To try such steps, we need a task that is learned in seconds. We use the invented language of lesson 12, with sentences of up to six words, and a Transformer with one layer on each side. It learns from 20,000 pairs in batches of 64. Of 284 other pairs, half are for the final test and half are the **validation set**, by which we choose between learning rates or between models.
 
 # %%
 pairs = small_world(20_000, seed=1, order="verb-last", longest=6)
@@ -218,7 +218,7 @@ reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weigh
 # %% [markdown]
 # Adam's first step moves the second weight by 0.1, the learning rate itself. At the first step, $m / (1 - \beta_1)$ is $g$, and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0.
 #
-# The third weight shows what the mean $m$ is for. Its gradient changes sign at the second step. Then $m$ is small compared with the square root of $v$, and Adam moves the weight by only 0.005.
+# The third weight shows what the mean $m$ is for. Its gradient changes sign at the second step, so $m$ is small compared with the square root of $v$, and Adam moves the weight by only 0.005.
 #
 # Does Adam learn more than SGD in 100 steps? And is the reason the division or the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** has only the mean: it moves by a running sum of gradients, ten times $m$. Adam with β₁ = 0 has only the division, because its $m$ is the last gradient.
 #
@@ -266,7 +266,7 @@ print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 #
 # ## Do the first steps need a smaller learning rate?
 #
-# So far, the learning rate stayed the same. Most training runs have a **schedule**, which changes it from step to step. Ours multiplies the learning rate by two factors. One falls to a twentieth, as in lesson 05; the other rises to 1 in the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the learning rate highest?
+# So far, the learning rate stayed the same, but most training runs have a **schedule**, which changes it from step to step. Ours multiplies the learning rate by two factors. One falls to a twentieth, as in lesson 05; the other rises to 1 in the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the learning rate highest?
 
 
 # %%
@@ -290,7 +290,7 @@ plots.curves(range(100), {"learning rate": [rates]}, "step", "learning rate")
 # %% [markdown]
 # The learning rate is highest at step 20. What is the warm-up for? Two reasons are given. In the first steps, Adam's $v$ is based on few gradients and may be far off (Liu et al., 2020). And with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020).
 #
-# Is it the post-norm that needs the warm-up? We have trained models of six layers on each side with pre-norm or post-norm, and with a warm-up of 200 steps or none. Their initial weights are large.
+# Is it the post-norm that needs the warm-up? We have trained models of six layers on each side, all with large initial weights, with pre-norm or post-norm, and with a warm-up of 200 steps or none.
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -308,7 +308,7 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 
 # %% [markdown]
-# Post-norm without a warm-up fails in these 600 steps, with every seed. The other three ways learn the task. At a learning rate of 0.001, post-norm also learns without a warm-up, with each of five seeds. Here it fails because of a high learning rate in the first steps, and a warm-up avoids this.
+# Post-norm without a warm-up fails in these 600 steps, with every seed, while the other three ways learn the task. At a learning rate of 0.001, post-norm also learns without a warm-up, with each of five seeds. Here it fails because of a high learning rate in the first steps, and a warm-up avoids this.
 #
 # ## What keeps a model from learning by heart?
 #
@@ -326,7 +326,7 @@ dropout.eval()  # the model is used now
 print("in use:     ", dropout(ones))
 
 # %% [markdown]
-# Some of the ones become 0, and not the same ones each time. The others become 1 / 0.75 = 1.333, so that the mean stays about 1. When the model is used, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
+# Some of the ones become 0, and not the same ones each time, while the others become 1 / 0.75 = 1.333, so that the mean stays about 1. When the model is used, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
 #
 # The second ingredient is **label smoothing** (Szegedy et al., 2016). So far, the loss asked for a probability of 1 for the correct word. A model could therefore lower its loss for ever by becoming more certain of the words it has seen. With smoothing, the correct word should get 1 - ε, and all V words, including the correct one, share ε equally. With V = 5 and ε = 0.1, the correct word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02. The smoothed loss is minus the sum of the logarithms of the model's probabilities, each multiplied by the probability that is asked for.
 #
@@ -345,11 +345,11 @@ for name, p in models.items():
     print(f"{name:13} smoothed loss {smoothed_loss:.2f}, plain loss {plain_loss:.2f}")
 
 # %% [markdown]
-# The model that predicts exactly what is asked for has the lower smoothed loss, 0.39. No model has a lower one. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss, such as the one in our first plot. By the plain loss, the more certain model is better.
+# The model that predicts exactly what is asked for has the lower smoothed loss, 0.39, and no model has a lower one. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss, such as the one in our first plot. By the plain loss, the more certain model is better.
 #
 # ## The whole loop
 #
-# Now we add the new parts to the loop of lesson 05. The loop must also detect when a model begins to learn by heart. It therefore computes a **validation loss** every 50 steps, with dropout off, and keeps a copy of the weights with the lowest. Why not on the test set?
+# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to learn by heart. It therefore computes a **validation loss** every 50 steps, with dropout off, and keeps a copy of the weights with the lowest. Why not on the test set?
 
 
 # %%
@@ -497,7 +497,7 @@ rows = figures.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Three of the five help the translation model: dropout, the tied readout and label smoothing. Without one of them, it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up. Nor do batches of similar length clearly change its BLEU, but they have less padding.
+# Three of the five help the translation model: dropout, the tied readout and label smoothing. Without one of them, it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up, nor do batches of similar length clearly change its BLEU, but they have less padding.
 #
 # ## What does the translation model know?
 #
@@ -528,7 +528,7 @@ for word in ("elephants", "elephant", "?", "not"):
     print(f"captions with {word!r}: {figures.captions_with(word)}, read as {pieces}")
 
 # %% [markdown]
-# The first two translations are correct. In the first, "trägt" (wears) is at the end of its clause, as it must be in German. In the second, "elephants" is translated, although only five captions contain this word. But 15 contain "elephant", whose first pieces are the same.
+# The first two translations are correct. In the first, "trägt" (wears) is at the end of its clause, as it must be in German. In the second, "elephants" is translated, although only five captions contain this word; but 15 contain "elephant", whose first pieces are the same.
 #
 # The last two are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this chance, or does the model know German clauses better than "not"? We write 20 sentences of each kind.
 
