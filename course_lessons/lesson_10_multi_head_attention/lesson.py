@@ -461,7 +461,7 @@ figures.show_weight_by_distance()
 # %% [markdown]
 # Head 1 of layer 2 gives 0.24 to the token after and 0.21 to the one after that: it looks ahead, but not at one place. Head 2 of the same layer gives half of its weight to the token before. More precisely, it looks at that token's *place*: after two layers, the vector there also contains something of other tokens. Two heads of one layer thus look in opposite directions. Voita et al. (2019) found much sharper heads of this kind in larger models.
 #
-# Does the model need all of its heads? We have switched off each head alone and translated the 1,000 captions again. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Guess whether the heads with a clear direction cost most.
+# Does the model need all heads? We have switched off each head alone and translated the 1,000 captions again. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Guess whether the heads with a clear direction cost most.
 
 # %%
 whole, lost = figures.bleu_lost_by_head()

@@ -190,7 +190,7 @@ print(sinusoidal_positions(length=3, D=4))
 # %% [markdown]
 # In the row for position 1, pair 0 has turned by 1 / 10000⁰ = 1 and pair 1 by 1 / 10000^(2/4) = 0.01.
 #
-# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a real clock, ours start at the right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first passed a full turn, and what is the angle of pair 12 there?
+# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a real clock, ours start at the right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first passed a full turn, and what is the angle of pair 12?
 
 # %%
 figures.clocks()
@@ -241,7 +241,7 @@ weights = scores.softmax(-1)
 plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
-# Each position gives most of its weight to the position before it, except for position 0, which has none before it and looks at itself.
+# Each position gives most of its weight to the position before it, except position 0, which has none before it and looks at itself.
 #
 # **Your turn**: change the weights so that each position looks at the one *after* it. Which queries does the head need?
 #
@@ -251,7 +251,7 @@ plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 #
 # </details>
 #
-# A head *can* find the word before, then. Will a model with sinusoidal positions learn to do so? Below the table are its weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the word before, and where does the last word look in the other layer?
+# A head *can* find the word before. Will a model with sinusoidal positions learn to do so? Below the table are its weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the word before, and where does the last word look in the other layer?
 
 
 # %%
@@ -269,7 +269,7 @@ figures.two_layers(sinusoidal_model, words[0])
 #
 # ## Rotary positions
 #
-# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al., 2021), only distances count, whatever is learned. They are not added to the words but rotate the queries and the keys. Each pair of entries is an arrow in the plane, whose first entry points to the right and whose second entry points up.
+# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al., 2021), only distances count, whatever is learned. They are not added to the words but rotate the queries and the keys. Each pair of entries is an arrow in the plane, whose first entry points to the right and whose second points up.
 #
 # Each pair has its own speed $\theta$, as above. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow to the right, and $\theta = 1$, with the query at position 3 and the key at position 1. What is the angle between the two after the rotation, and what is it if both are ten positions further on?
 
@@ -277,7 +277,7 @@ figures.two_layers(sinusoidal_model, words[0])
 figures.arrows([(3, 1), (13, 11)])
 
 # %% [markdown]
-# At positions 3 and 1, the angle between the arrows is 2 radians. At 13 and 11, both have turned by ten radians more, and the angle is still 2.
+# At 3 and 1, the angle between the arrows is 2 radians. At 13 and 11, both have turned by ten radians more, and the angle is still 2.
 #
 # The dot product of two arrows depends only on their lengths and on the angle between them. Before the rotation, let the query have the length $r_q$ and the angle $\alpha$, and the key the length $r_k$ and the angle $\beta$. After the rotation, their product is
 #
@@ -314,7 +314,7 @@ for m, n in ((3, 1), (13, 11)):
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
 
 # %% [markdown]
-# Both products are cos 2 = -0.416. To look at the word before, a model has to learn, in some pairs, a key that is one step's angle ahead of the query. Their product is then largest at the word before, at every position. In our model, `turn` now rotates all queries and keys. Does this solve our task as well?
+# Both products are cos 2 = -0.416. To look at the word before, a model has to learn, in some pairs, a key that is one step's angle ahead of the query. Their product is then largest at the word before, at every position. In our model, `turn` now rotates all queries and keys. Does this also solve our task?
 
 # %%
 shares["rotary positions"] = shares_right(trained(turn=turn))
