@@ -468,7 +468,7 @@ def _(numbers):
     return short > ours_short and middle >= 3 * ours_middle
 
 
-@claim("09", "For 1,000 words our layer has lost much of its lead")
+@claim("09", "For 1,000 words, our layer has lost much of its lead")
 def _(numbers):
     (middle, ours_middle), (long, ours_long) = numbers("\n100 words"), numbers("\n1,000 words")
     return long / ours_long < 0.7 * middle / ours_middle
@@ -494,18 +494,18 @@ def _(numbers):
     return min(numbers("two heads ")[:3]) > 0.99
 
 
-@claim("10", "Two heads with the same scores are as poor as one head.")
+@claim("10", "Two heads with the same scores do as poorly as one head.")
 def _(numbers):
     return 0.5 < numbers("Answer:")[0] < 0.65
 
 
-@claim("10", "Without one of the heads, one digit is no better than a guess, and the other one stays right.")
+@claim("10", "With one of the heads switched off, one digit falls to chance level while the other stays right")
 def _(numbers):
     left = [sorted(numbers(f"without head {head}")[:2]) for head in range(2)]
     return all(falls < 0.2 and stays > 0.95 for falls, stays in left)
 
 
-@claim("10", "The model with one head gets most of the first digits right, and few of the second ones.")
+@claim("10", "The model with one head gets most of the first digits right but few of the second ones.")
 def _(numbers):
     first, second = numbers("one head  ")
     return first > 0.8 and second < 0.35
@@ -527,7 +527,7 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "With one number, at most a quarter of the answers in texts of 12 words are right")
+@claim("11", "In texts of 12 words, at most a quarter of the answers are right")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 
@@ -537,19 +537,19 @@ def _(numbers):
     return min(numbers("learned positions  ")) > 0.95
 
 
-@claim("11", "Nearly all answers are right. In layer 0")
+@claim("11", "With sinusoidal positions, nearly all answers are right. In layer 0")
 def _(numbers):
     return min(numbers("sinusoidal positions  ")) > 0.95
 
 
-@claim("11", "Yes, with rotary positions nearly all answers are right.")
+@claim("11", "With rotary positions, nearly all answers are right as well.")
 def _(numbers):
     return min(numbers("rotary positions  ")) > 0.95
 
 
 @claim(
     "11",
-    "the model loses nearly all of the late answers, and many of those at 9 to 11. With the head by hand, nearly all are",
+    "nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are",
 )
 def _(numbers):
     (whole, early, before, late), by_hand = numbers("as trained  "), numbers("layer 0 by hand  ")
@@ -621,14 +621,14 @@ def _(numbers):
     return max(sizes) > 100 * min(sizes)
 
 
-@claim("13", "All four lines were in the loop of lesson 05, **clipping** among them:")
+@claim("13", "All four lines were in the loop of lesson 05, including **clipping**:")
 def _(_):
     lesson_05 = (ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8")
     lines = "adam.zero_grad()", "loss.backward()", "clip_grad_norm_(model.parameters(), 1.0)", "adam.step()"
     return all(line in lesson_05 for line in lines)
 
 
-@claim("13", "those of the encoder's query matrix are less than a hundredth of the readout's.")
+@claim("13", "the encoder's query matrix has a gradient of less than a hundredth of the readout's.")
 def _(numbers):
     return numbers("queries, encoder")[0] < 0.01
 
@@ -645,7 +645,7 @@ def _(numbers):
     return sgd < min(mean, division) and max(mean, division) < adam
 
 
-@claim("13", "so every weight moves by the rate, unless its gradient is 0.")
+@claim("13", "so every weight moves by the learning rate, unless its gradient is 0.")
 def _(_):
     weights = torch.zeros(3, requires_grad=True)
     weights.grad = torch.tensor([4.0, 0.01, 0.0])
@@ -659,7 +659,7 @@ def _(numbers):
     return 0.015 < sum(gained) / 5 < 0.07 and min(gained) < 0
 
 
-@claim("13", "But the validation loss is lowest by the middle of the training, and then rises a little")
+@claim("13", "But the validation loss is lowest by the middle of training and then rises a little")
 def _(numbers):
     return numbers("neither: lowest at step")[0] <= 300
 
@@ -669,12 +669,12 @@ def _(numbers):
     return numbers("both:    lowest at step")[1] > numbers("neither: lowest at step")[1] + 0.02
 
 
-@claim("13", 'In 16 clauses, "trägt" stands at the end, as it must.')
+@claim("13", 'In 16 clauses, "trägt" is at the end, as it must be.')
 def _(numbers):
     return numbers("trägt at the end:")[0] == 16 and len(re.findall("mit Brille schläft", numbers.shown)) == 4
 
 
-@claim("13", "It translates nearly all of the other words, in sentences that it has not read.")
+@claim("13", "The model translates nearly all of the other words, in sentences that it has not seen.")
 def _(numbers):
     translated, of = numbers("words that are as rare, translated:")
     return of == 34 and translated >= 30

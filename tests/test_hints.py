@@ -164,7 +164,7 @@ EXAMPLES = [  # what comes of a solution, and where the hint says so
     ("09.layer_cost", lambda of: [of(kind, 9, 2, 3, 2)[2] for kind in ("convolution", "restricted")], "so its path is 2", ": its path is 4"),
     ("10.split_heads", lambda of: of(torch.arange(1, 13).reshape(1, 1, 12), 2)[0, 0, :, 0], "two heads are [1, 2] and [7, 8]"),
     ("10.merge_heads", lambda of: of(tensor([[[2]], [[3]]]), tensor([1, 10], [0, 5]))[0, :, 0], "adds [2, 0]", "adds [30, 15]"),
-    ("10.multi_head_attention", lambda of: [of(*HEADS, tensor(*bias), 2, mask) for bias, mask in (([0, 0], NO_MASK), ([1, 0], None), ([1, 0], ~NO_MASK))], "they are [5, 7]", "[6, 7]", "comes out is [1, 0]"),
+    ("10.multi_head_attention", lambda of: [of(*HEADS, tensor(*bias), 2, mask) for bias, mask in (([0, 0], NO_MASK), ([1, 0], None), ([1, 0], ~NO_MASK))], "they are [5, 7]", "[6, 7]", "the output is [1, 0]"),
     ("11.sinusoidal_positions", lambda of: of(tensor(1), 6, 12.0, 48.0), "0.5, 0.8660, 0.2588, 0.9659, 0.1305, 0.9914"),
     ("11.shift_matrix", lambda of: of(0, 2, 1, 1.0), "(0.5403, 0.8415) and (−0.8415, 0.5403)"),
     ("11.rotate", lambda of: of(tensor([[1, 0], [1, 0]]), 1), "(0.5403, 0.8415)", "(−0.4161, 0.9093)"),

@@ -8,8 +8,8 @@ lesson = Lesson(
     question="What if every word looks at every word at once?",
     goals=(
         "compute self-attention by hand, as a loop and as matrix products, from three projections",
-        "say why self-attention does not notice the order of words, and test a model for it",
-        "hide later words with a mask, and test whether a model keeps to it",
+        "say why self-attention ignores the order of words and test whether a model does",
+        "hide later words with a mask and test whether a model respects it",
         "compare four kinds of layers by their work, their sequential steps and their longest path",
         "tell from the reach of a layer what it cannot learn",
     ),

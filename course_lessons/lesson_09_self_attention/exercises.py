@@ -1,7 +1,7 @@
 # %% [markdown]
-# You write self-attention as the Transformer uses it, and a cheaper form for long sentences. You count what layers really cost. Then you write two tests: one finds models that see later words, the other finds models that notice the order.
+# You write self-attention as used in the Transformer and a cheaper form for long sentences, and you count what layers really cost. Then you write two tests: one finds models that see later words, the other finds models that depend on the order.
 #
-# The letters: B sentences, T words of a sentence, D width of a word, d width of queries and keys, E width of values. A mask is True where a word may attend to another.
+# The letters: B sentences, T words in a sentence, D width of a word, d width of queries and keys, E width of values. A mask is True where a word may attend to another.
 
 # %%
 import torch
@@ -15,12 +15,12 @@ from course_utils import check, hint, progress, solution
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{context} = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V$$
 #
-# If `mask` is `None`, each word may attend to all. Where the mask is False, the word of that row takes nothing from the word of that column.
+# If `mask` is `None`, each word may attend to all words. Where the mask is False, the word of that row takes nothing from the word of that column.
 #
-# - A word that may attend to nothing has a context of **zeros**, and its gradient is finite.
-# - **Padding** attends to nothing, and nothing attends to it. Its row and its column of the mask are False throughout. Padding may stand anywhere, and its numbers reach neither the result nor any gradient.
+# - A word that may attend to nothing has a context of **zeros** and a finite gradient.
+# - **Padding** attends to nothing, and nothing attends to it: its row and its column of the mask are False throughout. Padding may be anywhere. Its numbers affect neither the result nor any gradient.
 #
-# If NaN at padding gets through, you get a remark, but you lose no point.
+# If NaN at padding gets through, you get a remark but lose no points.
 
 
 # %%
@@ -65,14 +65,14 @@ check("09.self_attention", self_attention)
 # %% [markdown]
 # ## 09.restricted_self_attention
 #
-# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at itself and at the positions that are at most `radius` away, on both sides. Then far words need many layers. Longformer (Beltagy et al. 2020) adds a few words without this limit. We call them **hubs**: a hub looks at all positions, and all positions look at it. So two layers are enough for any two words.
+# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at itself and at the positions that are at most `radius` away, on both sides. Distant words then need many layers. Longformer (Beltagy et al., 2020) adds a few words without this limit. We call them **hubs**: a hub looks at all positions, and all positions look at it, so two layers are enough for any two words.
 #
-# The queries, keys and values are given. Decide which of the B×T×T pairs are open. Positions beyond the ends do not exist, and **nothing is padded with zeros**. The radius may be 0, and it may be larger than the sentence. Each sentence has its own hubs, or none.
+# The queries, keys and values are given. Decide which of the B×T×T pairs may attend. Positions beyond the ends do not exist, and **nothing is padded with zeros**. The radius may be 0, and it may be larger than the sentence. Each sentence has its own hubs, or none.
 
 
 # %%
 def restricted_self_attention(query, key, value, radius, hub):
-    """Let each position attend to those at most `radius` away, and let hubs see all and be seen by all.
+    """Let each position attend to positions at most `radius` away, and let hubs see all and be seen by all.
 
     Args:
         query: B×T×D.
@@ -108,9 +108,9 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers, for n words of width d: those of projections, matrices, scores and weighted sums. Leave out the softmax and the division by √d. The lesson's table of counts shows whether your multiplications are right. It has d = 512, k = 3 and radius = 4.
+# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers, for n words of width d: projections, matrices, scores and weighted sums. Leave out the softmax and the division by √d. You can check your counts against the lesson's table, which has d = 512, k = 3 and radius = 4.
 #
-# Return also the **sequential steps**, which wait for one another, and the **longest path**: how many layers, or steps, lead from the first word to the last.
+# Also return the **sequential steps**, which wait for one another, and the **longest path**: how many layers, or steps, lead from the first word to the last.
 #
 # - `"self"`: the lesson's `SelfAttention`.
 # - `"recurrent"`: a tanh cell for words and states of width d.
@@ -157,18 +157,18 @@ check("09.layer_cost", layer_cost)
 # %% [markdown]
 # ## Who has seen the future?
 #
-# A model that predicts the next word must not see it. If it does, no error is raised, and its training loss may look excellent. But when it has to write, there is no next word to see. So we need a test.
+# A model that predicts the next word must not see it. If it does, no error is raised, and its training loss may look excellent. But when it has to write, there is no next word to see. That is why we need a test.
 
 # %% [markdown]
 # ## 09.catch_leak
 #
 # A **model** is a function from rows T×4, float32, to rows T×4. Return `True` for a model that keeps these three promises, and `False` for any other:
 #
-# 1. It takes any number of rows, even a single one, and raises no error.
-# 2. Whatever comes out is finite.
-# 3. For every position t: new numbers in the rows after t, **at the same T**, leave the rows 0 … t of its output as they are, in every feature.
+# 1. It accepts any number of rows (even a single one) and raises no error.
+# 2. Its output is finite.
+# 3. For every position t: new numbers in the rows after t, **at the same T**, leave rows 0 … t of its output unchanged, in every feature.
 #
-# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12. Use random rows of about 1: an output that sees them moves by more than $10^{-4}$, and rounding stays below $10^{-5}$. Your test raises no error. No gradient passes through models.
+# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12. Use random rows of about 1: an output that sees them changes by more than $10^{-4}$, and rounding stays below $10^{-5}$. Your test must raise no error. No gradient passes through the models.
 
 
 # %%
@@ -210,11 +210,11 @@ check("09.catch_leak", catch_leak)
 # %% [markdown]
 # ## 09.sees_order
 #
-# Self-attention alone does not notice the order. With a matrix $P$ that reorders rows, this is **permutation equivariance**:
+# Self-attention alone ignores the order. With a matrix $P$ that reorders rows, this is **permutation equivariance**:
 #
 # $$f(P X) = P f(X) \quad \text{for every order } P$$
 #
-# A model is again a function from rows T×4, float32, to rows T×4. Return `False` for a model that keeps this promise, and `True` for one that breaks it, because it notices the order:
+# A model is again a function from rows T×4, float32, to rows T×4. Return `False` for a model that keeps this promise and `True` for a model that breaks it because it depends on the order:
 #
 # - For every T from 1 and every order of the rows, each row's output stays the same and moves with its row.
 #
@@ -223,13 +223,13 @@ check("09.catch_leak", catch_leak)
 
 # %%
 def sees_order(model):
-    """Tell whether a model notices the order of its rows.
+    """Tell whether a model depends on the order of its rows.
 
     Args:
         model: a function (x T×4) → T×4.
 
     Returns:
-        True if it notices the order, False if it is permutation equivariant.
+        True if it depends on the order, False if it is permutation equivariant.
 
     Example:
         >>> sees_order(lambda x: x - x.mean(0))
@@ -256,4 +256,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("09.self_attention")` gives the next hint, and `solution("09.self_attention")` shows a solution after a try.
 #
-# Next, lesson 10: several looks at once, each with projections of its own.
+# Next, lesson 10: several heads at once, each with projections of its own.

@@ -1,7 +1,7 @@
 # %% [markdown]
-# First, you read queries, keys and values as another library stores them. Then you show what each head adds to the output, and build multi-head attention from the weights of PyTorch's own layer. You measure what a head is worth. At last, you write a test that tells right multi-head attention from wrong.
+# First, you read queries, keys and values in the layout of a different library. Then you compute what each head adds to the output, build multi-head attention from the weights of PyTorch's own layer and measure what a head is worth. Finally, you write a test that tells correct multi-head attention from incorrect.
 #
-# The letters: B sentences, T words that ask, S words that are asked, D width of a word, H heads, d = D / H width of a head. A mask is True where a word may attend to another. Heads and positions are counted from 0.
+# The letters: B sentences, T query words, S key words, D width of a word, H heads, d = D / H width of a head. A mask is True where a word may attend to another. Heads and positions are counted from 0.
 
 # %%
 import torch
@@ -12,17 +12,17 @@ from course_utils.models.minimal import multi_head_attention as reference
 # %% [markdown]
 # ## 10.split_heads
 #
-# Often, one product makes queries, keys and values together: a vector of width 3D for each word. Libraries do not agree on their order. In PyTorch, the queries of all heads come first, then all keys, then all values. In GPT-NeoX, the numbers of one *head* stand together. First come the query, the key and the value of head 0, with d numbers each. Then come those of head 1, and so on.
+# Queries, keys and values are often computed by one product, which gives a vector of width 3D for each word. Libraries do not agree on the layout of this vector. In PyTorch, the queries of all heads come first, then all keys, then all values. In GPT-NeoX, the entries of one *head* are together: first the query, the key and the value of head 0, with d entries each, then the same for head 1, and so on.
 #
-# Read the order of GPT-NeoX: return queries, keys and values, in this order, each split into heads.
+# Read the layout of GPT-NeoX: return queries, keys and values, in this order, each split into heads.
 
 
 # %%
 def split_heads(qkv, heads):
-    """Read queries, keys and values of all heads out of vectors that hold them head by head.
+    """Read queries, keys and values of all heads from vectors that contain them head by head.
 
     Args:
-        qkv: B×T×3D; for each head its query, its key and its value, d numbers each.
+        qkv: B×T×3D; for each head its query, its key and its value, d entries each.
         heads: H, an int that divides D.
 
     Returns:
@@ -47,16 +47,16 @@ check("10.split_heads", split_heads)
 # %% [markdown]
 # ## 10.merge_heads
 #
-# The lesson merges the heads and then multiplies by $W^O$. After that, we cannot see which head an output came from. But the output is a *sum over heads*. Return what each head adds to it, so that
+# The lesson merges the heads and then multiplies by $W^O$, after which we cannot see which head contributed what. But the output is a *sum over heads*. Return what each head adds to it, so that
 #
 # $$\text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O = \sum_i \text{share}_i$$
 #
-# `out_weight` is stored as `nn.Linear` stores it, with a row for each output and a column for each input. So it is $W^O$ transposed. Which part of it belongs to head $i$?
+# `out_weight` has the layout of `nn.Linear`, with a row for each output and a column for each input, so it is $W^O$ transposed. Which part of it belongs to head $i$?
 
 
 # %%
 def merge_heads(x, out_weight):
-    """Return what each head adds to the output, where the heads would be merged and projected.
+    """Return what each head adds to the output of merging and projecting the heads.
 
     Args:
         x: B×H×T×d, what each head has found.
@@ -83,13 +83,13 @@ check("10.merge_heads", merge_heads)
 # %% [markdown]
 # ## 10.multi_head_attention
 #
-# Put the pieces together (Vaswani et al. 2017, section 3.2.2):
+# Put the pieces together (Vaswani et al., 2017, section 3.2.2):
 #
 # $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O \qquad \text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# The weights are those of `nn.MultiheadAttention`. `in_weight` holds $W^Q$, $W^K$ and $W^V$, each transposed, one below the other. `in_bias` holds their biases. So $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then those of $W_1^Q$, and so on.
+# The weights have the layout of `nn.MultiheadAttention`. `in_weight` contains $W^Q$, $W^K$ and $W^V$, each transposed, one below the other, and `in_bias` contains their biases; $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then the columns of $W_1^Q$, and so on.
 #
-# `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any others. A wrong result for such a word, such as NaN, earns a remark and costs no point.
+# `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any other. A wrong result for such a word, such as NaN, earns a remark but costs no points.
 
 
 # %%
@@ -97,9 +97,9 @@ def multi_head_attention(query, key, value, in_weight, in_bias, out_weight, out_
     """Attend with several heads, as nn.MultiheadAttention does.
 
     Args:
-        query: B×T×D, the words that ask.
-        key: B×S×D, what they are compared with.
-        value: B×S×D, what they take.
+        query: B×T×D, the words from which queries are computed.
+        key: B×S×D, the words from which keys are computed.
+        value: B×S×D, the words from which values are computed.
         in_weight: 3D×D: W^Q transposed, below it W^K, then W^V.
         in_bias: 3D, their biases in the same order.
         out_weight: D×D, W^O transposed.
@@ -147,7 +147,7 @@ check("10.multi_head_attention", multi_head_attention)
 # %% [markdown]
 # ## 10.head_worth
 #
-# What is a head worth? We switch off this head alone, and see how much of the score is lost. You get a function `score`. It takes a mask with an entry for each head, **True where the head is on**, and returns a number for the model with these heads, such as BLEU. Return for each head the score of the whole model minus the score without this head:
+# What is a head worth? We switch off this head alone and see how much of the score is lost. You are given a function `score`, which takes a mask with an entry for each head, **True where the head is on**, and returns a number for the model with these heads, such as BLEU. For each head, return the score of the whole model minus the score without this head:
 #
 # $$\text{worth}_h = \text{score}(\text{all heads}) - \text{score}(\text{all heads but } h)$$
 #
@@ -157,7 +157,7 @@ check("10.multi_head_attention", multi_head_attention)
 #
 # <details><summary>Answer</summary>
 #
-# The score falls from 27 to 23, so 4 is lost. The two heads do the same: one of them is enough, but without both it is missing. So worths cannot be added up.
+# The score falls from 27 to 23, so 4 is lost. The two heads do the same thing: one of them is enough, but without both it is missing. Worths therefore cannot be added up.
 #
 # </details>
 
@@ -194,10 +194,10 @@ check("10.head_worth", head_worth)
 # %% [markdown]
 # ## 10.catch_wrong_heads
 #
-# Wrong multi-head attention hardly ever raises an error. The check hands your function **candidates** for `10.multi_head_attention`. Return `True` for a candidate that keeps these promises up to $10^{-5}$, and `False` for any other:
+# Incorrect multi-head attention hardly ever raises an error. The check passes your function **candidates** for `10.multi_head_attention`. Return `True` for a candidate that keeps these promises up to $10^{-5}$, and `False` for any other:
 #
-# 1. It returns what `reference`, the course's own function with the same arguments, returns: for several sentences and heads, and where T and S differ.
-# 2. It takes a mask B×T×S, which differs from sentence to sentence, and `None`.
+# 1. It returns what `reference`, the course's own function with the same arguments, returns: for several sentences and heads, including where T and S differ.
+# 2. It accepts a mask B×T×S, which differs from sentence to sentence, and `None`.
 # 3. For a word that may attend to nothing, it returns `out_bias`.
 # 4. It raises no error. An error must not stop your test.
 #
@@ -212,7 +212,7 @@ def catch_wrong_heads(candidate):
         candidate: a function of the arguments of multi_head_attention, which may be wrong and may raise.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if the candidate is correct, False if it is not.
 
     Example:
         >>> catch_wrong_heads(reference)
@@ -225,8 +225,8 @@ def catch_wrong_heads(candidate):
     def agrees(*args):
         right = reference(*args)
         try:
-            came = candidate(*args)
-            return came.shape == right.shape and torch.allclose(came, right, atol=1e-5)
+            result = candidate(*args)
+            return result.shape == right.shape and torch.allclose(result, right, atol=1e-5)
         except Exception:
             return False
 
@@ -249,4 +249,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("10.merge_heads")` gives the next hint, and `solution("10.merge_heads")` shows a solution after a try.
 #
-# Next, lesson 11: how a word can tell where it stands.
+# Next, lesson 11: how a model can tell where a word is.

@@ -21,13 +21,13 @@ from course_utils.models.serialization import load_pretrained
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# In lesson 09, each word had one query, and got back one weighted sum of values. Most models that use attention today make several such sums for each word, each with its own weights. Each of these attentions is called a **head**. Why several heads?
+# In lesson 09, each word had one query and got back one weighted sum of values. Most models that use attention today compute several such sums for each word, each with its own weights. The part that computes one of these sums is called a **head**.
 #
-# We first see what is lost in one sum, and build an attention with two heads. Then we count what trained models with one head and with several get right, and look at the heads of a translator.
+# Why several heads? We see what is lost in one sum and build attention with two heads. Then we count what trained models with one head and with several get right and look at the heads of a translation model.
 #
 # ## One head, one sum
 #
-# A verb needs to know two things: who acts, and on whom. We take "dog bites man". Suppose that "bites" gives the weight 0.5 to each noun. The value of "dog" is [4, 0], and the value of "man" is [0, 8]. What is the context of "bites"? And what is it in "man bites dog"?
+# A verb needs to know two things: who acts, and on whom. In "dog bites man", suppose that "bites" gives the weight 0.5 to each noun. The value of "dog" is [4, 0], and the value of "man" is [0, 8]. Work out the context of "bites" on paper, here and in "man bites dog".
 
 # %% tags=["nbval-check-output"]
 dog = torch.tensor([4.0, 0.0])
@@ -36,13 +36,13 @@ print("dog bites man:", 0.5 * dog + 0.5 * man)
 print("man bites dog:", 0.5 * man + 0.5 * dog)
 
 # %% [markdown]
-# The context is [2, 4] in both sentences. With equal weights, a sum does not show which noun comes first. So "bites" knows that there are a dog and a man, but not who bites.
+# The context is [2, 4] in both sentences. With equal weights, a sum does not show which noun comes first: "bites" knows that there are a dog and a man, but not who bites.
 #
 # ## Two heads by hand
 #
-# Can "bites" keep them apart, if it makes two sums? We give it two heads. One looks for the noun before the verb, the other for the noun after it. Each head has matrices of its own, which make the queries, keys and values.
+# We give "bites" two heads: one looks for the noun before the verb, the other for the noun after it. Each head has its own matrices for queries, keys and values.
 #
-# A word has D = 4 numbers here. The first two say which noun it is. The third is 1 for a verb. The fourth is -1 before the verb and 1 after it. Each of the H = 2 heads gets vectors of width $d = D / H = 2$. We choose the matrices by hand, so that both heads have the same keys and values, but "bites" has a different query in each head:
+# Here a word has D = 4 entries. The first two say which noun it is, the third is 1 for a verb, and the fourth is -1 before the verb and 1 after it. Each of the H = 2 heads gets vectors of width $d = D / H = 2$. We choose the matrices by hand so that both heads have the same keys and values but "bites" has a different query in each head:
 #
 # | word | vector | key | value | query in head 0 | query in head 1 |
 # | --- | --- | --- | --- | --- | --- |
@@ -50,7 +50,7 @@ print("man bites dog:", 0.5 * man + 0.5 * dog)
 # | bites | [0, 0, 1, 0] | [0, 0] | [0, 0] | [4, 0] | [0, 4] |
 # | man | [0, 8, 0, 1] | [-1, 1] | [0, 8] | [0, 0] | [0, 0] |
 #
-# A score is the dot product of query and key, divided by $\sqrt{d}$, as in lesson 04. In head 0, the scores of "bites" are $4/\sqrt{2} = 2.83$ for "dog", 0 for itself, and -2.83 for "man". Their exponentials are 16.9, 1 and 0.06. How much weight does head 0 give to "dog"?
+# A score is the dot product of query and key, divided by $\sqrt{d}$, as in lesson 04. In head 0, the scores of "bites" are $4/\sqrt{2} = 2.83$ for "dog", 0 for itself and -2.83 for "man". Their exponentials are 16.9, 1 and 0.06. How much weight does head 0 give to "dog"?
 
 # %%
 dog_first = torch.tensor([  # S D: dog bites man
@@ -98,9 +98,9 @@ for i in range(2):
 print("output:", output)
 
 # %% [markdown]
-# Head 0 gives the weight 16.9 / 17.96 = 0.94 to "dog", and head 1 gives the same weight to "man". The output holds both contexts side by side: first the noun before the verb, then the noun after it.
+# Head 0 gives the weight 16.9 / 17.96 = 0.94 to "dog", and head 1 gives the same weight to "man". The output contains both contexts side by side: first the noun before the verb, then the noun after it.
 #
-# This is **multi-head attention** (Vaswani et al. 2017, section 3.2.2). Head $i$ has the matrices $W_i^Q$, $W_i^K$ and $W_i^V$. In the formulas, $Q$, $K$ and $V$ are the words before any projection, and Concat puts the contexts side by side:
+# This is **multi-head attention** (Vaswani et al., 2017, section 3.2.2). Head $i$ has the matrices $W_i^Q$, $W_i^K$ and $W_i^V$. In the formulas, $Q$, $K$ and $V$ are the words before any projection, and Concat puts the contexts side by side:
 #
 # $$\text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
@@ -108,7 +108,7 @@ print("output:", output)
 #
 # The last matrix, $W^O$, combines the heads.
 #
-# In the drawing, the queries of both heads are written as one column of four numbers, which is split into two parts. In which box are the two heads joined?
+# In the diagram, the queries of both heads are written as one column of four numbers, which is split into two parts. In which box are the two heads joined?
 
 # %%
 queries = torch.cat([query @ W_Q[0], query @ W_Q[1]])  # H d
@@ -117,9 +117,9 @@ words = ["dog", "bites", "man"]
 figures.draw_two_heads(words, 1, queries, weights, contexts, output)
 
 # %% [markdown]
-# The heads are joined in the box "merged", where the contexts stand side by side. After it comes $W^O$.
+# The heads are joined in the box "merged", where the contexts are placed side by side.
 #
-# What is $W^O$ for? With the next $W^O$, the first two numbers of the output are the context of head 0 minus the context of head 1. The context of head 0 is about [4, 0] in "dog bites man" and about [0, 8] in "man bites dog". Which sign does the first number of the output have in each sentence?
+# What is $W^O$ for? With the next $W^O$, the first two entries of the output are the context of head 0 minus the context of head 1. The context of head 0 is about [4, 0] in "dog bites man" and about [0, 8] in "man bites dog". Which sign does the first entry of the output have in each sentence?
 
 # %% tags=["nbval-check-output"]
 W_O = torch.tensor([  # D D
@@ -134,9 +134,9 @@ for sentence, x in sentences.items():
     print(sentence, output)
 
 # %% [markdown]
-# The first number is positive if the dog bites, and negative if the man bites. So $W^O$ lets one number of the output compare what two heads have found. Without $W^O$, each number would come from one head alone.
+# The first entry is positive if the dog bites and negative if the man bites. $W^O$ thus lets one entry of the output compare what two heads have found. Without $W^O$, each entry would come from one head alone.
 #
-# **Your turn**: write a $W^O$ whose output is the context of head 1, and after it the context of head 0.
+# **Your turn**: write a $W^O$ whose output is the context of head 1 followed by the context of head 0.
 #
 # <details><summary>Answer</summary>
 #
@@ -146,9 +146,9 @@ for sentence, x in sentences.items():
 #
 # ## All heads at once
 #
-# We do not need a loop. Side by side, $W_0^Q, \dots, W_{H-1}^Q$ are one matrix with D rows and D columns. One product with it makes the queries of all heads, and then we split them into H parts. Keys and values are made in the same way.
+# We do not need a loop. Side by side, $W_0^Q, \dots, W_{H-1}^Q$ are one matrix with D rows and D columns. One product with this matrix gives the queries of all heads, which we then split into H parts. Keys and values are computed in the same way.
 #
-# So several heads have as many parameters as one head of width D. Their scores need as many multiplications, too: H·T·S·d is T·S·D, because d = D / H. Only the weights are H times as many. But each head is narrower: with D = 32 and eight heads, queries and keys have only four numbers to compare.
+# Several heads therefore have as many parameters as one head of width D. Their scores also need as many multiplications: H·T·S·d is T·S·D, because d = D / H. Only the number of attention weights grows, by a factor of H. But each head is narrower: with D = 32 and eight heads, queries and keys have only four entries to compare.
 #
 # In the code, `K.mT` exchanges the last two axes of K. With D = 12 and H = 3, what is the shape of Q after `split`?
 
@@ -186,9 +186,9 @@ class MultiHead(nn.Module):
 
 
 # %% [markdown]
-# Q is B×3×T×4: three heads with four numbers for each word. Between `split` and `merge`, each line computes all heads at once.
+# The shape of Q is B×3×T×4: three heads with four entries for each word.
 #
-# Does the module give the same output as our loop? We give it our matrices. `nn.Linear` keeps its matrix transposed.
+# To compare the module with our loop, we give it our matrices, transposed, as `nn.Linear` stores them.
 
 # %% tags=["nbval-check-output"]
 at_once = MultiHead(D=4, H=2)
@@ -205,7 +205,7 @@ by_loop, _, _ = multi_head(man_first[1:2], man_first, man_first)  # T D
 print("the loop gives the same:", torch.allclose(by_module[0], by_loop))
 
 # %% [markdown]
-# It does. PyTorch has this module, too, as `nn.MultiheadAttention`. There is one trap: in the mask of this module, True means "must not be seen". In our masks, as in those of `scaled_dot_product_attention`, True means "may be seen", so we invert them with `~`. Does the library give what our module gives? And what do we get for the last word if we forget to invert the mask?
+# The module gives the same output as our loop. PyTorch also has this module, as `nn.MultiheadAttention`. There is one trap: in the mask of this module, True means "must not be seen". In our masks and in `scaled_dot_product_attention`, True means "may be seen", so we invert our masks with `~`. What does the last word get if we forget to do so?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -222,15 +222,15 @@ wrong, _ = theirs(x, x, x, attn_mask=may_look)  # not inverted
 print("the last word with the wrong mask:", wrong[0, -1, :3].tolist())
 
 # %% [markdown]
-# It does. With the wrong mask, no error is raised. Each word then sees only the words after it. The last word sees none, so its output is NaN.
+# The library gives the same output as our module. With the wrong mask, no error is raised, but each word sees only the words after it. The last word sees none, so its output is NaN.
 #
-# ## Does one head give both facts?
+# ## Does one head find both facts?
 #
-# By hand, two heads keep two nouns apart. Does a model also learn this, when it has to find two facts at once?
+# Does a model also learn to keep two facts apart?
 #
-# Our model reads four pairs of a letter and a digit, such as e8, b1, g1, c2. Then it is asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention, and after it one linear layer.
+# Our model reads four pairs of a letter and a digit, such as e8, b1, g1, c2. It is then asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention layer followed by one linear layer.
 #
-# The question is a vector, too: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is made from this vector, and the keys and values are made from the pairs. The linear layer reads the context and the question, added up. In the comments, F is the number of letters in a question.
+# The question is also a vector: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, and the keys and values are computed from the pairs. The linear layer reads the sum of the context and the question. In the comments, F is the number of letters in a question.
 
 
 # %%
@@ -251,7 +251,7 @@ class Answerer(nn.Module):
 
 
 # %% [markdown]
-# Models with one head and with two heads learn from 500 batches of 64 questions, with three seeds each. Then each answers 1,000 new questions. What share of the digits will one head get right? A guess gets 1/8 right.
+# We train models with one head and with two heads on 500 batches of 64 questions, with three seeds each. Then each model answers 1,000 new questions. Guessing would get 1/8 of the digits right.
 
 # %% tags=["nbval-check-output"]
 predict("10.one_head", ...)
@@ -280,15 +280,15 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 # %% [markdown]
 # With one head, the model gets a little more than half of the digits right. With two heads, it gets all of them right. The two models have the same number of parameters, because each of two heads is half as wide.
 #
-# Where do the heads look? The next picture shows their weights for one question. Frames mark the two pairs that the question asks for.
+# Where do the heads look? The next plot shows their weights for one question, and frames mark the two pairs asked for.
 
 # %%
 figures.show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
 
 # %% [markdown]
-# For this question, the single head divides its weight between the two pairs. So the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and the one in the other order get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but it can only add something for it, whatever the digits are. So it cannot be right for both questions with all digits. With two heads, each head looks at one of the two pairs.
+# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the questions "b, c" and "c, b" get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but all it can do is add a fixed contribution for it, whatever the digits are. It therefore cannot answer both questions correctly for all digits. With two heads, each head looks at one of the two pairs.
 #
-# Is it the different weights that help, or only the number of heads? To see it, we train a model with two heads in which both take the scores of head 0. They still have their own values. What share of the digits will it get right?
+# Do the different weights help, or only the number of heads? We train a model with two heads in which both use the scores of head 0 but still have their own values.
 
 # %% tags=["nbval-check-output"]
 predict("10.changed", ...)
@@ -309,9 +309,9 @@ print("Two heads with the same scores:")
 reveal("10.changed", round(share_right(shared, facts=2), 2))
 
 # %% [markdown]
-# Two heads with the same scores are as poor as one head. With the same weights, their two contexts side by side are one weighted sum of longer values, so they are one head. Heads help because each has weights of its own.
+# Two heads with the same scores do as poorly as one head. With the same weights, their two contexts side by side are a single weighted sum of longer values, so the two heads act as one. Heads help because each has weights of its own.
 #
-# Does each head carry one of the two digits? We can switch a head off. Its context is multiplied by its own d rows of $W^O$. With zeros there, the head adds nothing (Michel et al. 2019). `nn.Linear` keeps $W^O$ transposed, so we write zeros into columns. Which digit is lost without head 0? And which digit does the model with one head get right?
+# Does each head carry one of the two digits? We can switch a head off. Its context is multiplied by its own d rows of $W^O$; with zeros in these rows, the head adds nothing (Michel et al., 2019). `nn.Linear` stores $W^O$ transposed, so we write zeros into columns. Which digit is lost without head 0, and which digit does the model with one head get right?
 
 
 # %%
@@ -330,13 +330,13 @@ for head in range(2):
 table(rows, ["first digit right", "second digit right"], digits=2)
 
 # %% [markdown]
-# Without one of the heads, one digit is no better than a guess, and the other one stays right. So each head carries one fact. The model with one head gets most of the first digits right, and few of the second ones.
+# With one of the heads switched off, one digit falls to chance level while the other stays right, so each head carries one fact. The model with one head gets most of the first digits right but few of the second ones.
 #
 # ## Can one head be enough?
 #
-# So far, only a linear layer came after the attention. In a Transformer, a small network with a **hidden layer** comes after it: a linear layer, then negative numbers are replaced by 0, then another linear layer. Lesson 12 builds it. Such a network can compute more than sums. Can it take the mixture of one head apart?
+# So far, attention was followed only by a linear layer. In a Transformer, it is followed by a small network with a **hidden layer**, which lesson 12 builds: a linear layer, then negative numbers are replaced by 0, then another linear layer. Such a network can compute more than sums. Can it separate the digits in the mixture of one head?
 #
-# In most Transformers, the hidden layer is four times as wide as a word, so it would have 128 units here. We also try a narrow one with 32. All learn for 2,000 steps, also those without a hidden layer. These runs are stored. The cell trains one of them again, for the next test. How many digits will one head get right?
+# In most Transformers, the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow hidden layer with 32. All models are trained for 2,000 steps, including the models without a hidden layer. The results are stored; the cell trains one of the models again, for the next test. How many digits will one head get right?
 
 
 # %%
@@ -357,13 +357,13 @@ print(f"trained here, one head and 32 units: {share_right(hidden, facts=2):.2f}"
 figures.table_of_facts(2)
 
 # %% [markdown]
-# With a hidden layer, one head gets nearly all digits right, with each seed. Without it, more training does not help (2,500 steps at three rates: 0.58 or 0.59). How does our model with 32 units know which digit belongs to which letter?
+# With a hidden layer, one head gets nearly all digits right, with each seed. Without a hidden layer, more training does not help (2,500 steps at three learning rates: 0.58 or 0.59). How does our model with 32 units know which digit belongs to which letter?
 #
-# It may have learned unequal weights. Think of "dog bites man" again. With the weight 0.75 for the first noun and 0.25 for the second, the context is [3, 2]. In "man bites dog", it is [1, 6]. So unequal weights leave a trace of the order in the sum.
+# It may have learned unequal weights. Think of "dog bites man" again. With the weight 0.75 for the first noun and 0.25 for the second, the context is [3, 2]; in "man bites dog", it is [1, 6]. Unequal weights thus leave a trace of the order in the sum.
 #
-# A linear layer can use this trace for only one of the two digits, the one with the larger weight. Perhaps this is why the model with one head got most of the first digits right, and few of the second ones. But with unequal weights, the mixture shows which digit is which, and a hidden layer can learn to tell them apart.
+# A linear layer can use this trace for only one of the two digits, the one with the larger weight. Perhaps this is why the model with one head got most of the first digits right but few of the second ones. With unequal weights, however, the mixture shows which digit is which, and a hidden layer can learn to tell them apart.
 #
-# To test this, we swap the two weights by hand. `gather` takes the weights of the two pairs that the question asks for, and `scatter` puts them back in the other order. All else stays as it is. What share of the digits will still be right?
+# To test this, we swap the two weights by hand. `gather` picks out the weights of the two pairs that the question asks for, and `scatter` puts them back in the opposite order. Everything else stays the same.
 
 
 # %%
@@ -405,15 +405,15 @@ columns = [
 table(rows, columns, "the two weights", digits=2)
 
 # %% [markdown]
-# With swapped weights, the model mostly gives each letter the digit of the other letter. This model tells the two digits apart by their unequal weights. Others can do so by the letters, which the values also contain: with 128 units, one of three models hardly loses anything (0.95 stay right).
+# With swapped weights, the model mostly gives each letter the digit of the other letter. This model tells the two digits apart by their unequal weights. Other models can do so by the letters, which the values also contain: with 128 units, one of three models loses hardly anything (0.95 stay right).
 #
-# One head can be enough for two facts. Is it still as good as several heads when there are three facts?
+# One head can be enough for two facts. Is it still as good as several heads for three?
 #
 # ## Three facts and a hidden layer
 #
-# Now each question names three of the four letters. With four heads, each digit can have a head of its own. We take four and not three, because the width 32 must be a multiple of H.
+# Now each question names three of the four letters. With four heads, each digit can have a head of its own. We use four rather than three because the width 32 must be a multiple of H.
 #
-# The hidden layer has 32 or 128 units. Each model learns for 1,000 steps at the rate 0.01, and each once more from the beginning for 4,000 steps. With 32 units and 1,000 steps, we have also tried 0.005 and 0.02, and 0.01 was the best for one head and for four. What share of the digits will one head with 32 units get right after 1,000 steps?
+# The hidden layer has 32 or 128 units. Each model is trained for 1,000 steps at a learning rate of 0.01, and once more from the beginning for 4,000 steps. With 32 units and 1,000 steps, we also tried 0.005 and 0.02, and 0.01 was the best for one head and for four.
 
 # %% tags=["nbval-check-output"]
 predict("10.three_facts", ...)
@@ -428,23 +428,23 @@ reveal("10.three_facts", round(narrow.mean().item(), 2))
 figures.table_of_facts(3)
 
 # %% [markdown]
-# After 1,000 steps, one head is behind four, with each of the three seeds: clearly with 32 units, and less with 128, the usual width. After 4,000 steps, one head with 128 units has caught up. So one head can be enough here, too, but four heads learn sooner, most clearly with a narrow hidden layer. The compared models have the same number of parameters, and learned from the same questions.
+# After 1,000 steps, one head is behind four with each of the three seeds: clearly with 32 units, and less with 128, the usual width. After 4,000 steps, one head with 128 units has caught up. One head can therefore be enough here as well, but four heads learn faster, most clearly with a narrow hidden layer. The compared models have the same number of parameters and learned from the same questions.
 #
-# ## Does a translator gain from more heads?
+# ## Does a translation model gain from more heads?
 #
-# Each layer of a Transformer that translates also has a wide hidden layer. We have trained small ones on 29,000 captions of photographs, with one, two, four and eight heads. Each has read the captions three times. The table shows their BLEU on 1,000 new captions, seed by seed. Is one number of heads the best with every seed?
+# In a Transformer that translates, each layer also has a wide hidden layer. We have trained small Transformers on 29,000 captions of photographs, with one, two, four and eight heads. The table shows their BLEU on 1,000 new captions, seed by seed. Is one number of heads the best for every seed?
 
 # %% tags=["nbval-check-output"]
 figures.table_of_bleu()
 
 # %% [markdown]
-# No. After three epochs, we see no clear gain from two or four heads, and with eight the mean is 0.4 lower. Perhaps each of the eight is too narrow. In the larger model of Vaswani et al. 2017, one head lost 0.9 BLEU against the best number of heads, and with too many heads the model became worse again. So our evidence for several heads is the task with facts: without a hidden layer, one head failed, and with a hidden layer, several heads learned sooner. Why one head is enough in the small translators, we have not tested.
+# No number of heads is the best for every seed. After three epochs, we see no clear gain from two or four heads, and with eight the mean is 0.4 lower. Perhaps each of the eight is too narrow. In the larger model of Vaswani et al. (2017), one head lost 0.9 BLEU against the best number of heads, and with too many heads the model became worse again. Our evidence for several heads is therefore the task with facts: without a hidden layer, one head failed, and with a hidden layer, several heads learned faster. We have not tested why one head is enough in the small translation models.
 #
 # ## What do trained heads look at?
 #
-# In our small task, each head looked at a different pair. Do the heads of a translator look at different words, too? The course comes with a trained Transformer, which lesson 12 explains. Its encoder has three layers with four heads each, all counted from 0.
+# In our small task, each head looked at a different pair. Do the heads of a translation model also look at different words? The course comes with a trained Transformer, which lesson 12 explains. Its encoder has three layers with four heads each, all counted from 0.
 #
-# The picture shows what head 2 of layer 2, the last layer, does in one sentence. Its rows are queries. The text is cut into **tokens**: ▁ marks the beginning of a word, and the full stop has become two tokens, ▁ and the dot. In each row, a frame marks the token before. How much weight does it get? Move the sliders to see the other heads.
+# The plot shows the weights of head 2 in layer 2, the last layer, for one sentence. Its rows are queries. The text is cut into **tokens**: ▁ marks the beginning of a word, and the full stop has become two tokens, ▁ and the dot. In each row, a frame marks the token before. How much weight does it get? Move the sliders to see the other heads.
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")
@@ -453,15 +453,15 @@ head_explorer = figures.explore_heads(model, subwords, sentence)
 head_explorer
 
 # %% [markdown]
-# This head gives the token before 0.46 of its weight on average. But this is one sentence, and it may be chance. So the next picture shows the mean weight at each distance over 300 captions. The distance -1 is the token before. With equal weights on a caption of 15 tokens, each would get 0.07. The rest of each row lies further away. Which head looks most at the token *after*?
+# On average, this head gives 46% of its weight to the token before. But this is one sentence, and it may be chance, so the next plot shows the mean weight at each distance over 300 captions. The distance -1 is the token before. With equal weights on a caption of 15 tokens, each would get 0.07. The rest of each row is further away. Which head gives the most weight to the token *after*?
 
 # %%
 figures.show_weight_by_distance()
 
 # %% [markdown]
-# Head 1 of layer 2 gives 0.24 to the token after and 0.21 to the one after that. So it looks ahead, but not at one place. Head 2 of the same layer gives half of its weight to the token before. More exactly, it looks at that token's *place*: after two layers, the vector there also holds something of other tokens. So two heads of one layer look in opposite directions. Voita et al. 2019 found much sharper heads of this kind in larger models.
+# Head 1 of layer 2 gives 0.24 to the token after and 0.21 to the one after that: it looks ahead, but not at one place. Head 2 of the same layer gives half of its weight to the token before. More precisely, it looks at that token's *place*: after two layers, the vector there also contains something of other tokens. Two heads of one layer thus look in opposite directions. Voita et al. (2019) found much sharper heads of this kind in larger models.
 #
-# Does the translator need all of them? We have switched off each head alone, as we did above, and translated the 1,000 captions again. There are nine attentions with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Do the heads with a clear direction cost most?
+# Does the model need all heads? We have switched off each head alone and translated the 1,000 captions again. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Guess whether the heads with a clear direction cost most.
 
 # %%
 whole, lost = figures.bleu_lost_by_head()
@@ -472,19 +472,29 @@ print(f"{below_one.sum()} of the 36 heads: less than 1 BLEU is lost without it."
 figures.show_lost_bleu(lost)
 
 # %% [markdown]
-# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77, and head 3 of layer 1 costs 0.25. So a clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention to the source. This is one model and one set of captions, so small differences may be chance.
+# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77 BLEU, and head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
 #
-# For 21 of the 36 heads, less than 1 BLEU is lost. That does not show that we could leave out all of these together. If two heads do the same, each alone may not be missed, but both together may be.
+# For 21 of the 36 heads, less than 1 BLEU is lost. That does not show that we could leave out all of these heads together. If two heads do the same thing, the model may not miss either of them alone and still miss both together.
 #
-# ## So: why several heads?
+# ## Why several heads?
 #
-# Because one head makes only one weighted sum, and in a sum, several facts are mixed. Several heads keep them apart, if each has weights of its own. They cost no more parameters, but more weights, and each head is narrower.
+# One head computes only one weighted sum, in which several facts are mixed. Several heads keep the facts apart, if each has weights of its own. They need no more parameters, but they compute more weights, and each head is narrower.
 #
-# A hidden layer can also take the sum of one head apart. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer after 4,000, too. In a trained translator, some heads look in clearly different directions. But in a short training, more heads did not help our small translators.
+# A hidden layer can also separate the facts in the sum of one head. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer also after 4,000. In a trained translation model, some heads look in clearly different directions. In a short training run, however, more heads did not help our small models.
+#
+# ## Where you will meet this
+#
+# | here and in the paper | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- |
+# | D ($d_\text{model}$), H ($h$) | `embed_dim`, `num_heads` | `hidden_size`, `num_attention_heads` |
+# | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, 3D×D | `q_proj`, `k_proj`, `v_proj` (Llama) |
+# | $W^O$ | `out_proj` | `o_proj` |
+# | mask: True may be seen | `attn_mask`: True must not be seen | `attention_mask`: 1 may be seen |
+# | B T D | T B D, unless `batch_first=True` | B T D |
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("10.q1", ...)
@@ -504,11 +514,11 @@ check("10.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Why several heads? One head makes one weighted sum, in which facts are mixed. Several heads keep them apart, without further parameters, but each is narrower.
-# - After one head, a hidden layer can take facts apart, too. With three facts, four heads learned sooner.
+# - One head computes one weighted sum, in which facts are mixed. Several heads keep them apart without additional parameters, but each is narrower.
+# - After one head, a hidden layer can also take facts apart. With three facts, four heads learned faster.
 # - $W^O$ combines what the heads have found. In the mask of `nn.MultiheadAttention`, True means "must not be seen".
 # - What a head looks at can be measured over many sentences. A head that is not missed alone may still be needed together with others.
 #
 # **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
 #
-# **Next**: some heads look at the word before. But self-attention does not notice the order of words, so how can they? [Where does the order come from?](11_positions.ipynb)
+# **Next**: some heads look at the word before. But self-attention ignores the order of words, so how can they? [Where does the order come from?](11_positions.ipynb)

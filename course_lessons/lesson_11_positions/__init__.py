@@ -8,12 +8,12 @@ lesson = Lesson(
     question="Where does the order come from?",
     goals=(
         "show what a model without positions cannot tell apart",
-        "compute a sinusoidal vector for any position, and say what its fast and slow numbers are for",
-        "show that one matrix moves every position, and find the word before with it",
-        "turn queries and keys, so that positions enter their products only as a signed distance",
+        "compute a sinusoidal vector for any position and say what its fast and slow pairs are for",
+        "show that one matrix moves every position and find the word before with it",
+        "rotate queries and keys so that positions enter their products only as a signed distance",
         "say what learned, sinusoidal and rotary positions do beyond the trained lengths",
     ),
-    needs="lesson 09: self-attention does not notice order; lesson 10: heads",
+    needs="lesson 09: self-attention ignores order; lesson 10: heads",
     reading=50,
     runs="a minute",
 )

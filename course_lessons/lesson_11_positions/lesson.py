@@ -18,11 +18,11 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* have the same words, but not the same meaning. Lesson 09 showed that self-attention does not notice the order of the words: in another order, each word gets the same vector as before. So where can a model get the order from? We look at what is lost without it. Then we try four ways to bring it in, also in texts longer than those in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores the order of the words: however they are shuffled, each word gets the same vector as before. Where, then, can a model get the order from? We look at what is lost without it and then try four ways to provide it, including in texts longer than those in training.
 #
-# ## The same words in another order
+# ## The same words in a different order
 #
-# The course comes with a translator that is made of self-attention, a Transformer, which lesson 12 explains. To each word it adds a vector that depends on the word's **position**, the place where it stands. We let it translate two sentences with the same words. Then we set the vectors of all positions to zero. What will the two translations be without positions?
+# The course comes with a translation model that is built from self-attention: a Transformer, which lesson 12 explains. To each word it adds a vector that depends on the word's **position**, its place in the sentence. The model translates two sentences with the same words, first as it is and then with all position vectors set to zero. What will the translations be without positions?
 
 # %% tags=["nbval-check-output"]
 model, subwords = load_pretrained("transformer-en-de")
@@ -32,13 +32,13 @@ model.embedding.positions.zero_()
 print("without positions:", translate(model, subwords, texts))
 
 # %% [markdown]
-# Without positions, both sentences get the same translation. For the encoder they are the same words, each the same number of times.
+# Without positions, both sentences get the same translation: to the encoder they are the same words, each the same number of times.
 #
-# This model was trained with positions. Would a model that is trained without them find another way to the order?
+# This model was trained with positions. Would a model trained without them recover the order in some other way?
 #
 # ## A task in which order is everything
 #
-# We train small models of our own on a task in which only the order helps. A text consists of different words, written as numbers. Then one of them is repeated. **Which word comes next?** It should be the word that followed the first time. A model that finds it does **induction**.
+# We train small models on a task in which only the order helps. A text consists of different words, written as numbers, and then one of them is repeated. **Which word comes next?** It should be the word that followed the first time. A model that finds this word performs **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6
@@ -46,11 +46,11 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
     print("text:", text[:-1], "  again:", text[-1], "  next:", answer)
 
 # %% [markdown]
-# In the first text, 27 is repeated. The first time, 2 followed, so 2 is the answer. We count a text without its repeated word: this one has 6 words, and 7 positions.
+# In the first text, 27 is repeated; the first time, it was followed by 2, so 2 is the answer. We count a text without its repeated word: this one has 6 words and 7 positions.
 #
-# Two layers of self-attention can find it, if they know the order. In the first layer, each word looks at the word before it. So 2 looks at 27, and the vector of 2 then also says that it stands after 27. In the second layer, the last word, 27, looks for a word that stands after 27, and finds 2.
+# Two layers of self-attention can find the answer if they know the order. In the first layer, each word looks at the word before it: 2 looks at 27, and its vector then also says that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
 #
-# Our model has two such layers, each with one head. Every word keeps its vector and adds its context to it. Positions can come in at two places. The function `add` may change the vectors of the words, and the function `turn` may change the queries and keys. At first, both return what they get.
+# Our model has two such layers, each with one head, and every word keeps its vector and adds its context to it. Positions can enter in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both return their input unchanged.
 
 
 # %%
@@ -87,7 +87,7 @@ diagrams.positions(new=["added", "turned"])
 
 
 # %% [markdown]
-# We begin without positions. In training, the texts have 2 to 12 words. What share of the texts with 12 words will it get right?
+# We begin without positions, on training texts of 2 to 12 words.
 
 # %% tags=["nbval-check-output"]
 predict("11.blind", ...)
@@ -121,11 +121,11 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# Without positions, the model can only guess among the other words. This model has no other way to the order: as in lesson 09, the last word gets the same vector, in whatever order the others stand. A causal mask can show the order, too: the first word then sees one word, the second sees two, and so on (Haviv et al. 2022).
+# Without positions, the model can only guess among the other words. This model has no other way to recover the order: as in lesson 09, the last word gets the same vector, however the others are arranged. A causal mask can also reveal the order: the first word then sees one word, the second sees two, and so on (Haviv et al., 2022).
 #
 # ## One number for each position
 #
-# The simplest way to say where a word stands is a number. We add a tenth of the position, p / 10, to every number of the word's vector. The tenth keeps the numbers small. Is that enough?
+# The simplest way to say where a word is uses a single number. We add a tenth of the position, p / 10, to every entry of the word's vector; the tenth keeps the numbers small. Is one number enough?
 
 
 # %%
@@ -138,15 +138,15 @@ shares["one number"] = shares_right(trained(add=add_tenths))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# It is not. With one number, at most a quarter of the answers in texts of 12 words are right, and no more after 5,000 steps at rates of 0.002, 0.005 and 0.015. One reason lies in the scores. Adding p / 10 to every number of a word adds $\frac{p}{10} u$ to its key. Here $u$ is what the key matrix makes of a vector of ones. So a key $k$ becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
+# One number is not enough. In texts of 12 words, at most a quarter of the answers are right, and no more after 5,000 steps at learning rates of 0.002, 0.005 and 0.015. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
-# The position of the key appears only in the second part. The query has a position in it, too, but it is the same for all keys. So the second part is a straight line in p, and largest at one of its ends. For a word in the middle of a text, this is not the word before.
+# The position of the key appears only in the second term. The query also contains a position, but it is the same for all keys. The second term is therefore a straight line in p, which is largest at one of its ends. For a word in the middle of a text, that end is not the word before.
 #
 # ## A vector for each position
 #
-# So we give each position a vector of its own. Then the score can be highest at any position, if the query points in the direction of that position's vector. The vectors can be learned, like those of the words: these are **learned positions**. For how many texts of 12 words will the answer be right?
+# We therefore give each position a vector of its own. The score can then be highest at any position, if the query points in the direction of that position's vector. The vectors can be learned in the same way as word vectors: these are **learned positions**. For how many texts of 12 words will the answer be right?
 
 
 # %%
@@ -163,15 +163,15 @@ shares["learned positions"] = shares_right(trained(add=LearnedPositions()))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# With learned positions, nearly all answers are right. But there are vectors for 13 positions only. Can we also *compute* a vector for any position?
+# With learned positions, nearly all answers are right. But there are vectors for only 13 positions. Can we also *compute* a vector for any position?
 #
 # ## A clock for each pair of dimensions
 #
-# Vaswani et al. 2017 divide the D dimensions into pairs. Each pair is like the hand of a clock. From each position to the next, pair i turns by the angle $1 / 10000^{2i/D}$, so each hand has its own speed. The two numbers of pair i are the sine and the cosine of the hand's angle:
+# Vaswani et al. (2017) divide the D dimensions into pairs, and each pair is like the hand of a clock. From each position to the next, pair i turns by the angle $1 / 10000^{2i/D}$, so each hand has its own speed. The two entries of pair i are the sine and the cosine of the hand's angle:
 #
 # $$P_{p,\,2i} = \sin\frac{p}{10000^{2i/D}} \qquad P_{p,\,2i+1} = \cos\frac{p}{10000^{2i/D}}$$
 #
-# These vectors are called **sinusoidal positions**. Calculate the four numbers for D = 4 and p = 1 on paper. You need $\sin 1 = 0.841$ and $\cos 1 = 0.540$. For the small angle 0.01, the sine is about 0.01 and the cosine about 1.
+# These vectors are called **sinusoidal positions**. Work out the four entries for D = 4 and p = 1 on paper, with $\sin 1 = 0.841$ and $\cos 1 = 0.540$. For the small angle 0.01, the sine is about 0.01 and the cosine about 1.
 
 
 # %% tags=["nbval-check-output"]
@@ -188,27 +188,27 @@ def sinusoidal_positions(length, D):
 print(sinusoidal_positions(length=3, D=4))
 
 # %% [markdown]
-# In the row of position 1, pair 0 has turned by 1 / 10000⁰ = 1, and pair 1 by 1 / 10000^(2/4) = 0.01.
+# In the row for position 1, pair 0 has turned by 1 / 10000⁰ = 1 and pair 1 by 1 / 10000^(2/4) = 0.01.
 #
-# Here are four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. They start at the right and turn counter-clockwise, not like those of a real clock. The tip of a hand shows both numbers: the cosine is how far it is to the right, and the sine is how far up. Move the slider. At which position has pair 0 first passed a full turn, and how far has pair 12 turned by then?
+# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a real clock, ours start at the right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first passed a full turn, and what is the angle of pair 12?
 
 # %%
 figures.clocks()
 
 # %% [markdown]
-# At position 7, pair 0 has passed a full turn, and pair 12 has turned by only 0.22. A fast hand tells neighbours apart, but it comes round again, so some far positions look alike. A slow hand tells near from far, but hardly tells neighbours apart. So we need both, as a clock needs hands for seconds and for hours.
+# At position 7, pair 0 has passed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbours apart, but it comes round again, so some distant positions look alike. A slow hand tells near from far but hardly tells neighbours apart. We therefore need both, as a clock needs hands for seconds and for hours.
 #
 # ## How can a head find the word before?
 #
-# In our task, the first layer has to look at the word before, as a head did in lesson 10. How can it, with sinusoidal positions? From one position to the one before, a hand turns back by the same angle $\delta$, wherever it stands. You may know the formulas for that from school:
+# In our task, the first layer has to look at the word before, as a head did in lesson 10. From one sinusoidal position to the one before, a hand turns back by the same angle $\delta$, whatever its angle is. From school, you may know:
 #
 # $$\sin(a - \delta) = \sin a \cos\delta - \cos a \sin\delta \qquad \cos(a - \delta) = \cos a \cos\delta + \sin a \sin\delta$$
 #
-# So each pair is multiplied by a block of four numbers, the same for every position:
+# Each pair is therefore multiplied by a block of four numbers, the same for every position:
 #
 # $$\big(\sin(a - \delta),\; \cos(a - \delta)\big) = \big(\sin a,\; \cos a\big) \begin{pmatrix} \cos\delta & \sin\delta \\ -\sin\delta & \cos\delta \end{pmatrix}$$
 #
-# The matrix $M$ holds the blocks of all pairs. It moves *every* position back by one: $P_{p-1} = P_p M$. We build it for D = 4.
+# The matrix $M$, which has the blocks of all pairs on its diagonal, moves *every* position back by one: $P_{p-1} = P_p M$. We build it for D = 4.
 
 
 # %% tags=["nbval-check-output"]
@@ -230,28 +230,28 @@ print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# Now we can make such a head by hand, without training. The keys are the positions. The query of a word is its position, moved back by one, so it is equal to the key of the word before. All keys are equally long, so this key gets the highest score. Where will the weights lie?
+# Now we can build such a head by hand. The keys are the positions, and the query of a word is its position moved back by one, which is equal to the key of the word before. All keys have the same length, so this key gets the highest score. Where will the weights be?
 
 # %%
 P = sinusoidal_positions(length=7, D=64)  # T D
 M = one_back(D=64)
-sharper = 3  # in place of 1 / 64 ** 0.5, so that one position gets most of the weight
+sharper = 3  # instead of 1 / 64 ** 0.5, so that one position gets most of the weight
 scores = sharper * P @ M @ P.T  # T T: the queries P @ M times the keys P
 weights = scores.softmax(-1)
 plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
-# Each position gives most of its weight to the one before it. Position 0 has none before it, and looks at itself.
+# Each position gives most of its weight to the position before it, except position 0, which has none before it and looks at itself.
 #
 # **Your turn**: change the weights so that each position looks at the one *after* it. Which queries does the head need?
 #
 # <details><summary>Answer</summary>
 #
-# It needs the queries `P @ M.T`. The transposed matrix turns each pair the other way, so it moves every position forward by one.
+# It needs the queries `P @ M.T`. The transposed matrix turns each pair in the opposite direction, so it moves every position forward by one.
 #
 # </details>
 #
-# So a head *can* find the word before. Will a model with sinusoidal positions learn it in our task? Below the table are its weights for the first text from above, whose last word is 27 and whose answer is 2. Which layer looks at the word before, and where does the last word look in the other one?
+# A head *can* find the word before. Will a model with sinusoidal positions learn to do so? Below the table are its weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the word before, and where does the last word look in the other layer?
 
 
 # %%
@@ -259,37 +259,37 @@ def add_sinusoidal(x):  # B T D
     return x + sinusoidal_positions(length=x.shape[1], D=x.shape[2])  # B T D
 
 
-sinus = trained(add=add_sinusoidal)
-shares["sinusoidal positions"] = shares_right(sinus)
+sinusoidal_model = trained(add=add_sinusoidal)
+shares["sinusoidal positions"] = shares_right(sinusoidal_model)
 display(figures.last_two(shares, headings))
-figures.two_layers(sinus, words[0])
+figures.two_layers(sinusoidal_model, words[0])
 
 # %% [markdown]
-# Nearly all answers are right. In layer 0, each word but the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2. So in this text, the model takes the two steps that we expected. Olsson et al. 2022 found such pairs of heads in language models, and call the second one an **induction head**.
+# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2, so in this text the model takes the two steps that we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second one an **induction head**.
 #
 # ## Rotary positions
 #
-# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al. 2021), only distances count, whatever is learned. They are not added to the words. They turn the queries and the keys, as the hands of a clock turn. Each pair of numbers is an arrow in the plane: the first says how far it goes to the right, the second how far up.
+# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al., 2021), only distances count, whatever is learned. They are not added to the words but rotate the queries and the keys. Each pair of entries is an arrow in the plane, whose first entry points to the right and whose second points up.
 #
-# Each pair has its own speed $\theta$, as above. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow to the right, and $\theta = 1$. The query stands at 3 and the key at 1. What is the angle between the two after turning? And what is it if both stand ten positions further on?
+# Each pair has its own speed $\theta$, as above. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow to the right, and $\theta = 1$, with the query at position 3 and the key at position 1. What is the angle between the two after the rotation, and what is it if both are ten positions further on?
 
 # %%
 figures.arrows([(3, 1), (13, 11)])
 
 # %% [markdown]
-# At 3 and 1, the angle between them is 2 radians. At 13 and 11 both have turned by ten more, and the angle is still 2.
+# At 3 and 1, the angle between the arrows is 2 radians. At 13 and 11, both have turned by ten radians more, and the angle is still 2.
 #
-# The dot product of two arrows depends only on their lengths and on the angle between them. Before they turn, let the query have the length $r_q$ and the angle $\alpha$, and the key the length $r_k$ and the angle $\beta$. After turning, their product is
+# The dot product of two arrows depends only on their lengths and on the angle between them. Before the rotation, let the query have the length $r_q$ and the angle $\alpha$, and the key the length $r_k$ and the angle $\beta$. After the rotation, their product is
 #
 # $$r_q\, r_k \cos\big(\alpha - \beta + (m - n)\,\theta\big)$$
 #
-# So it depends on the positions only through $m - n$, the **signed distance**. A score adds up the products of all pairs, each with its own θ, so this holds for the score, too. The sign counts: a key one step before the query gets another product than a key one step after it, unless q and k point in the same or in opposite directions.
+# The product depends on the positions only through $m - n$, the **signed distance**. A score adds up the products of all pairs, each with its own θ, so the same is true of the score. The sign counts: a key one step before the query gets a different product from a key one step after it, unless q and k point in the same or opposite directions.
 #
-# Turning an arrow $(a, b)$ by an angle $\varphi$ gives
+# Rotating an arrow $(a, b)$ by an angle $\varphi$ gives
 #
 # $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
-# The function `turn` does this with all pairs. What are the two products of our arrows? You may need $\cos 2 = -0.416$.
+# The function `turn` rotates all pairs in this way. Work out the two products of our arrows; you may need $\cos 2 = -0.416$.
 
 
 # %%
@@ -314,20 +314,20 @@ for m, n in ((3, 1), (13, 11)):
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
 
 # %% [markdown]
-# Both products are cos 2 = -0.416. To look at the word before, a model has to learn, in some pairs, a key that is one step's angle ahead of the query. Then their product is largest there, at every position. In our model, `turn` now turns all queries and keys. Does this solve our task as well?
+# Both products are cos 2 = -0.416. To look at the word before, a model has to learn, in some pairs, a key that is one step's angle ahead of the query. Their product is then largest at the word before, at every position. In our model, `turn` now rotates all queries and keys. Does this also solve our task?
 
 # %%
 shares["rotary positions"] = shares_right(trained(turn=turn))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# Yes, with rotary positions nearly all answers are right. Many language models use them, such as Llama 3 (Grattafiori et al. 2024).
+# With rotary positions, nearly all answers are right as well. Many language models use them, such as Llama 3 (Grattafiori et al., 2024).
 #
 # ## What happens beyond the trained lengths?
 #
-# Three of our ways solve the task. But longer texts have positions that never occurred in training. Learned positions get more rows for this test, but these rows stay as random as they began. The others can be computed for any position, and Vaswani et al. 2017 hoped that sinusoidal ones would work in longer texts.
+# Three of our ways solve the task, but longer texts have positions that never occurred in training. For this test, learned positions get more rows, which keep their random initial values. The others can be computed for any position, and Vaswani et al. (2017) hoped that sinusoidal positions would work in longer texts.
 #
-# We have trained five models of each kind on texts of up to 12 words. What share of the texts with 24 words do those with sinusoidal positions get right? In the picture, the dotted line marks the longest texts of the training.
+# We have trained five models of each kind on texts of up to 12 words. In the plot, the dotted line marks the longest texts in training.
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
@@ -349,11 +349,11 @@ plots.curves(numbers, right, label, "share right", "", ax, known, legend="above"
 _ = ax.axvline(12, color="0.6", linestyle=":")
 
 # %% [markdown]
-# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words: 0.46, and 0.49 in a run of 5,000 steps. So in our task this hope did not come true: they are about as bad as learned ones. With rotary positions, far fewer answers are lost.
+# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words: 0.46, and 0.49 in a run of 5,000 steps. In our task, this hope did not come true: they are about as bad as learned positions. With rotary positions, far fewer answers are lost.
 #
-# In training, no answer stood after position 11. If only the later answers are lost, 11 of the 23 possible places stay right in texts of 24 words, and the grey line shows this share for each length. Learned and sinusoidal positions stay close to it. Are the late answers really the ones that are lost? We test `sinus`, a sixth model, from above.
+# In training, no answer was beyond position 11. If only the later answers are lost, 11 of the 23 possible places remain right in texts of 24 words; the grey line shows this share for each length. Learned and sinusoidal positions stay close to it. Are the late answers really the ones that are lost? We test `sinusoidal_model` from above, a sixth model.
 #
-# And are the sinusoidal positions themselves at fault? $M$ moves every position back by one, so our head by hand should work in longer texts, too. We put its attention weights in place of those of layer 0, and change nothing else. How many of the late answers will then be right?
+# Are the sinusoidal positions themselves at fault? $M$ moves every position back by one, so our handmade head should also work in longer texts. We replace the attention weights of layer 0 with the weights of that head and change nothing else. How many of the late answers will then be right?
 
 
 # %%
@@ -368,11 +368,11 @@ class HeadByHand(Reader):
 
 
 by_hand = HeadByHand(add=add_sinusoidal)
-by_hand.load_state_dict(sinus.state_dict())  # all that has been learned
+by_hand.load_state_dict(sinusoidal_model.state_dict())  # all learned parameters
 draw = torch.Generator().manual_seed(1)
 longer, answers = recall_next(500, 24, draw)  # B T, B
 is_answer = longer == answers[:, None]  # B T: compared with B 1
-stands_at = is_answer.int().argmax(1)  # B: the position of the first True
+answer_at = is_answer.int().argmax(1)  # B: the position of the first True
 parts = {"all": (1, 23), "at 1 to 8": (1, 8), "9 to 11": (9, 11), "12 to 23": (12, 23)}
 
 
@@ -380,28 +380,38 @@ def by_position(model):
     is_right = (model(longer).argmax(-1) == answers).float()  # B
     shares = []
     for first, last in parts.values():
-        there = (stands_at >= first) & (stands_at <= last)  # B
-        shares.append(is_right[there].mean())
+        in_part = (answer_at >= first) & (answer_at <= last)  # B
+        shares.append(is_right[in_part].mean())
     return shares
 
 
-rows = {"as trained": by_position(sinus), "layer 0 by hand": by_position(by_hand)}
+rows = {"as trained": by_position(sinusoidal_model)}
+rows["layer 0 by hand"] = by_position(by_hand)
 table(rows, list(parts), "share right, by the answer's position", digits=2)
 
 # %% [markdown]
-# As trained, the model loses nearly all of the late answers, and many of those at 9 to 11. With the head by hand, nearly all are right. So in this model, neither the positions nor layer 1 is at fault. What fails is where layer 0 looks. The likely cause is what it has never met: an answer after position 11, and words after position 12, at which it must not look.
+# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are right. In this model, neither the positions nor layer 1 is at fault: what fails is where layer 0 looks. The likely cause is what it never met in training: an answer after position 11, and words after position 12, at which it must not look.
 #
-# With rotary positions, the word before stands at the signed distance 1, at position 3 as well as at position 20. Layer 0 has met this distance in every text of the training. This may be why far fewer answers are lost, but we have not tested it.
+# With rotary positions, the word before is at the signed distance 1, at position 3 as well as at position 20. Layer 0 met this distance in every training text, which may be why far fewer answers are lost, but we have not tested it.
 #
-# In our task, layer 0 needs only this one distance. A language model needs many, and with rotary positions, too, it gets worse in texts longer than those of its training (Press et al. 2022).
+# In our task, layer 0 needs only this distance. A language model needs many, and even with rotary positions it gets worse in texts longer than its training texts (Press et al., 2022).
 #
-# ## So: where does the order come from?
+# ## Where does the order come from?
 #
-# We have to put it in, unless a causal mask shows it. Without positions, the translator gave both sentences the same translation, and our model could only guess. One number for each position was not enough. A vector for each, learned or sinusoidal, was enough. So were rotary positions, which turn the queries and keys. Beyond the trained lengths, they lost the fewest answers in our task.
+# We have to provide it, unless a causal mask reveals it. Without positions, the translation model gave both sentences the same translation, and our model could only guess. One number for each position was not enough, but a vector for each, learned or sinusoidal, was. Rotary positions were also enough, and beyond the trained lengths, they lost the fewest answers in our task.
+#
+# ## Where you will meet this
+#
+# | here | in papers | in Hugging Face's `transformers` |
+# | --- | --- | --- |
+# | `LearnedPositions` | learned positional embedding | `wpe` in `GPT2Model` |
+# | `sinusoidal_positions` | positional encoding | `MarianSinusoidalPositionalEmbedding`: all sines, then all cosines |
+# | `turn`, pairs of neighbours | RoPE | `apply_rotary_pos_emb`, pairs i and i + D/2 |
+# | base 10,000 | base | `rope_theta` |
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("11.q1", ...)
@@ -422,9 +432,9 @@ check("11.q5", ...)
 # ## Recap
 #
 # - Without positions and without a mask, self-attention cannot tell two orders of the same words apart.
-# - Sinusoidal positions are clocks. Fast pairs tell neighbours apart, and slow pairs tell near from far. One matrix moves every position back by one.
-# - Rotary positions turn queries and keys, so that a score depends on positions only through the signed distance m - n.
-# - In texts twice as long as in training, learned and sinusoidal positions lost more than half of the answers, and rotary ones far fewer.
+# - Sinusoidal positions are clocks, whose fast pairs tell neighbours apart and whose slow pairs tell near from far. One matrix moves every position back by one.
+# - Rotary positions rotate queries and keys, so that a score depends on positions only through the signed distance m - n.
+# - In texts twice as long as in training, learned and sinusoidal positions lost more than half of the answers, and rotary positions far fewer.
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #

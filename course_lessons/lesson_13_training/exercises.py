@@ -1,8 +1,8 @@
 # %% [markdown]
-# Four of these tasks belong to the heart of the lesson. You mend a schedule and a step of Adam, measure how far a smoothed loss is from the best one, and decide what runs with the same seeds show.
+# Four of these tasks are the core of the lesson: you fix a schedule and a step of Adam, measure the distance of a smoothed loss from the best one, and decide what runs with the same seeds show.
 #
-# The other four are optional, for those who want more. You fill batches by tokens, compute one step of attention with a cache, say how large the cache is, and write a test that finds wrong training loops. The letters:
-# B sentences, T words of a sentence, t words that are there already, D width of a word, H heads, d = D/H width of a head, V vocabulary.
+# The other four are optional, for readers who want more. You fill batches by tokens, compute one step of attention with a cache, say how large the cache is, and write a test that finds wrong training loops. The letters:
+# B sentences, T words in a sentence, t earlier words, D width of a word, H heads, d = D/H width of a head, V vocabulary.
 
 # %%
 import torch
@@ -13,7 +13,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 13.learning_rate
 #
-# In the schedule of the course's translators, the rate rises in a straight line to `highest` and then falls in a straight line. This version has two faults, and a model that trains with it learns all the same. Find them and mend them:
+# In the schedule of the course's translation models, the learning rate rises in a straight line to `highest` and then falls in a straight line. This version has two bugs, although a model that is trained with it still learns. Find and fix them:
 #
 # ```python
 # def learning_rate(step, steps, warmup, highest):
@@ -24,25 +24,25 @@ from course_utils import check, hint, progress, solution
 #
 # It should keep these promises:
 #
-# 1. Steps count from 1 to `steps`. During the warm-up the rate is proportional to the step.
-# 2. At step = warmup it is at its highest.
-# 3. Then it falls by the same amount with each step, and *would* be 0 one step after the last.
+# 1. Steps count from 1 to `steps`. During the warm-up, the rate is proportional to the step.
+# 2. At step = warmup, it is at its highest.
+# 3. Then it falls by the same amount at each step and *would* be 0 one step after the last.
 #
-# So every step moves the weights, also if `warmup` is `steps`. Return one number.
+# Every step therefore moves the weights, even if `warmup` is `steps`. Return one number.
 
 
 # %%
 def learning_rate(step, steps, warmup, highest):
-    """Return the rate of one step.
+    """Return the learning rate of one step.
 
     Args:
         step: its number, an int from 1 to steps.
-        steps: how many there are, an int.
-        warmup: how many of them the rate rises, an int from 1 to steps.
+        steps: how many steps there are, an int.
+        warmup: for how many of them the rate rises, an int from 1 to steps.
         highest: the highest rate, a number above 0.
 
     Returns:
-        The rate, a number.
+        The learning rate, a number.
 
     Example:
         >>> [learning_rate(step, 6, 3, 0.75) for step in range(1, 7)]
@@ -61,7 +61,7 @@ check("13.learning_rate", learning_rate)
 # %% [markdown]
 # ## 13.adam_step
 #
-# This step of Adam has faults. Its first step is nearly right, and from the second on it goes astray:
+# This step of Adam has bugs. Its first step is nearly right, but it goes wrong from the second step on:
 #
 # ```python
 # def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
@@ -71,13 +71,13 @@ check("13.learning_rate", learning_rate)
 #     return parameter - rate * m / (v + eps).sqrt(), m, v
 # ```
 #
-# Find them and mend them, so that it keeps these promises:
+# Find and fix them, so that it keeps these promises:
 #
 # 1. The $m$ and $v$ that are returned go into the next call. They are moving means that began with zeros.
-# 2. If a number has the same gradient $g \ne 0$ at steps 1, 2, 3, …, each step moves it against $g$ by $\text{rate} \cdot |g| / (|g| + \varepsilon)$.
-# 3. The tensors that are given stay unchanged.
+# 2. If a parameter has the same gradient $g \ne 0$ at steps 1, 2, 3, …, each step moves it against $g$ by $\text{rate} \cdot |g| / (|g| + \varepsilon)$.
+# 3. The input tensors stay unchanged.
 #
-# All of it happens number by number. Steps count from 1. Your result need not be differentiable.
+# Everything is computed element by element. Steps count from 1. Your result need not be differentiable.
 
 
 # %%
@@ -85,8 +85,8 @@ def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     """Take one step of Adam.
 
     Args:
-        parameter: a tensor of any shape, which all four share.
-        gradient: of the loss with respect to parameter.
+        parameter: a tensor of any shape, which the next three share.
+        gradient: the gradient of the loss with respect to parameter.
         m: the moving mean of the gradients so far.
         v: the moving mean of their squares so far.
         step: t, an int from 1 on.
@@ -118,20 +118,20 @@ check("13.adam_step", adam_step)
 # %% [markdown]
 # ## 13.label_smoothing_loss
 #
-# A smoothed loss never reaches 0, so it does not tell how much a model could still gain. This measure does: how far is the loss above the **lowest** that any logits could reach with this smoothing and this vocabulary?
+# A smoothed loss never reaches 0, so it does not tell us how much a model could still gain. This measure does: the distance of the loss from the **lowest** that any logits could reach with this smoothing and this vocabulary.
 #
-# Write it: the mean smoothed loss over all tokens whose target is not `pad`, minus that lowest loss. Decide when the lowest loss is reached, and so how large it is. With $\varepsilon = 0.1$ and $V = 5$ it is 0.39, as in the lesson.
+# Write it: the mean smoothed loss over all tokens whose target is not `pad`, minus that lowest loss. Decide when the lowest loss is reached and therefore how large it is. With $\varepsilon = 0.1$ and $V = 5$ it is 0.39, as in the lesson.
 #
-# All V classes share the smoothing $\varepsilon$ = `smoothing`, padding's class too; `pad` is an id from 0 to V − 1, not always 0. There is at least one real token. You may use `torch.nn.functional.cross_entropy` with `label_smoothing` and `ignore_index`.
+# All V classes share the smoothing $\varepsilon$ = `smoothing`, including the class of padding; `pad` is an id from 0 to V − 1, not always 0. There is at least one real token. You may use `torch.nn.functional.cross_entropy` with `label_smoothing` and `ignore_index`.
 
 
 # %%
 def label_smoothing_loss(logits, target, smoothing, pad):
-    """Return how far the mean smoothed loss of the tokens is above the lowest possible one.
+    """Return the mean smoothed loss of the tokens minus the lowest possible one.
 
     Args:
         logits: B×T×V.
-        target: the ids of the right words, B×T, with `pad` where there is no word.
+        target: the ids of the correct words, B×T, with `pad` where there is no word.
         smoothing: ε, a number from 0 up to, but not, 1.
         pad: the id of padding.
 
@@ -146,7 +146,7 @@ def label_smoothing_loss(logits, target, smoothing, pad):
     ### BEGIN SOLUTION
     V = logits.shape[-1]
     loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad, label_smoothing=smoothing)
-    # The lowest loss is that of logits that give just what is asked for: to the right word, and to each other one.
+    # The lowest loss belongs to logits that give exactly what is asked for, to the right word and to each other word.
     right, rest = logits.new_tensor([1 - smoothing + smoothing / V, smoothing / V])
     return loss - torch.special.entr(right) - (V - 1) * torch.special.entr(rest)
     ### END SOLUTION
@@ -160,20 +160,20 @@ check("13.label_smoothing_loss", label_smoothing_loss)
 #
 # *This exercise is optional.* It is practice in Python, and nothing later needs it.
 #
-# In a batch, every sentence is padded to the longest one. So sentences of similar length should share a batch.
+# In a batch, every sentence is padded to the longest one, so sentences of similar length should share a batch.
 #
-# Go through the sentences from the shortest to the longest; those of the same length keep the order in which they are given. Put each one into the current batch, unless the **number of sentences times the longest sentence** would then exceed `limit`. In that case close the batch, and begin a new one with this sentence. Return the batches in the order in which they are filled, each a list of indices into `lengths`.
+# Go through the sentences from the shortest to the longest; sentences of the same length stay in the order given. Put each sentence into the current batch, unless the **number of sentences times the length of the longest** would then exceed `limit`. In that case, close the batch and begin a new one with this sentence. Return the batches in the order in which they are filled, each as a list of indices into `lengths`.
 #
-# Without any sentence, return an empty list. If a sentence is longer than `limit`, raise a `ValueError`. Leave `lengths` unchanged.
+# If there are no sentences, return an empty list. If a sentence is longer than `limit`, raise a `ValueError`. Leave `lengths` unchanged.
 
 
 # %%
 def token_batches(lengths, limit):
-    """Put sentences of like length into batches of at most so many tokens.
+    """Put sentences of similar length into batches of at most `limit` tokens.
 
     Args:
         lengths: a list of ints, the number of tokens of each sentence.
-        limit: an int, the most tokens of a batch, with padding.
+        limit: an int, the maximum number of tokens in a batch, including padding.
 
     Returns:
         A list of batches, each a list of indices.
@@ -204,17 +204,17 @@ check("13.token_batches", token_batches)
 # %% [markdown]
 # ## 13.paired_difference
 #
-# A model was trained with several seeds, then again with one thing changed. `plain` and `changed` map seeds to results, where higher is better. The dicts may have different orders, and some seeds may be in only one of them; at least one seed is in both.
+# A model was trained with several seeds and then again with one thing changed. `plain` and `changed` map seeds to results, where higher is better. The dicts may have different orders, and some seeds may be in only one of them; at least one seed is in both.
 #
 # Over the seeds that are in both, return two numbers:
 #
 # - what the change gains on average;
-# - a verdict: `1` if it helps with every seed, `-1` if it harms with every seed, else `0`. It is also `0` where chance would give equal signs, all above 0 or all below 0, more often than once in 16 times. A difference of 0 has no sign.
+# - a verdict: `1` if the change helps with every seed, `-1` if it harms with every seed, and `0` otherwise. The verdict is also `0` where chance would give equal signs, all above 0 or all below 0, more often than one time in 16. A difference of 0 has no sign.
 
 
 # %%
 def paired_difference(plain, changed):
-    """Say what a change gains, and whether all seeds agree.
+    """Say what a change gains and whether all seeds agree.
 
     Args:
         plain: a dict of seeds (ints) and results (numbers).
@@ -244,9 +244,9 @@ check("13.paired_difference", paired_difference)
 #
 # *This exercise is optional.*
 #
-# In lesson 12, the decoder read all its words again at each step. But in causal self-attention, no word sees a later one, so the keys and values of earlier words never change. A decoder can keep them in a **cache**, and project only the newest word. `x` holds one new word for each sentence, `keys` and `values` those of the $t$ words before it, projected and cut into heads; $t$ may be 0.
+# In lesson 12, the decoder read all its words again at each step. But in causal self-attention, no word sees a later one, so the keys and values of earlier words never change. A decoder can keep them in a **cache** and project only the newest word. `x` contains one new word for each sentence; `keys` and `values` belong to the $t$ words before it, projected and split into heads; $t$ may be 0.
 #
-# Project the new word, put its key and value **after** those in the cache, and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` hold the blocks for queries, keys and values; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
+# Project the new word, put its key and value **after** the ones in the cache and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` contain the blocks for queries, keys and values; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
 #
 # Return the output, and all keys and values as new tensors.
 
@@ -257,8 +257,8 @@ def cached_step(x, keys, values, in_weight, in_bias, out_weight, out_bias):
 
     Args:
         x: the new word of each sentence, B×1×D.
-        keys: of the words before it, B×H×t×d with D = H · d; t may be 0.
-        values: likewise, B×H×t×d.
+        keys: the keys of the words before it, B×H×t×d with D = H · d; t may be 0.
+        values: their values, B×H×t×d.
         in_weight: 3D×D.
         in_bias: 3D.
         out_weight: D×D.
@@ -295,9 +295,9 @@ check("13.cached_step", cached_step)
 #
 # *This exercise is optional.* How much memory does a cache take?
 #
-# A Transformer translates `sentences` at the same time, each with `source` tokens, and its decoder has read `written` tokens of each translation. The decoder has `layers` layers of the width `width` with `heads` heads, and a number takes `bytes_each` bytes.
+# A Transformer translates `sentences` at the same time, each with `source` tokens, and its decoder has read `written` tokens of each translation. The decoder has `layers` layers of width `width` with `heads` heads, and a number takes `bytes_each` bytes.
 #
-# Return how many bytes the keys and values take that the *next* step needs and that need not be computed again. Each layer attends to what has been written and to the source; think of both. Is there an argument that does not matter?
+# Count the keys and values that the *next* step needs and that need not be computed again, and return their size in bytes. Each layer attends to what has been written and to the source; think of both. Is there an argument that does not matter?
 
 
 # %%
@@ -306,12 +306,12 @@ def cache_bytes(sentences, layers, width, heads, source, written, bytes_each):
 
     Args:
         sentences: how many are translated at the same time.
-        layers: of the decoder.
+        layers: the number of decoder layers.
         width: D, a multiple of heads.
-        heads: H, of each attention.
+        heads: H, the heads of each attention layer.
         source: the tokens of each source, padding included.
         written: the tokens that the decoder has read so far, BOS included; may be 0.
-        bytes_each: of one number.
+        bytes_each: the bytes of one number.
 
     Returns:
         The bytes, an int.
@@ -332,12 +332,12 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## When the loss falls all the same
 #
-# A training loop with a mistake in it often runs on, and its loss may fall all the same. It falls a little more slowly, or not quite as far. Nobody notices this, unless somebody compares what comes out with what should come out.
+# A training loop with a mistake often keeps running with a falling loss, which may fall only a little more slowly or not quite as low. Nobody notices this without comparing the result with the result that it should have.
 
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# *This exercise is optional*, and the longest of this lesson.
+# *This exercise is optional* and the longest in this lesson.
 #
 # A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all promises:
 #
@@ -357,10 +357,10 @@ def catch_wrong_step(train):
     Args:
         train: a function (model, weights, batches, held_out, rate, clip) → list of weights, list of losses, which may be wrong
             and may raise. `weights` is a list of float32 tensors, with numbers of about 1. `held_out` and each batch in the list
-            `batches` hold what your model reads: tensors or numbers. `rate` is above 0 and at most 1, `clip` above 0.
+            `batches` contain what your model reads: tensors or numbers. `rate` is above 0 and at most 1, `clip` above 0.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if the loop is right, False if it is wrong.
 
     Example:
         >>> catch_wrong_step(lambda model, weights, batches, held_out, rate, clip: (weights, [0.0 for batch in batches]))
@@ -414,4 +414,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("13.cached_step")` gives the next hint, and `solution("13.cached_step")` shows a solution after a try.
 #
-# Next, lesson 14: where a network should look next in a picture.
+# Next, lesson 14: where in a picture should a network look next?

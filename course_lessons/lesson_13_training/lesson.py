@@ -29,11 +29,11 @@ torch.set_num_threads(1)  # the tensors are small: more threads would wait
 # %% [markdown]
 # In lesson 12, a small Transformer learned an invented language in 200 steps. The course also has a Transformer that translates real captions of photographs from English to German. How was it trained, and what does it know?
 #
-# We take training apart with small models that learn in seconds, and then test what the translator knows.
+# We take training apart with small models that learn in seconds, and then test what the translation model knows.
 #
 # ## What does training change?
 #
-# The course's translator was trained on 29,000 captions. It reads and writes **subwords**, which are words and pieces of rare words. Beside it, we put a model of the same size with random weights. What does each of them make of a caption?
+# The course's translation model was trained on 29,000 captions. It reads and writes **subwords**, which are words and pieces of rare words. We compare it with a model of the same size that has random weights.
 
 # %%
 translator, subwords = load_pretrained("transformer-en-de")
@@ -47,19 +47,19 @@ print("untrained:", translate(untrained, subwords, captions))
 print("trained:  ", translate(translator, subwords, captions))
 
 # %% [markdown]
-# The model with random weights repeats pieces of words. The trained one translates the caption correctly, and differs in nothing but its weights.
+# The model with random weights repeats pieces of words. The trained model translates the caption correctly, and it differs in nothing but its weights.
 #
-# The translator has read its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. We have trained it once more, and after each reading measured its loss and its BLEU, on 1,014 new captions and on as many that it reads. Does it get better at both?
+# The translation model has seen its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. We have trained it once more and measured its loss and its BLEU after each epoch, on 1,014 new captions and on as many training captions. Does it get better at both?
 
 # %%
 figures.draw_passes()
 
 # %% [markdown]
-# It gets better at both, and most in the first readings. But the two drift apart: in the end it has [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions, and of 41 on those that it reads. We come back to this difference.
+# The model gets better at both, and most in the first epochs. But the two drift apart: in the end it has [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions. We come back to this difference.
 #
 # ## What does one step do?
 #
-# Between random and trained weights there are 3,014 steps. In each of them, the model gets a **batch** of pairs and predicts each next word from the right words before it. An **optimizer** then moves the weights so that the loss falls. Which line computes the gradient, and which one moves the weights?
+# Between random and trained weights there are 3,014 steps. In each of them, the model gets a **batch** of pairs and predicts each next word from the correct words before it. An **optimizer** then moves the weights so that the loss falls. Find the line that computes the gradient and the line that moves the weights.
 
 
 # %%
@@ -71,11 +71,11 @@ def take_step(model, optimizer, loss):
 
 
 # %% [markdown]
-# `backward` computes the gradient, which says for each weight how the loss changes with it. `step` moves every weight, and the **learning rate** says how far. `zero_grad` deletes the gradient of the step before.
+# `backward` computes the gradient, which says for each weight how the loss changes with it. `step` moves every weight, by an amount that the **learning rate** controls. `zero_grad` deletes the gradient of the previous step.
 #
-# All four lines were in the loop of lesson 05, **clipping** among them: all gradients together are one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to the limit. One unusual batch therefore cannot move the weights far.
+# All four lines were in the loop of lesson 05, including **clipping**: all gradients together are one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to the limit. One unusual batch therefore cannot move the weights far.
 #
-# Calculate by hand, with a limit of 1: what becomes of the gradient [3, 4], and of [0.3, 0.4]?
+# Work out by hand, with a limit of 1, what becomes of the gradient [3, 4] and of [0.3, 0.4].
 
 # %% tags=["nbval-check-output"]
 weights = torch.zeros(2, requires_grad=True)
@@ -85,9 +85,9 @@ for gradient in ([3.0, 4.0], [0.3, 0.4]):
     print(gradient, "becomes", weights.grad)
 
 # %% [markdown]
-# The norm of [3, 4] is 5, so both numbers are divided by 5. The norm of [0.3, 0.4] is 0.5, which is below the limit, and nothing changes.
+# The norm of [3, 4] is 5, so both entries are divided by 5. The norm of [0.3, 0.4] is 0.5, which is below the limit, so nothing changes.
 #
-# To try such steps, we need something that is learned in seconds. We use the small world of lesson 12, with sentences of up to six words, and a Transformer with one layer on each side. It learns from 20,000 pairs, 64 at a step. Of 284 other pairs, half are for the final test. The other half are the **validation set**, by which we choose between rates, or between models.
+# To try such steps, we need a task that is learned in seconds. We use the invented language of lesson 12, with sentences of up to six words, and a Transformer with one layer on each side. It learns from 20,000 pairs in batches of 64. Of 284 other pairs, half are for the final test and half are the **validation set**, by which we choose between learning rates or between models.
 
 # %%
 pairs = small_world(20_000, seed=1, order="verb-last", longest=6)
@@ -131,11 +131,11 @@ def new_model(seed, dropout=0.0):
 
 
 # %% [markdown]
-# The simplest optimizer is stochastic gradient descent, **SGD**. It moves each weight θ by the rate times its gradient $g$:
+# The simplest optimizer is stochastic gradient descent, **SGD**. It moves each weight θ by the learning rate times the gradient $g$ of that weight:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot g$$
 #
-# We train one model with SGD for 100 steps, with a rate of 1. Then it predicts each word of the test sentences from the right words before it.
+# We train one model with SGD for 100 steps at a learning rate of 1. The model then predicts each word of the test sentences from the correct words before it.
 
 
 # %%
@@ -155,7 +155,7 @@ print(f"share of words right: {right:.2f}")
 # %% [markdown]
 # The model predicts about seven of ten words correctly.
 #
-# SGD has the same rate for all weights, but are their gradients equally large? We compare four matrices in a model that is not trained yet. The table shows the root mean square of each matrix's gradient, divided by that of the readout, the last matrix.
+# SGD has the same learning rate for all weights, but are their gradients equally large? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient, divided by the same number for the readout, the last matrix.
 
 # %%
 model = new_model(seed=0)
@@ -178,19 +178,19 @@ for name, matrix in matrices.items():
 table(rows, ["size of the gradient, readout = 1"])
 
 # %% [markdown]
-# The gradients differ widely: those of the encoder's query matrix are less than a hundredth of the readout's. So in its first step, SGD moves that matrix less than a hundredth as far. Would the model learn more if every weight moved equally far?
+# The gradients differ widely: the encoder's query matrix has a gradient of less than a hundredth of the readout's. In its first step, SGD therefore moves that matrix less than a hundredth as far as the readout. Would the model learn more if every weight moved equally far?
 #
-# ## How far should each weight move?
+# ## How much should each weight move?
 #
-# Most Transformers are trained with **Adam** (Kingma and Ba 2015). It divides the gradient of each weight by its usual size. It keeps two running means for each weight: $m$ of its gradients $g$, and $v$ of their squares. A new gradient counts a little, and earlier ones fade away:
+# Most Transformers are trained with **Adam** (Kingma and Ba, 2015), which divides the gradient of each weight by its usual size. For each weight, Adam keeps two running means: $m$ of its gradients $g$, and $v$ of their squares. A new gradient counts a little, and earlier ones fade away:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
 #
-# Usually β₁ is 0.9 and β₂ is 0.999. Both means begin at 0, so they are too small at first. If all gradients are $g$, then $m$ is 0.1 $g$ after one step, and 0.9 · 0.1 $g$ + 0.1 $g$ = 0.19 $g$ after two. After $t$ steps it is $(1 - \beta_1^t)\, g$. So Adam divides $m$ by $1 - \beta_1^t$, and $v$ by $1 - \beta_2^t$:
+# Usually β₁ is 0.9 and β₂ is 0.999. Both means begin at 0, so they are too small at first. If all gradients are $g$, then $m$ is 0.1 $g$ after one step, and 0.9 · 0.1 $g$ + 0.1 $g$ = 0.19 $g$ after two. After $t$ steps, it is $(1 - \beta_1^t)\, g$. This is why Adam divides $m$ by $1 - \beta_1^t$ and $v$ by $1 - \beta_2^t$:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The tiny number ε only prevents a division by 0. Take two weights with the gradients 4 and 0.01, and a rate of 0.1. SGD moves them by 0.4 and 0.001. How far does the first step of Adam move the second one?
+# The tiny number ε only prevents a division by 0. Take two weights with the gradients 4 and 0.01 and a learning rate of 0.1. SGD moves them by 0.4 and 0.001.
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -216,13 +216,13 @@ print("Adam:", by_adam[0], by_adam[1])
 reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weight
 
 # %% [markdown]
-# Adam's first step moves the second weight by 0.1, the rate itself. At the first step, $m / (1 - \beta_1)$ is $g$, and the root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the rate, unless its gradient is 0.
+# Adam's first step moves the second weight by 0.1, the learning rate itself. At the first step, $m / (1 - \beta_1)$ is $g$, and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0.
 #
-# The third weight shows what the mean $m$ is for. Its gradient changes its sign at the second step. Then $m$ is small beside the root of $v$, and Adam moves the weight by only 0.005.
+# The third weight shows what the mean $m$ is for. Its gradient changes sign at the second step, so $m$ is small compared with the square root of $v$, and Adam moves the weight by only 0.005.
 #
-# Does Adam learn more than SGD in 100 steps? And is the division the reason, or the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** has the mean alone: it moves by a running sum of gradients, ten times $m$. Adam with β₁ = 0 has the division alone, since its $m$ is the last gradient.
+# Does Adam learn more than SGD in 100 steps? And is the reason the division or the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** has only the mean: it moves by a running sum of gradients, ten times $m$. Adam with β₁ = 0 has only the division, because its $m$ is the last gradient.
 #
-# For each of the four, we chose the best of three rates by the validation set, and trained five models, with the seeds 0 to 4.
+# For each of the four, we chose the best of three learning rates on the validation set and trained five models, with seeds 0 to 4.
 
 
 # %%
@@ -258,15 +258,15 @@ print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 # %% [markdown]
 # The mean and the division each help alone, and Adam, which has both, learns the most. On average, it is a few hundredths ahead of the division alone, but not with every seed.
 #
-# Most large models are trained with **AdamW** (Loshchilov & Hutter 2019), which is Adam with one addition. Each step also makes every weight a little smaller (**weight decay**):
+# Most large models are trained with **AdamW** (Loshchilov & Hutter, 2019), which is Adam with one addition: each step also makes every weight a little smaller (**weight decay**).
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \lambda\, \theta$$
 #
 # A weight then stays large only if the loss keeps asking for it. With λ = 0, AdamW is Adam.
 #
-# ## Do the first steps need a smaller rate?
+# ## Do the first steps need a smaller learning rate?
 #
-# So far, the rate stayed the same. Most training runs have a **schedule**, which changes it from step to step. Ours multiplies the rate by two factors. One falls to a twentieth, as in lesson 05. The other rises to 1 in the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the rate highest?
+# So far, the learning rate stayed the same, but most training runs have a **schedule**, which changes it from step to step. Ours multiplies the learning rate by two factors. One falls to a twentieth, as in lesson 05; the other rises to 1 in the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the learning rate highest?
 
 
 # %%
@@ -288,9 +288,9 @@ for _ in range(100):
 plots.curves(range(100), {"learning rate": [rates]}, "step", "learning rate")
 
 # %% [markdown]
-# The rate is highest at step 20. What is the warm-up for? Two reasons are given. In the first steps, Adam's $v$ rests on few gradients and may be far off (Liu et al. 2020). And with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al. 2020).
+# The learning rate is highest at step 20. What is the warm-up for? Two reasons are given. In the first steps, Adam's $v$ is based on few gradients and may be far off (Liu et al., 2020). And with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020).
 #
-# Is it the post-norm that needs the warm-up? We have trained models of six layers on each side with pre-norm or post-norm, and with a warm-up of 200 steps or none. Their first weights are large. Which of these four ways fails?
+# Is it the post-norm that needs the warm-up? We have trained models of six layers on each side, all with large initial weights, with pre-norm or post-norm, and with a warm-up of 200 steps or none.
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -308,13 +308,13 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 
 # %% [markdown]
-# Post-norm without a warm-up fails in these 600 steps, with every seed. The other three ways learn the task. At a rate of 0.001, post-norm learns without one, too, with each of five seeds. Here it fails because of a high rate in the first steps, and a warm-up avoids this.
+# Post-norm without a warm-up fails in these 600 steps, with every seed, while the other three ways learn the task. At a learning rate of 0.001, post-norm also learns without a warm-up, with each of five seeds. Here it fails because of a high learning rate in the first steps, and a warm-up avoids this.
 #
 # ## What keeps a model from learning by heart?
 #
-# The translator has read each caption 11 times, and is better at these captions than at new ones. A model that reads the same sentences again and again may learn them by heart, and translate new ones badly, which is called **overfitting**. Two ingredients should prevent this.
+# The translation model has seen each caption 11 times and is better at these captions than at new ones. A model that sees the same sentences again and again may learn them by heart and translate new ones badly, which is called **overfitting**. Two ingredients should prevent this.
 #
-# The first is **dropout** (Srivastava et al. 2014). During training, it sets each number after an embedding or a sub-layer to 0 with a probability p. So the model cannot rely on any single number. What becomes of ten ones with p = 0.25?
+# The first is **dropout** (Srivastava et al., 2014). During training, it sets each number after an embedding or a sub-layer to 0 with a probability p, so the model cannot rely on any single number. What becomes of ten ones with p = 0.25?
 
 # %%
 torch.manual_seed(10)
@@ -326,11 +326,11 @@ dropout.eval()  # the model is used now
 print("in use:     ", dropout(ones))
 
 # %% [markdown]
-# Some of the ones become 0, and not the same ones each time. The others become 1 / 0.75 = 1.333, so that the mean stays about 1. When the model is used, dropout does nothing: `model.train()` turns it on, and `model.eval()` off.
+# Some of the ones become 0, and not the same ones each time, while the others become 1 / 0.75 = 1.333, so that the mean stays about 1. When the model is used, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
 #
-# The second ingredient is **label smoothing** (Szegedy et al. 2016). So far, the loss asked for a probability of 1 for the right word. So a model could lower its loss for ever by becoming more certain of the words that it has read. With smoothing, the right word should get 1 - ε, and then all V words, the right one too, share ε alike. With V = 5 and ε = 0.1, the right word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02. The smoothed loss is minus the sum of the logarithms of the model's probabilities, each multiplied by what is asked.
+# The second ingredient is **label smoothing** (Szegedy et al., 2016). So far, the loss asked for a probability of 1 for the correct word. A model could therefore lower its loss for ever by becoming more certain of the words it has seen. With smoothing, the correct word should get 1 - ε, and all V words, including the correct one, share ε equally. With V = 5 and ε = 0.1, the correct word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02. The smoothed loss is minus the sum of the logarithms of the model's probabilities, each multiplied by the probability that is asked for.
 #
-# One model predicts these numbers exactly, and another one is more certain of the right word. Which of them has the lower smoothed loss?
+# One model predicts exactly these probabilities, and a second model is more certain of the correct word. Guess which of them has the lower smoothed loss.
 
 # %% tags=["nbval-check-output"]
 models = {
@@ -345,11 +345,11 @@ for name, p in models.items():
     print(f"{name:13} smoothed loss {smoothed_loss:.2f}, plain loss {plain_loss:.2f}")
 
 # %% [markdown]
-# The model that predicts exactly what is asked has the lower smoothed loss, 0.39. No model has a lower one. So a smoothed loss never reaches 0, and must not be compared with a plain one, such as the loss in our first picture. In the plain loss, the more certain model is better.
+# The model that predicts exactly what is asked for has the lower smoothed loss, 0.39, and no model has a lower one. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss, such as the one in our first plot. By the plain loss, the more certain model is better.
 #
 # ## The whole loop
 #
-# Now we put all parts together. The loop must also notice when a model begins to learn by heart. It therefore computes a **validation loss** every 50 steps, with dropout off, and keeps a copy of the weights that had the lowest. Why not on the test set? The rest is the loop of lesson 05, with the new parts.
+# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to learn by heart. It therefore computes a **validation loss** every 50 steps, with dropout off, and keeps a copy of the weights with the lowest. Why not on the test set?
 
 
 # %%
@@ -395,7 +395,7 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
 # %% [markdown]
 # The lowest of several losses looks a little too good, which would spoil the test.
 #
-# This is the course's training loop from here on. Nothing in it belongs to translation, and you can copy it into a project of your own, without the bar. Here, it trains two models on only 300 pairs, 600 steps each. One has neither dropout nor weight decay, and the other one has both. What will the two losses of each model do?
+# This is the course's training loop from here on. Nothing in it is specific to translation, and you can copy it into a project of your own, without the bar. Here it trains two models on only 300 pairs, for 600 steps each: one has neither dropout nor weight decay, and the other has both. What will the two losses of each model do?
 
 
 # %%
@@ -423,9 +423,9 @@ print("neither:", words_right(plain))
 print("both:   ", words_right(careful))
 
 # %% [markdown]
-# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of the training, and then rises a little: the model learns by heart. With both, the validation loss falls much lower, and more of the test words are right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) did the same.
+# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of training and then rises a little: the model learns by heart. With both, the validation loss falls much lower, and more of the test words are right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) did the same.
 #
-# A model is kept for later by saving its weights. To load them, one builds the same model and puts them in:
+# To keep a model for later, we save its weights. To load them, we build the same model and put them in:
 
 # %% tags=["nbval-check-output"]
 with TemporaryDirectory() as folder:  # in a project: a folder that stays
@@ -440,9 +440,9 @@ print("the same loss:", same)
 # %% [markdown]
 # ## What is an ingredient worth?
 #
-# Does dropout make translations better? To find out, one trains with it and without, and changes nothing else (an **ablation**).
+# Does dropout make translations better? To find out, one trains with dropout and without it, and changes nothing else (an **ablation**).
 #
-# The course has done it with models of two layers on each side. They learned from 20,000 pairs of a small world, and read each pair 4 times. Are their translations of new sentences better with dropout or without?
+# We have done this with models of two layers on each side, trained on 20,000 pairs of an invented language for 4 epochs. Guess whether their translations of new sentences are better with dropout or without.
 
 
 # %% tags=["nbval-check-output"]
@@ -460,11 +460,11 @@ rows = {
 table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", digits=2)
 
 # %% [markdown]
-# These models are better without dropout, by 3 to 7 BLEU, with every seed. The first two rows alone hardly show this, because the seeds differ more than the rows. The last row has the **paired differences**: we subtract two runs with the same seed. They begin with the same weights, read the same batches, and differ in nothing but the dropout.
+# These models are better without dropout, by 3 to 7 BLEU, with every seed. The first two rows alone hardly show this, because the seeds differ more than the rows. The last row has the **paired differences**: we subtract two runs with the same seed. They begin with the same weights, see the same batches and differ in nothing but the dropout.
 #
-# All five differences have the same sign. Could that be chance? If dropout did nothing, each sign would be like the toss of a coin. With only three seeds, all signs would then be the same one time in 4. With five seeds, this happens one time in 16. That alone proves little, but the differences are also large, and none is near 0.
+# All five differences have the same sign. Could that be chance? If dropout did nothing, each sign would be like the toss of a coin. With only three seeds, all signs would then be the same one time in 4; with five seeds, this happens one time in 16. That alone proves little, but the differences are also large, and none is near 0.
 #
-# Now the models learn from only 1,500 pairs for as many steps, so they read each pair 53 times. What does dropout do then?
+# Now the models learn from only 1,500 pairs for as many steps, so they see each pair 53 times.
 
 # %% tags=["nbval-check-output"]
 predict("13.dropout", ...)
@@ -476,41 +476,41 @@ print(gained)
 reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 
 # %% [markdown]
-# With 1,500 pairs, dropout helps with every seed. The models know these pairs [by heart](../docs/measurements.md#what-each-part-of-the-training-is-worth), with dropout and without, but without it their translations of new sentences are worse.
+# With 1,500 pairs, dropout helps with every seed. The models know these pairs [by heart](../docs/measurements.md#what-each-part-of-the-training-is-worth), with and without dropout, but without it their translations of new sentences are worse.
 #
-# So the same ingredient can harm or help. An ablation shows what an ingredient is worth in its own setting, and no more.
+# The same ingredient can thus harm or help. An ablation shows what an ingredient is worth in its own setting, and no more.
 #
-# What is true of the course's translator? Its own loop is longer, with [another optimizer](../docs/translators.md#optimizers) for the matrices in its layers. It was trained again with one thing changed, each time with five seeds:
+# What is true of the course's translation model? Its own loop is longer, with [a different optimizer](../docs/translators.md#optimizers) for the matrices in its layers. We have trained it again with one thing changed, each time with five seeds:
 #
-# | row | the translator has | changed to |
+# | row | the translation model has | changed to |
 # | --- | --- | --- |
 # | no dropout | p = 0.1 | p = 0 |
-# | readout not tied | the embedding is also the readout (lesson 12) | a matrix of its own |
+# | readout not tied | the embedding is also the readout (lesson 12) | a separate matrix |
 # | no label smoothing | ε = 0.1 | ε = 0 |
-# | no warm-up | a rise over 5 % of the steps, then a fall | only the fall |
+# | no warm-up | a rise over 5% of the steps, then a fall | only the fall |
 # | batches at random | sentences of similar length in a batch | sentences of any length |
 #
-# If a change costs BLEU, then what was changed helps. Which of the five help?
+# If a change costs BLEU, then what was changed helps. Guess which of the five help.
 
 # %%
 rows = figures.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Three of the five help the translator: dropout, the tied readout and label smoothing. Without one of them it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. It does not seem to need its warm-up. Batches of similar length do not change its BLEU clearly, either, but they have less padding.
+# Three of the five help the translation model: dropout, the tied readout and label smoothing. Without one of them, it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up, nor do batches of similar length clearly change its BLEU, but they have less padding.
 #
-# ## What does the translator know?
+# ## What does the translation model know?
 #
-# It is better at captions that it has read than at new ones: what is hard for it in new ones? Perhaps it is rare words. We sort the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of captions *read in training* that have this word?
+# The model is better at training captions than at new ones. What makes new captions hard? Perhaps it is rare words. We sort the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of *training captions* that contain this word?
 
 # %% tags=["nbval-check-output"]
 columns = ["captions in the test set", "BLEU", "words in a caption"]
 table(figures.BY_RAREST_WORD, columns, corner="rarest word is in", digits=1)
 
 # %% [markdown]
-# The more captions have the rarest word, the higher the BLEU. It is 44.7 if the rarest word is in 100 captions or more, and 21.0 if it is in none. Captions with rare words are also longer, so rare words may not be the whole reason.
+# The more captions contain the rarest word, the higher the BLEU. It is 44.7 if the rarest word is in 100 captions or more, and 21.0 if it is in none. Captions with rare words are also longer, so rare words may not be the whole reason.
 #
-# Now we write sentences of our own, which are not among its captions. Which translations will be right?
+# Now we write sentences of our own, which are not among the training captions. Guess which translations will be correct.
 
 # %%
 texts = [
@@ -528,9 +528,9 @@ for word in ("elephants", "elephant", "?", "not"):
     print(f"captions with {word!r}: {figures.captions_with(word)}, read as {pieces}")
 
 # %% [markdown]
-# The first two translations are right. In the first, "trägt" (wears) stands at the end of its clause, as it must in German. In the second, "elephants" is translated, although only five captions contain this word. But 15 contain "elephant", whose first pieces are the same.
+# The first two translations are correct. In the first, "trägt" (wears) is at the end of its clause, as it must be in German. In the second, "elephants" is translated, although only five captions contain this word; but 15 contain "elephant", whose first pieces are the same.
 #
-# The last two are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this chance, or does the translator know German clauses better than "not"? We write 20 sentences of each kind. How many clauses end with "trägt", and how many sentences with "not" become negative?
+# The last two are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this chance, or does the model know German clauses better than "not"? We write 20 sentences of each kind.
 
 # %%
 people = ["A dog", "The man", "A woman", "A boy", "The girl"]
@@ -554,9 +554,9 @@ print("negative in German:", len(negative), "of", len(not_german))
 print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]))
 
 # %% [markdown]
-# In 16 clauses, "trägt" stands at the end, as it must. The other four avoid the clause with *mit Brille* (with glasses). With "plays" it fails: *Der Mann spielt Gitarre* says that the man plays guitar, and not that he is asleep. And none of the 20 sentences with "not" becomes negative.
+# In 16 clauses, "trägt" is at the end, as it must be. The other four avoid the clause with *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
 #
-# Is "not" too rare? It stands in 29 of the 29,000 captions, and people made 23 of these negative in German. 17 other words, such as "wetsuit" and "evening", stand in 29 captions, too. For each of these we have written two new sentences. In how many of the 34 is the word translated? We look for German stems of each.
+# Is "not" too rare? It occurs in 29 of the 29,000 captions, and people made 23 of these negative in German. 17 other words, such as "wetsuit" and "evening", also occur in 29 captions. For each of these we have written two new sentences. In how many of the 34 is the word translated? We look for German stems of each.
 
 # %%
 print("in 29 captions:", ", ".join(figures.AS_RARE_AS_NOT))
@@ -573,25 +573,36 @@ by_people, ours = figures.NEGATIVE_OF_29  # counted beforehand
 print(f"captions with 'not', negative by people: {by_people}, by translator: {ours}")
 
 # %% [markdown]
-# It translates nearly all of the other words, in sentences that it has not read. But of the 29 captions with "not", it makes only 4 negative, although it has read each of them 11 times. So rarity alone is not the reason, and we have not found the rest.
+# The model translates nearly all of the other words, in sentences that it has not seen. But of the 29 captions with "not", it makes only 4 negative, although it has seen each of them 11 times. Rarity alone is therefore not the reason, and we have not found the rest.
 #
-# **Your turn**: let a second translator, which has read the captions 51 times, translate `not_texts`. You load it with `load_pretrained("transformer-gpu-en-de")`. Does it know "not"?
+# **Your turn**: translate `not_texts` with a second translation model, which has seen the captions 51 times. You load it with `load_pretrained("transformer-gpu-en-de")`. Does it know "not"?
 #
 # <details><summary>Answer</summary>
 #
-# The second translator is better on all test sets, and makes none of the 20 sentences negative.
+# The second model is better on all test sets, but makes none of the 20 sentences negative.
 #
 # </details>
 #
-# ## So: how is it trained, and what does it know?
+# ## How is it trained, and what does it know?
 #
-# It is trained by a short loop. Each step draws a batch, computes the loss and its gradient, and moves the weights. What else helps has to be measured. The translator read its captions 11 times, with dropout, label smoothing and a tied readout. Each of these three was worth about one to three BLEU. About its warm-up the seeds disagree, and dropout harmed small models that read many pairs four times.
+# The model is trained by a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and moves the weights. What else helps has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each of which was worth about one to three BLEU. About its warm-up the seeds disagree, and dropout harmed small models that saw many pairs four times.
 #
-# The translator knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" stands in a German clause, but it has not learned every clause, nor "not". Rarity alone does not explain this: in new sentences, it translates nearly all of the other words that are as rare.
+# The model knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but it has not learned every clause, nor "not". Rarity alone does not explain this.
+#
+# ## Where you will meet this
+#
+# | here | in PyTorch | in Hugging Face's `TrainingArguments` |
+# | --- | --- | --- |
+# | `rate` | `lr` | `learning_rate` |
+# | `decay` | `weight_decay`, 0.01 by default in `AdamW` | `weight_decay`, 0 by default |
+# | `make_schedules` | `LinearLR` | `warmup_steps`, `lr_scheduler_type` |
+# | clipping | `clip_grad_norm_` | `max_grad_norm` |
+# | label smoothing | `label_smoothing` | `label_smoothing_factor` |
+# | `BestWeights` | none | `load_best_model_at_end` |
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("13.q1", ...)
@@ -611,12 +622,11 @@ check("13.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A training step draws a batch, computes the loss and its gradient, clips the gradient, and moves the weights by a rate.
-# - Adam divides the mean gradient of each weight by the root of its mean square, so the first step moves every weight by the rate, unless its gradient is 0.
-# - What an ingredient is worth is measured by paired differences of runs with the same seed. By chance five signs agree one time in 16, three one time in 4.
-# - The translator translates new captions, and is worse at rare words. It put the verb at the end in 16 of our 20 clauses, and negated none of our 20 sentences with "not".
+# - Adam divides the mean gradient of each weight by the root mean square of its gradients. The first step therefore moves every weight by the learning rate, unless its gradient is 0.
+# - What an ingredient is worth is measured by paired differences of runs with the same seed. By chance, five signs agree one time in 16, and three one time in 4.
+# - The translation model translates new captions but is worse at rare words. It put the verb at the end in 16 of our 20 clauses and negated none of our 20 sentences with "not".
 #
-# **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes), and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
+# **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes) and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #
 # **Exercises**: [open them](../exercises/13_training_exercises.ipynb)
 #

@@ -150,10 +150,10 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Let the model answer for itself: call it once, change the rows after some position t, call it again, and compare what comes out up to position t. A right model cannot have noticed. Then ask where a leak could hide: at which t, at which length, in which feature.",
+        "Let the model answer for itself: call it once, change the rows after some position t, call it again, and compare the outputs up to position t. In a correct model, they cannot have changed. Then ask where a leak could hide: at which t, at which length, in which feature.",
         (
-            "Take the rows 1, 2, 6 (one feature) and a model that subtracts the mean of all rows: the mean is 3, and out come -2, -1, 3. Change the last row to 9: the mean is 4, and out come -3, -2, 5. The first two have moved, so it leaks. A running mean gives 1, 1.5, 3 before and 1, 1.5, 4 afterwards: only the last has moved, which "
-            "may see the change."
+            "Take the rows 1, 2, 6 (one feature) and a model that subtracts the mean of all rows: the mean is 3, and the outputs are -2, -1, 3. Change the last row to 9: the mean is 4, and the outputs are -3, -2, 5. The first two have changed, so the model leaks. A running mean gives 1, 1.5, 3 before and 1, 1.5, 4 afterwards: only the last "
+            "output has changed, and it may see the change."
         ),
         "In a `try` that returns False on any exception: for T = 1, T = 5 and T = 12: x = random numbers T×4; before = model(x); for each t below T: changed = a copy of x with new random numbers in all rows after t; False unless the rows 0 to t of model(changed) are those of before, up to 1e-5. At the end: True.",
     ),
@@ -186,46 +186,46 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "It may be that you ask all outputs to stay as they are: those after t may move. Or that rows of x itself are overwritten, since `changed = x` makes no copy: write `x.clone()`. Or an error of the test's own, such as a wrong shape, ends in `except`, which returns False.",
+    "Perhaps you require all outputs to stay the same: the outputs after t may change. Or rows of x itself are overwritten, because `changed = x` makes no copy: write `x.clone()`. Or an error in the test itself, such as a wrong shape, ends in `except`, which returns False.",
 )
 
 
 _mistaken(
     "nothing_moves",
-    "Every model that gives finite numbers without an error passes your test. Change the rows after t, by new random numbers of about 1: a change of a millionth lies within what is allowed for rounding. And change them in a copy: after `changed = x` both names stand for the same rows, so write `x.clone()`.",
+    "Every model that gives finite numbers without an error passes your test. Replace the rows after t with new random numbers of about 1: a change of a millionth is within what is allowed for rounding. And change them in a copy: after `changed = x`, both names refer to the same rows, so write `x.clone()`.",
     change=lambda x, t, draw: x,
 )
 _mistaken(
     "runs_at_all",
-    "Every model that raises no error passes your test, even one that gives NaN. If you take gradients: they do not pass through these models. Change rows, call the model again, and compare what it returns.",
+    "Every model that raises no error passes your test, even one that gives NaN. If you use gradients: they do not pass through these models. Change rows, call the model again and compare its outputs.",
     same=lambda before, after: True,
 )
 mistakes_of_comparing(
     _mistaken,
     "model",
-    "Right models are refused whose last digits depend on later rows.",
+    "Your test rejects correct models whose last digits depend on later rows.",
     "Models that leak a little, by about a hundredth, pass your test",
     0.1,
 )
 _mistaken(
     "row_itself_changed",
-    "Your test refuses right models, since it changes row t and asks that row t stays as it is. A row may see itself: change the rows from t + 1 on.",
+    "Your test rejects correct models, because it changes row t and requires the output at row t to stay the same. A row may see itself: change the rows from t + 1 on.",
     change=lambda x, t, draw: _noise(x, t - 1, draw),
 )
 _mistaken(
     "other_way_round",
-    "Your test refuses right models, since it changes earlier rows and looks at later ones. Later rows may see earlier ones: change the rows after t, and compare those up to t.",
+    "Your test rejects correct models, because it changes earlier rows and looks at later outputs. Later rows may see earlier ones: change the rows after t and compare the outputs up to t.",
     change=lambda x, t, draw: torch.cat([torch.randn(t + 1, WIDTH, generator=draw), x[t + 1 :]]),
     shown=lambda t: slice(t + 1, None),
 )
 _mistaken(
     "cut_off",
-    "Your test refuses a right model that knows the length, because you leave out later rows instead of changing them. The output may depend on how many rows there are: keep the length.",
+    "Your test rejects a correct model that depends on the length, because you leave out later rows instead of changing them. The output may depend on how many rows there are: keep the length.",
     change=lambda x, t, draw: x[: t + 1],
 )
 _mistaken(
     "nan_behind",
-    "Right models are refused: you put NaN into later rows, and 0 times NaN is NaN, also where a mask gives the weight 0. Put random numbers there.",
+    "Your test rejects correct models: you put NaN into later rows, and 0 times NaN is NaN, even where a mask gives the weight 0. Put random numbers there.",
     change=lambda x, t, draw: torch.cat([x[: t + 1], torch.full((len(x) - t - 1, WIDTH), torch.nan)]),
 )
 
@@ -244,30 +244,30 @@ def _with(rows):
 
 _mistaken(
     "next_row_alone",
-    "Models that see the row after the next, and not the next, pass your test, since you change row t + 1 alone and look at row t alone. Change all rows after t, or compare all rows up to t.",
+    "Models that see the row after the next but not the next row pass your test, because you change only row t + 1 and look only at row t. Change all rows after t, or compare all rows up to t.",
     change=_with(lambda t, T: [t + 1] if t + 1 < T else []),
     shown=lambda t: slice(t, t + 1),
 )
 _mistaken(
     "last_row_alone",
-    "Models in which no row sees the last one pass your test, since you change the last row alone. Change all rows after t.",
+    "Models in which no row sees the last one pass your test, because you change only the last row. Change all rows after t.",
     change=_with(lambda t, T: [T - 1] if t + 1 < T else []),
 )
 _mistaken(
     "same_number_added",
-    "A model that normalises the next row before it looks at it passes your test: it does not notice when the same number is added to all features of a row. Put new random numbers there.",
+    "A model that normalises the next row before it looks at it passes your test: its output does not change when the same number is added to all features of a row. Put new random numbers there.",
     change=lambda x, t, draw: torch.cat([x[: t + 1], x[t + 1 :] + 1]),
 )
 _mistaken(
     "multiplied",
-    "A model that scales the next row to the same length before it looks at it passes your test: it does not notice when a row is multiplied by a number. Put new random numbers there.",
+    "A model that scales the next row to a fixed length before it looks at it passes your test: its output does not change when a row is multiplied by a number. Put new random numbers there.",
     change=lambda x, t, draw: torch.cat([x[: t + 1], 2 * x[t + 1 :]]),
 )
 
 
 _mistaken(
     "first_place_alone",
-    "Models in which the first row sees no later one and others do pass your test, since you try t = 0 alone. Try every t.",
+    "Models in which the first row sees no later row but other rows do pass your test, because you try only t = 0. Try every t.",
     places=lambda T: [0],
 )
 

@@ -20,7 +20,7 @@ task = Task(
     importance=3,
     minutes=15,
     hints=(
-        "Take one kind after another, and go through its code line by line. Which lines multiply? How often is a word multiplied by a matrix, and for how many pairs of words are d numbers multiplied? Then: what has to wait for what? And how many layers, or steps, until the first word has reached the last? The lesson's table of counts shows whether you have found all.",
+        "Go through the code of each kind line by line. Which lines multiply? How often is a word multiplied by a matrix, and for how many pairs of words are d numbers multiplied? Then: what has to wait for what? And how many layers, or steps, until the first word has reached the last? The lesson's table of counts shows whether you have found all.",
         (
             "Take n = 9 words of width d = 2, with k = 3 and radius 2. In self-attention three matrices of 2×2 meet 9 words: 108. There are 9·9 = 81 pairs, with 2 multiplications for the score and 2 for the weighted sum: 324, together 432. A recurrent layer multiplies 9 times by two matrices of 2×2: 72, in 9 steps. A convolution multiplies 3 words by a matrix at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
             "Restricted attention has the same projections and compares 9 words with 5 each, 45 pairs: 108 + 180 = 288. From the first word to the last there are 8 positions, and a layer bridges 2: its path is 4."
@@ -173,20 +173,20 @@ def _(kind, n, d, k, radius):
 
 LAYERS, QUOTIENT = "the number of layers", "the quotient, rounded up"
 task.changed_each(
-    ("logarithm_rounded_to_nearest", "Convolution: you round the logarithm to the nearest whole number. Round up: a part of a layer is a layer.", {LAYERS: lambda n, k: round(log(n, k))}),
+    ("logarithm_rounded_to_nearest", "Convolution: you round the logarithm to the nearest whole number. Round up: part of a layer counts as a layer.", {LAYERS: lambda n, k: round(log(n, k))}),
     ("logarithm_not_rounded", "Convolution: the logarithm is not rounded. Layers are whole: round up.", {LAYERS: lambda n, k: log(n, k)}),
-    ("natural_logarithm", "Convolution: you take the natural logarithm. A layer reaches k times as far as the one before, so the base is k.", {LAYERS: lambda n, k: ceil(log(n))}),
-    ("restricted_path_rounded_down", "Restricted: you round the quotient of positions and radius down, and then the layers do not suffice. Round up.", {QUOTIENT: lambda n, radius: (n - 1) // radius}),
-    ("restricted_path_rounded_to_nearest", "Restricted: you round the quotient of positions and radius to the nearest whole number. Round up: a part of a layer is a layer.", {QUOTIENT: lambda n, radius: round((n - 1) / radius)}),
+    ("natural_logarithm", "Convolution: you use the natural logarithm. Each layer multiplies the reach by k, so the base is k.", {LAYERS: lambda n, k: ceil(log(n))}),
+    ("restricted_path_rounded_down", "Restricted: you round the quotient of positions and radius down, which gives too few layers. Round up.", {QUOTIENT: lambda n, radius: (n - 1) // radius}),
+    ("restricted_path_rounded_to_nearest", "Restricted: you round the quotient of positions and radius to the nearest whole number. Round up: part of a layer counts as a layer.", {QUOTIENT: lambda n, radius: round((n - 1) / radius)}),
     ("restricted_path_not_rounded", "Restricted: the quotient of positions and radius is not rounded. Layers are whole: round up.", {QUOTIENT: lambda n, radius: (n - 1) / radius}),
-    ("multiplications_alone", "You return the number of multiplications alone. Return a tuple of three ints.", {"result": lambda multiplications, steps, path: multiplications}),
+    ("multiplications_alone", "You return only the number of multiplications. Return a tuple of three ints.", {"result": lambda multiplications, steps, path: multiplications}),
 )  # fmt: skip
 PROJECTIONS, ATTENDING = "the multiplications of the projections", "the multiplications of the attention"
 RECURRENT = "the multiplications of a recurrent layer"
 task.changed_each(
-    ("projections_left_out", "Attention: you leave out the projections. Three matrices of d×d make each word's query, key and value.", {PROJECTIONS: lambda n, d: 0}),
+    ("projections_left_out", "Attention: you leave out the projections. Three d×d matrices compute each word's query, key and value.", {PROJECTIONS: lambda n, d: 0}),
     ("one_projection", "Attention: you count one projection. There are three, for queries, keys and values.", {PROJECTIONS: lambda n, d: n * d * d}),
-    ("scores_alone", "Attention: you count the scores and not the weighted sums, or the other way round. For each pair of words both take d multiplications.", {ATTENDING: lambda pairs, d: pairs * d}),
+    ("scores_alone", "Attention: you count the scores but not the weighted sums, or vice versa. For each pair of words, both take d multiplications.", {ATTENDING: lambda pairs, d: pairs * d}),
     ("recurrent_one_matrix", "Recurrent: you count one matrix. A tanh cell has two, one for the word and one for the state.", {RECURRENT: lambda n, numbers: n * numbers}),
     (
         "as_the_table_says",
@@ -201,17 +201,17 @@ task.changed(
 )
 task.changed(
     "convolution_without_dilation",
-    "Convolution: you let each layer reach the same distance further, so that the path is n/k, rounded up. Here each layer reaches k times as far as the one before: look for the power of k that is at least n.",
+    "Convolution: in your count, each layer reaches the same distance further, so the path is n/k, rounded up. Here each layer multiplies the reach by k: look for the smallest power of k that is at least n.",
     {LAYERS: lambda n, k: ceil(n / k)},
 )
 task.changed(
     "logarithm_rounded_down",
-    "Convolution: you round the logarithm down, and then the layers do not suffice. Round up: with one word more than k, a second layer is needed.",
+    "Convolution: you round the logarithm down, which gives too few layers. Round up: with one word more than k, a second layer is needed.",
     {LAYERS: lambda n, k: floor(log(n, k))},
 )
 task.changed(
     "restricted_one_side",
-    "Restricted: you count the words on one side of each word. It sees as many on the other side, and itself.",
+    "Restricted: you count only the words on one side of each word. It sees as many on the other side, as well as itself.",
     {"the number of comparisons": lambda radius, n: radius * n},
 )
 task.changed(
@@ -221,12 +221,12 @@ task.changed(
 )
 task.changed(
     "steps_and_path_exchanged",
-    "The second number and the third are exchanged: first come the multiplications, then the steps one after another, then the longest path.",
+    "The second and third numbers are swapped: the multiplications come first, then the sequential steps, then the longest path.",
     {"result": lambda multiplications, steps, path: (multiplications, path, steps)},
 )
 task.changed(
     "self_and_recurrent_exchanged",
-    "Self-attention and the recurrent layer are exchanged: it is the recurrent layer that needs a step for each word.",
+    "Self-attention and the recurrent layer are swapped: it is the recurrent layer that needs a step for each word.",
     {"kind": lambda kind: {"self": "recurrent", "recurrent": "self"}.get(kind, kind)},
 )
 task.changed(

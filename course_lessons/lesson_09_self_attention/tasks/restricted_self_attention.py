@@ -22,12 +22,12 @@ task = Task(
     importance=3,
     minutes=20,
     hints=(
-        "How far is position j from position i? Compute that for all pairs, and compare it with the radius: that is a mask of T×T, the same for all sentences. The positions beyond the ends of a sentence are not in it at all, so nothing has to be padded. Which rows and which columns does a hub open, in its own sentence?",
+        "What is the distance between positions i and j? Compute it for all pairs and compare it with the radius: the result is a T×T mask, the same for all sentences. It does not contain positions beyond the ends of a sentence, so nothing has to be padded. Which rows and which columns does a hub open, in its own sentence?",
         (
             "Take three positions with the queries [1], [1], [1], the keys [0], [1.0986], [0] and the values [4], [8], [16], and a radius of 1. The scores are those of the keys: 0, 1.0986 and 0, with the exponentials 1, 3 and 1. The first position sees positions 0 and 1: its weights are 0.25 and 0.75, and its context is 0.25·4 + 0.75·8 = 7. "
             "The second sees all three, with the weights 0.2, 0.6 and 0.2: 0.2·4 + 0.6·8 + 0.2·16 = 8.8. The third sees positions 1 and 2: 0.75·8 + 0.25·16 = 10. That is without hubs. If the third is a hub, it sees all, and the first sees it too: all three contexts are 8.8."
         ),
-        "distance = |i - j| for all pairs of positions, T×T, from torch.arange with an axis more and without; open, B×T×T, is True where the distance is at most the radius, or the row's position is a hub, or the column's is; scores = query times key transposed, divided by the root of D; -inf where it is not open; softmax over the last axis; return the weights times value.",
+        "distance = |i - j| for all pairs of positions, T×T, from torch.arange with an axis more and without; open, B×T×T, is True where the distance is at most the radius, or the row's position is a hub, or the column's is; scores = query times key transposed, divided by the square root of D; -inf where it is not open; softmax over the last axis; return the weights times value.",
     ),
     partial=USUAL,
 )
@@ -118,19 +118,19 @@ task.changed_each(
     ("no_limit_on_the_right", f"On the right each position sees all, however far away. {BOTH_SIDES}", {DISTANCES: torch.neg}),
     (
         "right_end_left_out",
-        "The position that is `radius` away on the right is left out, and the one on the left is not. Note that a slice or a range ends before its second number: it has to be i + radius + 1.",
+        "The position that is `radius` away on the right is left out, but the one on the left is not. Note that a slice or a range ends before its second number, which has to be i + radius + 1.",
         {REACH: lambda distance, radius, *, done: (done[AHEAD] < radius) & (distance <= radius)},
     ),
-    ("itself_left_out", "No position sees itself in your answer. A position is 0 away from itself, and so in its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
+    ("itself_left_out", "No position sees itself in your answer. A position is 0 away from itself and therefore within its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
     (
         "radius_as_width",
         "You look at half of `radius` on each side. A radius reaches from the position itself to each side: `radius` positions on the left and as many on the right.",
         {"radius": lambda radius: radius // 2},
     ),
-    ("far_places_alone", "The mask is used the wrong way round: the positions in reach are hidden, and those that are farther away are seen.", {REACH: gt}),
+    ("far_places_alone", "The mask is inverted: the positions in reach are hidden, and the positions farther away are seen.", {REACH: gt}),
     (
         "circle",
-        "The neighbourhood goes round in a circle: positions at one end see those at the other. Beyond the ends there is nothing; `roll`, circular padding and negative positions come back at the other end.",
+        "The neighbourhood wraps around: positions at one end see positions at the other. Beyond the ends there is nothing; `roll`, circular padding and negative positions come back at the other end.",
         {DISTANCES: lambda ahead: torch.minimum(ahead.abs(), len(ahead) - ahead.abs())},
     ),
 )  # fmt: skip
@@ -140,8 +140,8 @@ task.changed_each(
 
 task.changed_each(
     ("hubs_unused", "The hubs have no effect: a hub sees all positions, and all positions see it.", {SEEN: left_out}),
-    ("hubs_see_alone", "A hub sees all positions in your answer, but they do not see it. Open its column, too: all positions see a hub.", {HUBS: lambda hub: hub[:, :, None]}),
-    ("hubs_are_seen_alone", "All positions see a hub in your answer, but it does not see them. Open its row, too: a hub sees all positions.", {HUBS: lambda hub: hub[:, None, :]}),
+    ("hubs_see_alone", "A hub sees all positions in your answer, but they do not see it. Also open its column: all positions see a hub.", {HUBS: lambda hub: hub[:, :, None]}),
+    ("hubs_are_seen_alone", "All positions see a hub in your answer, but it does not see them. Also open its row: a hub sees all positions.", {HUBS: lambda hub: hub[:, None, :]}),
     ("hubs_to_hubs", "Only hubs see a hub that is far away. `&` asks that both be hubs; one is enough: `|`.", {HUBS: lambda hub: hub[:, :, None] & hub[:, None, :]}),
     ("near_hubs_alone", "You join reach and hubs with `&`, so that positions without a hub see nothing. A position sees what is near, and also what a hub opens: `|`.", {SEEN: and_, "the weights": lambda masked: masked.softmax(-1).nan_to_num()}),
     ("near_hubs_alone_nan", "You join reach and hubs with `&`, so that positions without a hub see nothing, and the softmax of nothing but -inf is NaN. A position sees what is near, and also what a hub opens: `|`.", {SEEN: and_}),
@@ -162,7 +162,7 @@ def negative_start(query, key, value, radius, hub):
 
 
 @task.mistake(
-    "Beyond the ends of the sentence you pad with zeros, and these take part in the softmax: a key of zeros has the score 0, and exp(0) = 1 is a weight like any other. Leave these positions out, or put -inf in place of their scores."
+    "Beyond the ends of the sentence you pad with zeros, and these take part in the softmax: a key of zeros has the score 0, and exp(0) = 1 is a weight like any other. Leave these positions out, or replace their scores with -inf."
 )
 def zeros_beyond_the_ends(query, key, value, radius, hub):
     T = query.shape[1]
@@ -194,7 +194,7 @@ plus_infinity_mistakes(task, others="positions", softmax="the weights", zeros=No
 AFTERWARDS = {"the masked scores": left_out, "the weights": lambda scores, *, done: scores.softmax(-1) * done[SEEN]}
 task.changed(
     "masked_after",
-    "The mask comes after the softmax over the whole sentence, so the remaining weights no longer sum to 1. Take out the scores of positions that are too far away before the softmax.",
+    "The mask comes after the softmax over the whole sentence, so the remaining weights no longer sum to 1. Remove the scores of positions that are too far away before the softmax.",
     AFTERWARDS,
 )
 

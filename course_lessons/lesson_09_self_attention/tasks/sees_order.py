@@ -101,10 +101,10 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "A model that does not notice the order gives each row the same, wherever it stands. So put the rows in another order: what comes out has to be in that order, too, and otherwise unchanged.",
+        "A model that ignores the order gives each row the same output, wherever the row is. Put the rows in a different order: the outputs have to be in that order as well, and otherwise unchanged.",
         (
-            "Take the rows 1, 2, 6 (one feature). A model that subtracts the mean gives -2, -1, 3. In the order 6, 1, 2 it gives 3, -2, -1: the same numbers, in the new order, so it does not notice. A running mean gives 1, 1.5, 3 for the first order and 6, 3.5, 3 for the second, where 3, 1, 1.5 would be the first result in the new "
-            "order: it notices."
+            "Take the rows 1, 2, 6 (one feature). A model that subtracts the mean gives -2, -1, 3. In the order 6, 1, 2 it gives 3, -2, -1: the same numbers in the new order, so it ignores the order. A running mean gives 1, 1.5, 3 for the first order and 6, 3.5, 3 for the second, where 3, 1, 1.5 would be the first result in the new "
+            "order: it depends on the order."
         ),
         "For each T from 2 to 12, and for several orders = torch.randperm(T): x = random numbers T×4; compare model(x[order]) with model(x)[order], up to 1e-5; return True as soon as they differ. At the end: False.",
     ),
@@ -119,23 +119,23 @@ _mistaken = order_mistakes(
 )
 _mistaken(
     "outputs_not_reordered",
-    "Your test says True to models that do not notice the order, because you compare what comes out position by position. Each row takes what belongs to it along to its new position: put the outputs of the first call in the same order.",
+    "Your test returns True for models that ignore the order, because you compare the outputs position by position. Each row takes its output along to its new position: put the outputs of the first call in the same order.",
     follow=lambda before, order: before,
 )
 _mistaken(
     "reordered_twice",
-    "Your test says True to models that do not notice the order, because you put the outputs of the second call in the new order once more. They are in it already: `[order.argsort()]` puts them back, and `[order]` does so only where rows change places in pairs.",
+    "Your test returns True for models that ignore the order, because you apply the new order to the outputs of the second call again. They are already in it: `[order.argsort()]` puts them back, and `[order]` does so only where rows change places in pairs.",
     follow=lambda before, order: before[order.argsort()],
 )
 _mistaken(
     "sums_compared",
-    "Your test says False to models that notice the order, because you compare sums or means over all rows, and these may stay the same. Compare row by row.",
+    "Your test returns False for models that depend on the order, because you compare sums or means over all rows, and these may stay the same. Compare row by row.",
     same=lambda before, after: torch.allclose(before.sum(0), after.sum(0), atol=1e-4),
 )
 
 
 @task.mistake(
-    "Your test says True to models that do not notice the order of rows, because you put the columns in another order. Words are rows: x[order], and not x[:, order]."
+    "Your test returns True for models that ignore the order of rows, because you reorder the columns. Words are rows: x[order], not x[:, order]."
 )
 def columns_reordered(model):
     draw, order = torch.Generator().manual_seed(6), torch.tensor([2, 0, 3, 1])

@@ -22,13 +22,13 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Each word plays three parts: it asks, it is found, and it gives. Each part is the word's vector times a matrix of its own. What the words ask is compared with what they are found by, and the scores are divided by the root of the width of these two. Then each word sums what all words give. "
+        "Each word plays three parts: it asks, it is found, and it gives. Each part is the word's vector times a separate matrix. What the words ask is compared with what they are found by, and the scores are divided by the square root of the width of these two. Then each word sums what all words give. "
         "Where there is a mask, words that may attend to nothing need care.",
         (
             "Take two words [1, 0] and [0, 1] of width 2, weight_q = [[2], [0]], weight_k = [[0], [1.0986]] and weight_v = [[4], [8]]. The queries are 2 and 0, the keys 0 and 1.0986, the values 4 and 8. The width d of queries and keys is 1, so dividing by √1 changes nothing. The first word's scores are 2·0 = 0 and 2·1.0986 = 2.1972, their "
             "exponentials 1 and 9, its weights 0.1 and 0.9, and its context is 0.1·4 + 0.9·8 = 7.6. The second word scores 0 with both, so its weights are 0.5 and 0.5 and its context is 6. If the mask lets the second word attend to nothing, its context is 0."
         ),
-        "query, key, value = x times each of the three matrices; scores = query times key transposed, divided by the root of the query's width; -inf where the mask is False; softmax over the last axis; zeros where the "
+        "query, key, value = x times each of the three matrices; scores = query times key transposed, divided by the square root of the query's width; -inf where the mask is False; softmax over the last axis; zeros where the "
         "mask is False; return the weights times value.",
     ),
     partial=USUAL
@@ -147,7 +147,7 @@ EQUAL_WIDTHS = "Without that this runs only where D = d, and gives a wrong resul
 for name, sentence, parts in (
     ("query_not_projected", f"The queries are not projected: each word asks with its own vector. Multiply it by weight_q. {EQUAL_WIDTHS}", ["the queries"]),
     ("key_not_projected", f"The keys are not projected: each word is found by its own vector. Multiply it by weight_k. {EQUAL_WIDTHS}", ["the keys"]),
-    ("value_not_projected", "The values are not projected: you sum the words' own vectors. What a word gives is its vector times weight_v.", ["the values"]),
+    ("value_not_projected", "The values are not projected: you sum the words' own vectors. The value of a word is its vector times weight_v.", ["the values"]),
     ("nothing_projected", "No projection is used: this is attention of the plain words to one another.", ["the queries", "the keys", "the values"]),
 ):  # fmt: skip
     task.changed(name, sentence, dict.fromkeys(parts, left_out))
@@ -169,7 +169,7 @@ task.changed(
 scaling_mistakes(task, contexts="the product of weights and value")
 task.changed(
     "divided_by_root_of_D",
-    "You divide the scores by √D, the root of the words' width. Divide by √d: the scores are sums of d products, and d is the width of queries and keys.",
+    "You divide the scores by √D, the square root of the words' width. Divide by √d: the scores are sums of d products, and d is the width of queries and keys.",
     {"√d": lambda d, *, x: x.shape[2] ** 0.5},
 )
 
@@ -212,7 +212,7 @@ task.changed_each(
     ("causal_without_mask", "Where `mask` is None, no word attends to a later one in your answer. None allows everything: add no causal mask.", {"the scores": _causal}),
     (
         "always_causal",
-        "No word attends to a later one in your answer, with a mask and without. The mask alone says who may attend to whom, and None allows everything.",
+        "No word attends to a later one in your answer, with a mask and without. Only the mask says who may attend to whom, and None allows everything.",
         {"the scores": _causal, "mask": torch.tril},
     ),
     (
@@ -228,7 +228,7 @@ task.changed_each(
 WORDS = "the words without padding"
 task.changed(
     "garbage_times_zero",
-    "What is at padding may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of the words that attend to nothing and that nothing attends to, before you compute anything.",
+    "The numbers at padding may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep them out. Before you compute anything, replace with zeros the words that attend to nothing and that nothing attends to.",
     {WORDS: left_out},
 )
 
@@ -245,17 +245,17 @@ task.changed(
 )
 task.changed(
     "unseen_words_emptied",
-    "You put zeros in place of every word that nothing attends to. Such a word may still attend to others, and then it has to ask. Padding is only what attends to nothing as well.",
+    "You replace every word that nothing attends to with zeros. Such a word may still attend to others, and then it needs its query. Padding is only what attends to nothing as well.",
     {WORDS: lambda x, mask: x.masked_fill(~mask.any(1)[..., None], 0.0)},
 )
 task.changed(
     "words_that_see_nothing_emptied",
-    "You put zeros in place of every word that may attend to nothing. Others may still attend to it, and then it has something to give. Padding is only what nothing attends to as well.",
+    "You replace every word that may attend to nothing with zeros. Others may still attend to it, and then its value counts. Padding is only what nothing attends to as well.",
     {WORDS: lambda x, mask: x.masked_fill(~mask.any(2)[..., None], 0.0)},
 )
 task.changed(
     "zeros_into_the_context",
-    "The values are right, but the gradient is NaN: for a word that may attend to nothing the weights are NaN, and you put zeros into its context in the end. The backward pass still runs through these weights, and 0 times NaN is NaN. Put zeros into the weights, before they meet the values.",
+    "The values are right, but the gradient is NaN: for a word that may attend to nothing the weights are NaN, and you put zeros into its context in the end. The backward pass still runs through these weights, and 0 times NaN is NaN. Put zeros into the weights before they are multiplied by the values.",
     {
         ZEROS: left_out,
         "result": lambda context, *, mask: (
@@ -265,6 +265,6 @@ task.changed(
 )
 task.changed(
     "infinity_added",
-    "The values are right, but the gradient of a word that may attend to nothing is NaN: -inf is added to its scores, their softmax is NaN, and turning that into zeros afterwards does not reach the backward pass. Put -inf in place of the scores, with masked_fill or torch.where, and not on top of them.",
+    "The values are right, but the gradient of a word that may attend to nothing is NaN: -inf is added to its scores, their softmax is NaN, and turning that into zeros afterwards does not reach the backward pass. Replace the scores with -inf, using masked_fill or torch.where, instead of adding it to them.",
     {"the masked scores": lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)},
 )

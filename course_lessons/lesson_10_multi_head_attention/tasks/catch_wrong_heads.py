@@ -163,11 +163,9 @@ def _problem(query, key, value, in_weight, in_bias, out_weight, out_bias, heads,
     tensors = (query, key, value, in_weight, in_bias, out_weight, out_bias)
     for name, tensor in zip(names, tensors, strict=True):
         if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32 or not tensor.isfinite().all():
-            return f"Your test calls a candidate with a `{name}` that is not a float32 tensor of finite numbers. Candidates take such tensors alone."
+            return f"Your test calls a candidate with a `{name}` that is not a float32 tensor of finite numbers. Candidates accept only such tensors."
     if query.dim() != 3 or key.dim() != 3:
-        return (
-            "Your test calls a candidate with a `query` or a `key` that has not three axes. They are B×T×D and B×S×D."
-        )
+        return "Your test calls a candidate with a `query` or a `key` that does not have three axes. They are B×T×D and B×S×D."
     (B, T, D), S = query.shape, key.shape[1]
     shapes = ((B, T, D), (B, S, D), (B, S, D), (3 * D, D), (3 * D,), (D, D), (D,))
     for name, tensor, shape in zip(names, tensors, shapes, strict=True):
@@ -197,11 +195,11 @@ task = Task(
     minutes=30,
     offers=("models.minimal.multi_head_attention",),
     hints=(
-        "`reference` is right, so the work is in the inputs. Go through the promises and ask where it cannot be seen that one is broken: with a single head, with biases of zero, where query and key are as long, without a mask, where each word may attend to something. Then choose inputs that are none of these, and as few as you need.",
+        "`reference` is correct, so the work is in the inputs. For each promise, ask which inputs would hide that it is broken: a single head, biases of zero, a query as long as the key, no mask, a mask in which each word may attend to something. Then choose inputs that avoid all of these, and as few as you need.",
         (
-            "Take a candidate that divides by √D, with D = 4. With one head, d = 4, and it divides by 2 as it should: it looks right. With two heads, d = 2, it divides by 2 in place of 1.4142. And take one that forgets the biases: with biases of 0 it gives the same as the reference, however many heads there are."
+            "Take a candidate that divides by √D, with D = 4. With one head, d = 4, and it divides by 2 as it should, so it looks correct. With two heads, d = 2, but it divides by 2 instead of 1.4142. Now take a candidate that forgets the biases: with biases of 0, it gives the same result as the reference, however many heads there are."
         ),
-        "Make random numbers for B = 2, T = 3, S = 5, H = 3, D = 6, with biases that are not 0, and a random mask in which one row is False throughout. For two calls, with this mask and with None: right = reference(…); try: came = candidate(…); compare the shape and the numbers up to 1e-5; any exception: False.",
+        "Make random numbers for B = 2, T = 3, S = 5, H = 3, D = 6, with biases that are not 0, and a random mask in which one row is False throughout. For two calls, with this mask and with None: right = reference(…); try: result = candidate(…); compare the shapes and the numbers up to 1e-5; any exception: False.",
     ),
 )
 
@@ -258,7 +256,7 @@ _mistaken = mistakes_of_tests(task, _test, "candidate")
 mistakes_of_comparing(
     _mistaken,
     "candidate",
-    "Right candidates whose last digits differ from the reference's are refused.",
+    "Your test rejects correct candidates whose last digits differ from the reference's.",
     "A candidate that rounds its weights to three digits passes your test",
     0.02,
     lambda compare: {"compare": compare},
@@ -270,19 +268,19 @@ _mistaken(
 )
 for _name, _sentence, _changes in (
     ("never_a_mask", "Candidates that are wrong only where there is a mask pass your test. Call each with a mask as well.", {"mask": False}),
-    ("heads_of_width_1", "A candidate that interleaves the heads passes your test, since a head of width 1 has nothing to interleave. Let d = D/H be 2 or more.", {"dims": (2, 3, 5, 3, 1)}),
-    ("one_query", "A candidate that joins the heads without transposing back passes your test, since with T = 1 there is nothing to mix. Let T be 2 or more.", {"dims": (3, 1, 5, 2, 3)}),
+    ("heads_of_width_1", "A candidate that interleaves the heads passes your test, because a head of width 1 has nothing to interleave. Let d = D/H be 2 or more.", {"dims": (2, 3, 5, 3, 1)}),
+    ("one_query", "A candidate that joins the heads without transposing back passes your test, because with T = 1 there is nothing to mix. Let T be 2 or more.", {"dims": (3, 1, 5, 2, 3)}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)
 _mistaken(
     "self_attention_alone",
-    "Candidates that make the values from key, and such as fail where T and S differ, pass your test, since query, key and value are the same. Use different ones, of different lengths.",
+    "Candidates that compute the values from key and candidates that fail where T and S differ pass your test, because query, key and value are the same. Use different ones, of different lengths.",
     dims=(2, 4, 4, 3, 2),
     self_attention=True,
 )
 _mistaken(
     "identity_weights",
-    "Candidates that confuse the rows and columns of weights, or leave parts of them out, pass your test, since your weights change nothing: they are identity matrices. Use random ones.",
+    "Candidates that confuse the rows and columns of weights, or leave parts of them out, pass your test, because your weights are identity matrices, which change nothing. Use random weights.",
     identity=True,
 )
 

@@ -46,7 +46,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "A head's worth is a difference of two scores: that of the whole model, and that of the model in which everything is on but this head.",
+        "A head's worth is the difference of two scores: the score of the whole model and the score of the model in which everything but this head is on.",
         "Let a model with two heads score 9 with both of them, 7 without the first one and 10 without the second one. The first is worth 9 - 7 = 2. The second is worth 9 - 10 = -1: it does harm.",
         "everything = a mask of True for each head; whole = score(everything); for each head: a fresh copy of everything, with False at this head; its worth is whole minus the score of this copy; a tensor of all worths.",
     ),
@@ -109,12 +109,12 @@ def _worth(score, heads):
 
 
 for _name, _function, _sentence in (
-    ("sign_turned", lambda score, heads: -_worth(score, heads), "The sign is turned round: a head that is missed has a positive worth. Subtract the score without the head from that of the whole model."),
+    ("sign_turned", lambda score, heads: -_worth(score, heads), "The sign is wrong: a head that is missed has a positive worth. Subtract the score without the head from the score of the whole model."),
     ("score_without", lambda score, heads: _without_each(score, heads), "You return the score that is left without each head. Its worth is what is lost: the score of the whole model minus this."),
-    ("lost_when_alone", lambda score, heads: _whole(score, heads) - _each_alone(score, heads), "You leave only this head on, and return what is lost then. Everything else should stay on, and this head alone be off."),
-    ("gained_alone", lambda score, heads: _each_alone(score, heads) - score(~_on(heads)), "You begin with all heads off, and return what this head alone adds to that. Begin with all heads on, and return what is lost when this head alone is off."),
-    ("score_alone", lambda score, heads: _each_alone(score, heads), "You return the score with only this head on. Everything else should stay on, and this head alone be off; its worth is what is lost."),
-    ("mask_turned_round", lambda score, heads: score(~_on(heads)) - _each_alone(score, heads), "True and False are exchanged in the mask: True means that a head is on. You compare no head at all with a single one."),
+    ("lost_when_alone", lambda score, heads: _whole(score, heads) - _each_alone(score, heads), "You leave only this head on and return what is lost then. Switch off this head alone and leave everything else on."),
+    ("gained_alone", lambda score, heads: _each_alone(score, heads) - score(~_on(heads)), "You begin with all heads off and return what this head alone adds. Begin with all heads on and return what is lost when this head alone is off."),
+    ("score_alone", lambda score, heads: _each_alone(score, heads), "You return the score with only this head on. Switch off this head alone and leave everything else on; its worth is what is lost."),
+    ("mask_turned_round", lambda score, heads: score(~_on(heads)) - _each_alone(score, heads), "True and False are exchanged in the mask: True means that a head is on. You compare no heads at all with a single head."),
     ("relative", lambda score, heads: _worth(score, heads) / _whole(score, heads), "You divide by the score of the whole model. What a head is worth is a difference, in the score's own unit."),
     ("mean_over_heads", lambda score, heads: _worth(score, heads).mean(), "You return one number, the mean over the heads. Each head has a worth of its own: H numbers."),
     ("absolute", lambda score, heads: _worth(score, heads).abs(), "You take the absolute value, or the square root of a square. Where the score is higher without a head, its worth is negative."),
@@ -126,7 +126,7 @@ for _name, _function, _sentence in (
 
 
 @task.mistake(
-    "Your mask stays changed: when head h is tried, those before it are still off. Make a fresh mask for each head, or set it back to True."
+    "Your mask stays changed: when head h is tried, the heads before it are still off. Make a fresh mask for each head, or set the entry back to True."
 )
 def mask_stays_changed(score, heads):
     whole, mask, worth = _whole(score, heads), _on(heads), []

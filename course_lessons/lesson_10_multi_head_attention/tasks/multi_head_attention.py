@@ -34,14 +34,14 @@ task = Task(
     importance=5,
     minutes=40,
     hints=(
-        "Nothing is new but the cutting and the joining. Project whole vectors, as in self-attention, and only then cut queries, keys and values into heads. Each head is scaled attention of width d, and an axis of heads beside the axis of sentences lets all heads be computed at once, if the mask gets such an axis, too. "
-        "Then join the contexts and project them once more. With a mask two kinds of places need care: words that may attend to nothing, and words that nothing attends to.",
+        "Only the splitting and the joining are new. Project whole vectors, as in self-attention, and only then split queries, keys and values into heads. Each head is scaled attention of width d. With an axis of heads beside the axis of sentences, all heads can be computed at once, if the mask also gets such an axis. "
+        "Then join the contexts and project them once more. With a mask, two kinds of words need care: words that may attend to nothing, and words that nothing attends to.",
         (
             "Take two heads, D = 2, and projections that change nothing: three identity matrices one below the other in in_weight, an in_bias of zeros, and the identity as out_weight. The query is [1, 1], the keys are [1.0986, 0] and [0, 1.0986], the values [4, 4] and [8, 8], and out_bias is [1, 0]. Each head has the width d = 1. "
             "Head 0 reads the first numbers: its scores are 1.0986 and 0, their exponentials 3 and 1, its weights 0.75 and 0.25, its context 0.75·4 + 0.25·8 = 5. Head 1 reads the second numbers: its weights are 0.25 and 0.75, its context 7. Side by side they are [5, 7], and with out_bias [6, 7]. If the mask lets the query attend to nothing, the contexts are "
-            "[0, 0], and what comes out is [1, 0]."
+            "[0, 0] and the output is [1, 0]."
         ),
-        "Cut in_weight and in_bias into three blocks of D rows. For each of query, key and value: times its block transposed, plus its bias, then cut into heads: B, H, words, d. scores = queries times keys transposed, divided by the root of d; "
+        "Cut in_weight and in_bias into three blocks of D rows. For each of query, key and value: times its block transposed, plus its bias, then cut into heads: B, H, words, d. scores = queries times keys transposed, divided by the square root of d; "
         "give the mask an axis of size 1 for the heads; -inf where it is False; softmax over the last axis; zeros where it is False; times the values. Exchange heads and words, join the last two axes; times out_weight transposed, plus out_bias.",
     ),
     partial=USUAL,
@@ -181,7 +181,7 @@ def _own_slice(weight, *, heads):
 
 task.changed(
     "own_slice_alone",
-    "Each head reads its own part of the words alone: you cut the words first, and project each part by a d×d piece of the weights. Project the whole vectors first, and cut what comes out.",
+    "Each head reads only its own part of the words: you split the words first and project each part with a d×d piece of the weights. Project the whole vectors first and split the result.",
     each("the transposed block for {}", _own_slice),
 )
 
@@ -190,7 +190,7 @@ task.changed(
 
 task.changed(
     "divided_by_root_of_H",
-    "You divide the scores by √H, the root of the number of heads. Divide by √d, the root of a head's width: the scores of a head are sums of d products, where d = D/H.",
+    "You divide the scores by √H, the square root of the number of heads. Divide by √d, the square root of a head's width: the scores of a head are sums of d products, where d = D/H.",
     {"√d": lambda d, *, heads: heads**0.5},
 )
 task.changed(
@@ -202,8 +202,8 @@ masked_softmax_mistakes(
     task,
     one="A word",
     others="words",
-    nothing="Its contexts are zeros, and out_bias comes out.",
-    inverted="nn.MultiheadAttention means the opposite by its masks, and hides where they are True.",
+    nothing="Its contexts are zeros, so the result is out_bias.",
+    inverted="The masks of nn.MultiheadAttention mean the opposite: they hide where they are True.",
 )
 plus_infinity_mistakes(task, others="words")
 
@@ -216,7 +216,7 @@ task.changed(
 )
 task.changed(
     "mask_repeated",
-    "Sentences and heads are mixed up in the mask: if you repeat the whole batch of masks for each head, as `repeat` does, and cut that into B×H, one sentence gets another one's mask. Give the mask an axis of size 1 for the heads, B×1×T×S, or use `repeat_interleave`.",
+    "Sentences and heads are mixed up in the mask: if you repeat the whole batch of masks for each head, as `repeat` does, and cut that into B×H, one sentence gets the mask of another. Give the mask an axis of size 1 for the heads, B×1×T×S, or use `repeat_interleave`.",
     {"the mask for all heads": lambda mask, *, heads: mask.repeat(heads, 1, 1).reshape(-1, heads, *mask.shape[1:])},
 )
 task.changed(
@@ -228,12 +228,12 @@ task.changed(
 
 task.changed(
     "empty_row_without_bias",
-    "A word that may attend to nothing gives zeros. Its contexts are zeros, and they go through the output projection like any others: out_bias comes out.",
+    "A word that may attend to nothing gives zeros. Its contexts are zeros, but they go through the output projection like any other, so the result is out_bias.",
     {"result": lambda output, *, mask: output if mask is None else output.masked_fill(~mask.any(2)[..., None], 0.0)},
 )
 task.changed(
     "garbage_times_zero",
-    "Where no word may attend to a word, its key and value may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of what no word attends to, and of queries that may attend to nothing, before you compute anything.",
+    "Where no word may attend to a word, its key and value may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Before you compute anything, replace with zeros whatever no word attends to and the queries that may attend to nothing.",
     {},  # the steps are those for words without NaN
 )
 
@@ -241,6 +241,6 @@ task.changed(
 
 task.changed(
     "a_pair_returned",
-    "You return the output and something else. Only the output is asked for, B×T×D.",
+    "You return the output and something else. Return only the output, B×T×D.",
     {"result": lambda output: (output, None)},
 )

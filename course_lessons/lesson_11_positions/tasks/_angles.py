@@ -34,7 +34,7 @@ WRONG = {  # by the name of a mistake: what takes the place of the right frequen
     ),
     "exponent_halved": (
         lambda right: right**0.5,
-        "Your frequencies fall too slowly: the pair i has 10000^(−i/D), the root of what it should have. If you count pairs, the exponent is −2i/D.",
+        "Your frequencies fall too slowly: the pair i has 10000^(−i/D), the square root of what it should have. If you count pairs, the exponent is −2i/D.",
     ),
     "all_frequencies_alike": (
         torch.ones_like,
@@ -42,7 +42,7 @@ WRONG = {  # by the name of a mistake: what takes the place of the right frequen
     ),
     "pairs_counted_from_1": (
         lambda right: right * BASE ** (-1 / len(right)),
-        "Your pairs are counted from 1: each has the frequency of the pair after it. Count them from 0, so that the first one has the frequency 1.",
+        "You count the pairs from 1: each has the frequency of the pair after it. Count them from 0, so that the first pair has the frequency 1.",
     ),
     "base_1000": (lambda right: right**0.75, "The base of your frequencies is 1,000. It should be 10,000."),
     "base_of_a_decimal_logarithm": (
@@ -51,11 +51,11 @@ WRONG = {  # by the name of a mistake: what takes the place of the right frequen
     ),
     "up_to_the_base": (
         _up_to_the_base,
-        "Your last pair has the frequency 1/10,000 (unless it is the only pair), as if the exponent were divided by the number of pairs less one. Some libraries do that. Here the exponent is −2i/D, and the last pair stays a little faster.",
+        "Your last pair has the frequency 1/10,000 (unless it is the only pair), as if the exponent were divided by the number of pairs minus one. Some libraries do that. Here the exponent is −2i/D, so the last pair is a little faster.",
     ),
     "degrees": (
         lambda right: right * pi / 180,
-        "Your angles are read as degrees. They are in radians, as `torch.sin` and `torch.cos` take them: leave out the factor π/180.",
+        "You treat your angles as degrees. They are in radians, as `torch.sin` and `torch.cos` expect: leave out the factor π/180.",
     ),
     "without_brackets": (
         _without_brackets,

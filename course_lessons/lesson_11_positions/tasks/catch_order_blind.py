@@ -128,7 +128,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "What comes out is one vector for the whole sequence. A blind model gives the same vector whatever the order of the rows is. So put the rows in another order, and compare what comes out before and after. One order in which something moves is enough to know that a model sees; to call it blind you have to try many.",
+        "The output is one vector for the whole sequence. A blind model gives the same vector whatever the order of the rows, so put the rows in a different order and compare the outputs before and after. One order that changes something is enough to know that a model sees the order; to call it blind, you have to try many.",
         (
             "Take the rows 1, 2, 6 (one feature). Their mean is 3 in every order: blind. First row times last row plus the mean gives 6 + 3 = 9. In the reversed order 6, 2, 1 it gives 9 again, so reversing shows nothing. In the order 2, 1, 6 it gives 12 + 3 = 15: it sees the order."
         ),
@@ -144,27 +144,27 @@ _mistaken = order_mistakes(
     task,
     lambda before, order: before,
     "those that see the order",
-    "Are the rows different from each other, and does their order change at all? One order that shows something is enough: `any`, and not `all`. And say False only after the last order: a `return False` within the loop ends it at the first one.",
+    "Are the rows different from each other, and does their order change at all? One order that changes the output is enough: `any`, not `all`. Return False only after the last order: a `return False` inside the loop ends it at the first one.",
 )
 _mistaken(
     "every_number_must_move",
-    "Your test says False to models in which the order moves some of the four numbers and not all of them. One that moves is enough: `.any()`, and not `.all()`.",
+    "Your test returns False for models in which the order changes some of the four entries but not all of them. One change is enough: `.any()`, not `.all()`.",
     same=lambda before, after: ((before - after).abs() <= 1e-5).any(),
 )
 _mistaken(
     "sums_compared",
-    "Your test says False to a model in which one number grows by as much as another one shrinks, because you compare sums or means of what comes out. Compare all four numbers.",
+    "Your test returns False for a model in which one entry grows by as much as another shrinks, because you compare sums or means of the output. Compare all four entries.",
     same=lambda before, after: close(before.sum(), after.sum()),
 )
 _mistaken(
     "one_number_compared",
-    "Your test says False to a model in which the last number alone tells the order, because you compare the first number that comes out. Compare all four.",
+    "Your test returns False for a model in which only the last entry depends on the order, because you compare the first entry of the output. Compare all four.",
     same=lambda before, after: close(before[0], after[0]),
 )
 
 
 @task.mistake(
-    "Your test says True to every model, except for those that ignore their rows, so something else than the order of rows has changed. Do you put columns in another order, x[:, order] in place of x[order]? Do you draw new numbers for the second call, or leave rows out? Change nothing but the order of the rows."
+    "Your test returns True for every model except those that ignore their rows, so something other than the order of the rows has changed. Do you reorder columns, with x[:, order] instead of x[order]? Do you draw new numbers for the second call, or leave rows out? Change nothing but the order of the rows."
 )
 def something_else_changed(model):
     x = torch.randn(5, WIDTH, generator=torch.Generator().manual_seed(6))

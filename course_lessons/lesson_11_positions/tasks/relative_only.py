@@ -76,7 +76,7 @@ ABSOLUTE = {
 def _problem(query, key, p, s):
     for x in (query, key):
         if not isinstance(x, torch.Tensor) or x.shape != (WIDTH,):
-            return "Your test calls a score with something else than a query and a key of 4 numbers each."
+            return "Your test calls a score with something other than a query and a key of 4 numbers each."
     for position in (p, s):
         if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position <= FURTHEST:
             return f"Your test calls a score with a position that is not an int from 0 to {FURTHEST:,}: {position!r}."
@@ -107,8 +107,8 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "Ask the score itself: compute it, move both positions by the same amount, and compute it again. Which positions and which moves have you tried? A score can be well-behaved within the trained range and not beyond, or for one vector and not for another.",
-        "Let a score be query · key minus the distance of the blocks of eight in which p and s are. With a product of 1, p = 9 and s = 6, it is 1 − |1 − 0| = 0. Move both by 1: positions 10 and 7 give 1 − |1 − 0| = 0, the same. Move both by 2: positions 11 and 8 give 1 − |1 − 1| = 1. So the score is not relative, though one move did not show it.",
+        "Ask the score itself: compute it, move both positions by the same amount, and compute it again. Which positions and which moves have you tried? A score can keep the promise within the trained range but not beyond it, or for one vector but not for another.",
+        "Let a score be query · key minus the distance of the blocks of eight in which p and s are. With a product of 1, p = 9 and s = 6, it is 1 − |1 − 0| = 0. Move both by 1: positions 10 and 7 give 1 − |1 − 0| = 0, the same. Move both by 2: positions 11 and 8 give 1 − |1 − 1| = 1. The score is therefore not relative, though one move did not show it.",
         "a hundred times: draw a query and a key; draw p, s and a move, each from 0 to 300; if score at (p + move, s + move) and score at (p, s) differ by more than 5e-4, the answer is False; if that never happens, it is True.",
     ),
 )
@@ -138,18 +138,18 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "score",
-    "Do both positions move by the same amount, and are query and key the same in both calls?",
+    "Do both positions move by the same amount, and are the query and the key the same in both calls?",
 )
 for _name, _sentence, _changes in (
-    ("within_training", "Scores that are relative within the trained positions alone pass your test. Move both positions beyond 64, too.", {"positions": (0, 30), "moves": range(1, 30)}),
-    ("beyond_training_alone", "A score that behaves differently in the first positions alone passes your test. Try positions from 0 on, and not only large ones.", {"positions": (64, 300)}),
-    ("multiples_of_32", "Scores that begin anew, or that count blocks, pass your test, because you move by multiples of 32 alone. Draw the amounts at random.", {"moves": range(32, 321, 32)}),
-    ("no_distance", "Scores pass your test that are wrong at a distance only, since your query and key are always at the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
-    ("query_alone_moved", "You move one position alone. That changes the distance, so scores that depend on it are refused: move both.", {"move_both": False}),
-    ("zero_vectors", "With a query and a key of zeros, a score that turns them is always 0, so it passes your test. Draw random vectors.", {"vectors": lambda *shape, generator: torch.zeros(shape)}),
-    ("one_feature", "A score to which the position counts where two features of the query are not 0 passes your test. Draw all four features of query and key at random.", {"vectors": lambda *shape, generator: torch.randn(*shape, generator=generator) * torch.tensor([1.0, 0, 0, 0])}),
-    ("no_rounding", "You ask for exact equality. A relative score may add and subtract positions, and the last digits differ: leave room for about 1e-4.", {"same": lambda before, after: float(before) == float(after)}),
-    ("too_much_room", "A score that moves only a little passes your test: leave less room. Rounding stays below 1e-4.", {"same": lambda before, after: abs(float(before) - float(after)) < 1.5}),
-    ("signs_compared", "You compare the sign of the score, or whether it is large. A score can move without that: compare the numbers themselves.", {"same": lambda before, after: (before > 0) == (after > 0)}),
+    ("within_training", "Scores that are relative only within the trained positions pass your test. Also move both positions beyond 64.", {"positions": (0, 30), "moves": range(1, 30)}),
+    ("beyond_training_alone", "A score that behaves differently only in the first positions passes your test. Try positions from 0 on, not only large ones.", {"positions": (64, 300)}),
+    ("multiples_of_32", "Scores whose positions start again, or that count blocks, pass your test, because you move only by multiples of 32. Draw the amounts at random.", {"moves": range(32, 321, 32)}),
+    ("no_distance", "Scores that are wrong only at a distance pass your test, because your query and key are always at the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
+    ("query_alone_moved", "You move only one position. That changes the distance, so your test rejects scores that depend on it: move both.", {"move_both": False}),
+    ("zero_vectors", "With a query and a key of zeros, a score that rotates them is always 0, so it passes your test. Draw random vectors.", {"vectors": lambda *shape, generator: torch.zeros(shape)}),
+    ("one_feature", "A score that uses the position only where two features of the query are not 0 passes your test. Draw all four features of the query and the key at random.", {"vectors": lambda *shape, generator: torch.randn(*shape, generator=generator) * torch.tensor([1.0, 0, 0, 0])}),
+    ("no_rounding", "You ask for exact equality. A relative score may add and subtract positions, so the last digits differ: allow a difference of about 1e-4.", {"same": lambda before, after: float(before) == float(after)}),
+    ("too_much_room", "A score that changes only a little passes your test: allow a smaller difference. Rounding stays below 1e-4.", {"same": lambda before, after: abs(float(before) - float(after)) < 1.5}),
+    ("signs_compared", "You compare the sign of the score, or whether it is large. A score can change without changing either: compare the values themselves.", {"same": lambda before, after: (before > 0) == (after > 0)}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)

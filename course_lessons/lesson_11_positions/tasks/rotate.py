@@ -19,10 +19,10 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Each pair (a, b) is a point in the plane, a from the first half of the vector and b from the second, and you turn it about the origin, which keeps its length. The angle has two parts: where the word stands, start + t, and how fast this pair turns, its frequency. All sentences turn alike. Make a table of angles first, T×D/2, then its sines and cosines, and turn all pairs at once.",
+        "Each pair (a, b) is a point in the plane, a from the first half of the vector and b from the second, and you rotate it about the origin, which keeps its length. The angle has two factors: the position of the word, start + t, and the speed of this pair, its frequency. All sentences are rotated alike. Make a table of angles first, T×D/2, then its sines and cosines, and turn all pairs at once.",
         (
             "Take one sentence of two words, both [1, 0], and start = 1. There is one pair, of frequency 1, so the angles are 1 and 2. The first word becomes (1·cos 1 − 0·sin 1, 1·sin 1 + 0·cos 1) = (0.5403, 0.8415), the second (cos 2, sin 2) = (−0.4161, 0.9093). "
-            "Their dot product is 0.5403·(−0.4161) + 0.8415·0.9093 = 0.5403, which is cos(2 − 1): it tells how far apart the words are. With start = 5 the vectors are others, and the dot product is the same."
+            "Their dot product is 0.5403·(−0.4161) + 0.8415·0.9093 = 0.5403, which is cos(2 − 1): it depends on the distance between the words. With start = 5, the vectors are different but the dot product is the same."
         ),
         "positions = start, …, start + T − 1; angles = positions as T×1 divided by 10000 to the power of (2i / D), T×D/2; a = the first half of each vector, b = the second, both B×T×D/2; new a and new b by the formula, from the old a and b; put all new a before all new b.",
     ),
@@ -151,12 +151,12 @@ def _across(x):
 
 task.changed(
     "halves_with_angles_of_neighbours",
-    f"{MIXED}: you exchange the halves of a vector, which is right, and your angles come twice in a row, as for neighbours. Here the dimensions i and i + D/2 share an angle, so the table of D/2 angles comes twice, side by side.",
+    f"{MIXED}: you exchange the halves of a vector, which is right, but you repeat each angle twice in a row, as for neighbours. Here the dimensions i and i + D/2 share an angle, so repeat the whole table of D/2 angles, side by side.",
     _by_a_table(lambda waves: waves.repeat_interleave(2, 1), _across),
 )
 task.changed(
     "angles_side_by_side",
-    f"{MIXED}: your table of angles is right for halves, and you exchange neighbours. From each vector make (−second half, first half).",
+    f"{MIXED}: your table of angles is right for halves, but you exchange neighbours. From each vector make (−second half, first half).",
     _by_a_table(lambda waves: waves.repeat(1, 2), lambda x: interleaved(-x[..., 1::2], x[..., 0::2])),
 )
 
@@ -164,16 +164,16 @@ task.changed(
 # The turn
 
 task.changed_each(
-    ("other_way_round", "You turn the pairs the other way round, by minus the angle. The minus belongs to the new a: a cos − b sin, and a sin + b cos for the new b.", OTHER_WAY),
+    ("other_way_round", "You rotate the pairs in the wrong direction, by minus the angle. The minus belongs to the new a: a cos − b sin, and a sin + b cos for the new b.", OTHER_WAY),
     ("no_minus", "A minus is missing: the new b is right, but in the new a you add b sin where it is subtracted.", {NEW_A: add}),
     (
         "sine_and_cosine_exchanged",
-        "Sine and cosine are exchanged. At position 0 nothing should turn: there the cosine is 1, so it multiplies a in the new a, and b in the new b.",
+        "Sine and cosine are exchanged. At position 0 nothing should be rotated: the cosine is 1 there, so it multiplies a in the new a and b in the new b.",
         {SINES: lambda angles, *, x: angles.cos().to(x.dtype), COSINES: lambda angles, *, x: angles.sin().to(x.dtype)},
     ),
     (
         "multiplied_alone",
-        "You multiply the first number of each pair by the cosine and the second one by the sine, and that is all. Each new number is made of both old ones: a cos − b sin, and a sin + b cos.",
+        "You only multiply the first number of each pair by the cosine and the second by the sine. Each new number depends on both old ones: a cos − b sin, and a sin + b cos.",
         {NEW_A: left_out, NEW_B: lambda *_, done: done["b sin"]},
     ),
     (

@@ -20,11 +20,11 @@ task = Task(
     importance=3,
     minutes=25,
     hints=(
-        "Take the three promises one by one. Which rows of the matrix meet the word's numbers, and what do they have to be if the word should not matter? The other rows turn the position, a row that stands on the left, into the one `back` earlier: look at what the lesson multiplies P by, and on which side, and by which angle each pair has to turn for more than one step. "
+        "Take the three promises one by one. Which rows of the matrix meet the word's numbers, and what must they be if the word should not matter? The other rows turn the position, a row on the left of the matrix, into the position `back` words earlier: look at what the lesson multiplies P by, on which side, and by what angle each pair has to turn for more than one step. "
         "Last, how large is the product of a position with itself? It is the sum of sin² + cos² over all pairs. What factor makes it `peak`?",
         (
             "Take no numbers for the word, width 2, back 1 and peak 1, so there is one pair, of frequency 1. Position 1 is (0.8415, 0.5403), and position 0 is (0, 1). The matrix has the rows (0.5403, 0.8415) and (−0.8415, 0.5403). "
-            "Position 1 times the matrix is 0.8415·0.5403 − 0.5403·0.8415 = 0 and 0.8415·0.8415 + 0.5403·0.5403 = 1, which is position 0. Its product with position 0 is 1, as peak says. With width 4 it would be 2, so half of the matrix is taken. With three numbers for the word, three rows of zeros come first."
+            "Position 1 times the matrix is 0.8415·0.5403 − 0.5403·0.8415 = 0 and 0.8415·0.8415 + 0.5403·0.5403 = 1, which is position 0. Its product with position 0 is 1, as peak says. With width 4, it would be 2, so the matrix would have to be halved. With three numbers for the word, three rows of zeros come first."
         ),
         "angles = back divided by 10000 to the power of (2i / width), one for each pair i; M = zeros of width×width; for each pair: rows 2i and 2i + 1, columns 2i and 2i + 1 get the 2×2 block of hint 2, with the cosine and sine of its angle; multiply by peak / (width / 2); put `words` rows of zeros above it.",
     ),
@@ -151,22 +151,22 @@ task.changed_each(
         "The second row of your blocks has the wrong sign. The sine of an angle that is b smaller is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b: the only minus belongs to a sine.",
         {SECOND: lambda minus, cosines: -_beside(minus, cosines)},
     ),
-    ("cosines_alone", "Your blocks hold the cosines alone, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a − b) = sin a cos b − cos a sin b.", {SINES: torch.zeros_like}),
+    ("cosines_alone", "Your blocks contain only the cosines, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a − b) = sin a cos b − cos a sin b.", {SINES: torch.zeros_like}),
     (
         "sine_on_the_diagonal",
-        "Sine and cosine of the shift are exchanged in your blocks. With 0 words back the position should stay as it is, so the cosines, which are then 1, belong on the diagonal.",
+        "The sine and cosine of the shift are exchanged in your blocks. With 0 words back, the position should stay as it is, so the cosines, which are then 1, belong on the diagonal.",
         {SINES: torch.cos, COSINES: torch.sin},
     ),
     (
         "looks_ahead",
-        "Your head looks ahead in place of back: each query is the position `back` words further on. The position is a row on the left of the matrix here, so the blocks are transposed, compared with those for a column on the right.",
+        "Your head looks ahead instead of back: each query is the position `back` words further on. Here the position is a row on the left of the matrix, so the blocks are the transposes of the blocks for a column on the right.",
         {MATRIX: lambda *rows, right: right(*rows).T},
     ),
     ("one_back", "Your head looks one word back, whatever `back` is. The angle of each block is `back` times the frequency of the pair.", {"back": lambda back: 1}),
     ("block_for_each_place", "Your matrix has a block of 2×2 for each place of the position. A block belongs to a pair of places, so there are width / 2 of them.", {"width": lambda width: 2 * width}),
     ("blocks_alone", "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix, with zeros everywhere else.", {MATRIX: lambda first, second: torch.stack([first, second], -2).float(), WHOLE: lambda words, scaled: scaled}),
-    ("size_left_out", "Your queries are turned rightly, but their size is not: `peak` is left out. The product of a position with itself is width / 2, and it should become `peak`.", {SCALED: lambda matrix, share: matrix}),
-    ("times_the_peak", "Your queries are turned rightly, but they are too large: a position's product with itself is width / 2, and not 1. Divide by it.", {SCALED: lambda matrix, share, *, peak: matrix * peak}),
+    ("size_left_out", "Your queries are rotated correctly, but their size is wrong: `peak` is left out. The product of a position with itself is width / 2, and it should become `peak`.", {SCALED: lambda matrix, share: matrix}),
+    ("times_the_peak", "Your queries are rotated correctly, but they are too large: a position's product with itself is width / 2, not 1. Divide by it.", {SCALED: lambda matrix, share, *, peak: matrix * peak}),
     ("divided_by_the_width", "Your scores reach only half of `peak`. A position's product with itself is width / 2, since sin² + cos² = 1 in each *pair*. You divide by the width.", {SCALED: lambda matrix, share: matrix * share / 2}),
     ("no_rows_for_the_words", "Your matrix has no rows for the word's numbers. A row of x holds the word first and the position after it, so put `words` rows of zeros above.", {WHOLE: lambda words, scaled: scaled}),
     ("position_first", "Your rows of zeros are below the blocks, as if the position came first. A row of x holds the word first and the position after it.", {WHOLE: lambda words, scaled: torch.cat([scaled, torch.zeros(words, *scaled.shape[1:])])}),
@@ -187,7 +187,7 @@ task.changed(
 )
 task.changed(
     "last_pair_alone",
-    "Only the last pair is turned: you make a new matrix of zeros for each pair, and the blocks before are lost. Make the matrix once, before the loop, and fill in one block after the other.",
+    "Only the last pair is rotated: you make a new matrix of zeros for each pair, so the earlier blocks are lost. Make the matrix once, before the loop, and fill in one block after the other.",
     {
         MATRIX: lambda *rows, width: _blocks(
             *(row * (torch.arange(len(row)) == width // 2 - 1)[:, None] for row in rows)
@@ -197,7 +197,7 @@ task.changed(
 
 
 @task.mistake(
-    "Your matrix is right for one position and for no other. It is made from two vectors, that of position 0 and that of the position `back`. The matrix should do for every position, so it turns each pair by itself, by an angle that does not depend on p."
+    "Your matrix is right for one position and for no other. It is made from two vectors, the vector of position 0 and the vector of position `back`. The matrix should work for every position, so it rotates each pair separately, by an angle that does not depend on p."
 )
 def made_for_position_0(words, width, back, peak):
     table = _positions(back + 1, width)

@@ -20,7 +20,7 @@ task = Task(
     minutes=20,
     gradient_not_asked=("times",),
     hints=(
-        "Three things have to be decided. How much longer is each period than the one before, if width / 2 hands should lead from the shortest to the longest? There is one step less than there are hands. By which angle has a hand turned after a given time, if a full turn takes its period, and a full turn is 2π radians? And in which order do the sines and cosines stand? Compute the periods first, one for each hand, then an angle for each time and each hand; everything else follows from them.",
+        "You have three things to decide. By what factor does each period exceed the one before, if width / 2 hands lead from the shortest to the longest? There is one step fewer than there are hands. By what angle has a hand turned after a given time, if one period is a full turn and a full turn is 2π radians? And in what order are the sines and cosines? Compute the periods first, one for each hand, then an angle for each time and each hand; everything else follows from them.",
         (
             "Take the width 6, so there are three hands, from a period of 12 to one of 48. Two steps lead from 12 to 48, and each multiplies by the same number, √(48 / 12) = 2. So the periods are 12, 24 and 48. "
             "At the time 1 the first hand has made 1/12 of a turn, which is 2π / 12 = 0.5236 radians, the second 0.2618, and the third 0.1309. The vector is 0.5, 0.8660, 0.2588, 0.9659, 0.1305, 0.9914."
@@ -134,7 +134,7 @@ task.changed_each(
     ),
     (
         "periods_evenly_spaced",
-        "Both ends are right, but between them your periods grow by the same amount from hand to hand. They should grow by the same factor: 12, 24, 48 in place of 12, 30, 48.",
+        "Both ends are right, but between them your periods grow by the same amount from hand to hand. They should grow by the same factor: 12, 24, 48 instead of 12, 30, 48.",
         {PERIODS: lambda shortest, longer: shortest * torch.linspace(1, longer[-1].item(), len(longer)).double()},
     ),
     (
@@ -147,10 +147,10 @@ task.changed_each(
     ("half_turns", "Your angles are half as large as they should be: a full turn is 2π radians, and π is half of it.", {ANGLES: lambda turns, full: turns * pi}),
     ("degrees", "Your full turn is 360, as in degrees. `torch.sin` and `torch.cos` take radians, so it is 2π.", {ANGLES: lambda turns, full: turns * 360}),
     ("multiplied", "Your times are multiplied by the periods where they should be divided: a hand with a longer period turns more slowly.", {TURNS: lambda times, periods: times.double()[:, None] * periods}),
-    ("rows_in_place_of_times", "Your rows are for the times 0, 1, 2 and so on. Use the times that you are given: they need not be whole numbers, nor in order.", {"times": lambda times: torch.arange(len(times)).to(times)}),
+    ("rows_in_place_of_times", "Your rows are for the times 0, 1, 2 and so on. Use the times that you are given: they need not be whole numbers or in order.", {"times": lambda times: torch.arange(len(times)).to(times)}),
     (
         "clocks_of_the_lesson",
-        "These are the lesson's clocks, with the base 10,000. Here the periods are given: they lead from `shortest` to `longest`, and a full turn is 2π radians.",
+        "These are the lesson's clocks, with the base 10,000. Here the periods are given: they range from `shortest` to `longest`, and a full turn is 2π radians.",
         {ANGLES: lambda *_, times, width: times.double()[:, None] / BASE ** (torch.arange(0, width, 2).double() / width)},
     ),
     (
@@ -172,7 +172,7 @@ def _halves(sines, cosines):
 for name, sentence, arranged in (
     (
         "in_halves",
-        "All sines are in the left half and all cosines in the right one. Many libraries arrange them so, but here they alternate: sines in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….",
+        "All sines are in the left half and all cosines in the right one. Many libraries arrange them this way, but here they alternate: sines in the columns 0, 2, 4, …, cosines in the columns 1, 3, 5, ….",
         _halves,
     ),
     (
@@ -203,7 +203,7 @@ def _for_each_column(*_, times, width, shortest, longest):
 task.changed_each(
     (
         "each_column_its_own",
-        "Each of your columns has a hand of its own. The two columns of a pair share one hand: the cosine is that of the same angle as its sine.",
+        "Each of your columns has a hand of its own. The two columns of a pair share one hand: the cosine and the sine have the same angle.",
         {ANGLES: _for_each_column, SINES: lambda angles: angles[:, 0::2].sin(), COSINES: lambda angles: angles[:, 1::2].cos()},
     ),
     (

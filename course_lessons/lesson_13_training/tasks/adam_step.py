@@ -19,12 +19,12 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Try the version from the prompt with one number: the gradient 4 at steps 1 and 2, a large eps, and at step 2 the m and v that step 1 has returned. Then ask: by how much are m and v too small after t steps, if all gradients were the same? For which step are they put right, and what does the next call need? And what is the divisor if v, put right, is 16?",
+        "Try the version from the prompt with one number: the gradient 4 at steps 1 and 2, a large eps, and at step 2 the m and v that step 1 has returned. Then ask: by how much are m and v too small after t steps, if all gradients were the same? For which step does the correction fit, and what does the next call need? And what is the divisor if the corrected v is 16?",
         (
-            "Take the parameter [1], the gradient [4], m = [0] and v = [0] at step 1, with rate 0.5, β₁ = 0.5, β₂ = 0.75 and eps = 1. The new m is 0.5·0 + 0.5·4 = 2, the new v is 0.75·0 + 0.25·16 = 4. Corrected they are 2 / (1 - 0.5) = 4 and 4 / (1 - 0.75) = 16: the gradient and its square. The step is 0.5 · 4 / (√16 + 1) = 0.4, so the parameter becomes 0.6. "
+            "Take the parameter [1], the gradient [4], m = [0] and v = [0] at step 1, with rate 0.5, β₁ = 0.5, β₂ = 0.75 and eps = 1. The new m is 0.5·0 + 0.5·4 = 2, the new v is 0.75·0 + 0.25·16 = 4. Corrected, they are 2 / (1 - 0.5) = 4 and 4 / (1 - 0.75) = 16: the gradient and its square. The step is 0.5 · 4 / (√16 + 1) = 0.4, so the parameter becomes 0.6. "
             "At step 2, with the same m and v before it, you would divide by 1 - 0.25 and 1 - 0.5625."
         ),
-        "m = beta1 times m, plus (1 - beta1) times the gradient; v = beta2 times v, plus (1 - beta2) times the square of the gradient. m_corrected = m divided by (1 - beta1 to the power of step); v_corrected likewise with beta2. From the parameter subtract rate times m_corrected, divided by (the root of v_corrected, plus eps). Return all three.",
+        "m = beta1 times m, plus (1 - beta1) times the gradient; v = beta2 times v, plus (1 - beta2) times the square of the gradient. m_corrected = m divided by (1 - beta1 to the power of step); v_corrected likewise with beta2. From the parameter subtract rate times m_corrected, divided by (the square root of v_corrected, plus eps). Return all three.",
     ),
     partial=EDGE | SIDE_EFFECT,
 )
@@ -47,7 +47,7 @@ def which_of_the_three_is_wrong_first(case, value):
         if came.shape == should.shape and not torch.allclose(came.double(), should.double(), rtol=1e-4, atol=1e-5)
     ]
     if wrong == ["parameter"]:
-        return "The m and v that you return are right. So look at what is made of them: the correction by the step, the root, eps, and the move of the parameter."
+        return "The m and v that you return are right, so look at how they are used: the correction by the step, the square root, eps and the change of the parameter."
     if "m" in wrong and "v" in wrong:
         return "Look at m and v first: they are returned as moving means of the gradient and of its squares, before the correction."
     for name, what in (("m", "the gradient"), ("v", "the squares of the gradient")):
@@ -115,10 +115,10 @@ def each(step, change, names="mv"):
 
 # The two moving means
 
-SHARES = "The old mean keeps the share beta, and what is new gets 1 - beta."
+SHARES = "The old mean keeps the share beta, and the new value gets 1 - beta."
 task.changed(
     "squares_forgotten",
-    "v is the mean of the gradients, not of their squares. A negative one has no root, so NaN may come out. Square the gradient for v.",
+    "Your v is the mean of the gradients, not of their squares. A negative mean has no square root, so the result may be NaN. Square the gradient for v.",
     {"the squares of the gradient": left_out},
 )
 STAYS, SHARE = "what stays of {}", "the share of new {}"
@@ -139,9 +139,9 @@ task.changed_each(
     ("squares_added_whole_to_v", f"The squares are added to v without the factor 1 - beta2. {SHARES}", each(SHARE, lambda one, beta: one, "v")),
     ("squares_added_up", "Your v is the sum of all squares so far, as in AdaGrad. In Adam it is a moving mean: the old v keeps the share beta2, and the squares get 1 - beta2.", {NEW_V: lambda kept, added, *, v, gradient: v + gradient**2}),
     ("squares_of_m", "You square the new m for v. v is the moving mean of the squares of the gradient.", {"the squares of the gradient": lambda gradient, power, *, done: done["the new m"] ** power}),
-    ("squares_of_the_deviation", "You square the gradient less m, as for a variance. v is the moving mean of the squares of the gradient itself.", {"the squares of the gradient": lambda gradient, power, *, done: (gradient - done["the new m"]) ** power}),
-    ("largest_v", "Your v never falls: you keep the larger one of the old and the new v, as AMSGrad does for the step alone. Return the moving mean.", {NEW_V: lambda kept, added, *, v: torch.maximum(v, kept + added)}),
-    ("v_with_beta1", "The shares of v are made with beta1: its old part keeps beta2, and the squares get 1 - beta2.", {"what stays of v": lambda beta, old, *, beta1: beta1 * old, "the share of new v": lambda one, beta, *, beta1: one - beta1}),
+    ("squares_of_the_deviation", "You square the gradient minus m, as for a variance. v is the moving mean of the squares of the gradient itself.", {"the squares of the gradient": lambda gradient, power, *, done: (gradient - done["the new m"]) ** power}),
+    ("largest_v", "Your v never falls: you keep the larger of the old and the new v, as AMSGrad does, but only for the step. Return the moving mean.", {NEW_V: lambda kept, added, *, v: torch.maximum(v, kept + added)}),
+    ("v_with_beta1", "The shares of v use beta1: its old part keeps beta2, and the squares get 1 - beta2.", {"what stays of v": lambda beta, old, *, beta1: beta1 * old, "the share of new v": lambda one, beta, *, beta1: one - beta1}),
     ("beta1_for_both", "v is computed and corrected with beta1. beta1 belongs to m, beta2 to v.", {"beta2": lambda beta2, *, beta1: beta1}),
 )  # fmt: skip
 
@@ -151,15 +151,15 @@ task.changed_each(
 CORRECTED = "the corrected {}"
 task.changed_each(
     ("no_correction", "The bias correction is missing: m and v began with zeros, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, each beta to the power of step.", each(CORRECTED, left_out)),
-    ("m_not_corrected", "You correct v, but not m. It began with zeros, too: divide it by 1 - beta1, with beta1 to the power of step.", each(CORRECTED, left_out, "m")),
-    ("v_not_corrected", "You correct m, but not v. It began with zeros, too: divide it by 1 - beta2, with beta2 to the power of step.", each(CORRECTED, left_out, "v")),
+    ("m_not_corrected", "You correct v but not m, which also began with zeros: divide it by 1 - beta1, with beta1 to the power of step.", each(CORRECTED, left_out, "m")),
+    ("v_not_corrected", "You correct m but not v, which also began with zeros: divide it by 1 - beta2, with beta2 to the power of step.", each(CORRECTED, left_out, "v")),
     ("beta_times_step", "In the correction you multiply beta by the step. The step is an exponent: 1 - β^t, in Python `beta**step`.", each("the power for {}", lambda beta, step: beta * step)),
-    ("power_of_the_difference", "You take the power of 1 - beta. Take that of beta, and subtract it from 1: 1 - β^t, in Python `1 - beta**step`.", {"the divisor of m": lambda one, power, *, beta1, step: (one - beta1) ** step, "the divisor of v": lambda one, power, *, beta2, step: (one - beta2) ** step}),
+    ("power_of_the_difference", "You take the power of 1 - beta. Take the power of beta and subtract it from 1: 1 - β^t, in Python `1 - beta**step`.", {"the divisor of m": lambda one, power, *, beta1, step: (one - beta1) ** step, "the divisor of v": lambda one, power, *, beta2, step: (one - beta2) ** step}),
     ("multiplied_by_the_correction", "You multiply m and v by 1 - β^t, which makes them still smaller. Divide by it.", each(CORRECTED, lambda moment, divisor: moment * divisor)),
     ("v_corrected_with_beta1", "You correct v with beta1. beta1 belongs to m, beta2 to v.", {"the corrected v": lambda moment, divisor, *, done: moment / done["the divisor of m"]}),
     ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first. Divide by 1 - β^t, where t is the step, an exponent.", each("the power for {}", left_out)),
     ("step_counted_from_zero", "In the correction you use step - 1. Here the first step has the number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.", {"step": lambda step: step - 1}),
-    ("corrected_behind_the_root", "v is corrected after its root is taken, by the whole divisor. Correct v first, then take the root.", {"the corrected v": lambda v, divisor: v / divisor**2}),
+    ("corrected_behind_the_root", "You correct v after taking its square root, by the whole divisor. Correct v first, then take the root.", {"the corrected v": lambda v, divisor: v / divisor**2}),
 )  # fmt: skip
 
 
@@ -170,12 +170,12 @@ NEW = "the new parameter"
 EPS_INSIDE = {ROOT: left_out, SUM: lambda v, eps: (v + eps).sqrt()}
 task.changed(
     "eps_inside",
-    "You add eps below the root. It is added to the root: √v̂ + eps, so that eps itself is the smallest divisor.",
+    "You add eps under the square root. It is added to the root: √v̂ + eps, so that eps itself is the smallest divisor.",
     EPS_INSIDE,
 )
 task.changed(
     "eps_before_the_correction",
-    "You add eps to the root of v before v is corrected, so that the correction scales eps too. (The paper mentions this as a shorter way, with another eps.) Correct v first, take the root, then add eps.",
+    "You add eps to the root of v before v is corrected, so that the correction scales eps too. (The paper mentions this as a shortcut, with a different eps.) Correct v first, take the root, then add eps.",
     {"the corrected v": left_out, SUM: lambda root, eps, *, done: (root + eps) / done["the divisor of v"] ** 0.5},
 )
 task.changed(
@@ -184,11 +184,11 @@ task.changed(
     {SUM: left_out, DIRECTION: lambda m, root, *, eps: m / root + eps},
 )
 for name, sentence, step, change in (
-    ("eps_as_a_bound", "eps serves as the least value that the root may have. It is added to the root, however large that is.", SUM, torch.clamp),
-    ("eps_forgotten", "eps is missing. It is added to the root, and keeps a number that has had no gradient from being 0/0, which is NaN.", SUM, left_out),
+    ("eps_as_a_bound", "You use eps as the smallest value that the root may have. It is added to the root, however large the root is.", SUM, torch.clamp),
+    ("eps_forgotten", "eps is missing. It is added to the root and prevents 0/0, which is NaN, for a parameter that has had no gradient.", SUM, left_out),
     ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
     ("rate_forgotten", "The rate has no effect: multiply the step by it before you subtract it.", "the change of the parameter", lambda rate, direction: direction),
-    ("one_root_for_all", "You divide all numbers by one and the same root, that of the sum over all of v. In Adam each number has its own.", ROOT, lambda v: v.norm().expand_as(v)),
+    ("one_root_for_all", "You divide all entries by the same root, the root of the sum over all of v. In Adam, each entry has its own.", ROOT, lambda v: v.norm().expand_as(v)),
     ("uphill", "You add the step to the parameter, so that the loss would grow. Subtract it.", NEW, add),
     ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", NEW, lambda parameter, change: change),
 ):  # fmt: skip
@@ -200,7 +200,7 @@ task.changed(
 )
 task.changed(
     "old_means_used",
-    "The step is computed from the m and v that came in. It should be computed from the new ones, which hold the gradient of this step.",
+    "You compute the step from the old m and v. Compute it from the new ones, which contain the gradient of this step.",
     {
         "the corrected m": lambda new, divisor, *, m: m / divisor,
         "the corrected v": lambda new, divisor, *, v: v / divisor,
@@ -215,13 +215,13 @@ RETURNS_CORRECTED = {
 }
 task.changed(
     "corrected_ones_returned",
-    "The m and v that you return are the corrected ones. They would be corrected anew at the next step: return m and v as they were before the correction.",
+    "The m and v that you return are the corrected ones. They would be corrected again at the next step: return m and v as they were before the correction.",
     RETURNS_CORRECTED,
 )
 for name in "mv":
     task.changed(
         f"corrected_{name}_returned",
-        f"The {name} that you return is the corrected one. It would be corrected anew at the next step: return {name} as it was before the correction.",
+        f"The {name} that you return is the corrected one. It would be corrected again at the next step: return {name} as it was before the correction.",
         {
             "result": lambda parameter, m, v, *, done, name=name: (
                 parameter,
@@ -231,7 +231,7 @@ for name in "mv":
     )
 task.changed(
     "old_means_returned",
-    f"The m and v that you return are those that came in, so the next step would have forgotten this one. {ORDER}",
+    f"You return the old m and v, so the next step would have forgotten this one. {ORDER}",
     {"result": lambda parameter, new_m, new_v, *, m, v: (parameter, m, v)},
 )
 for name, sentence, returned in (
@@ -239,7 +239,7 @@ for name, sentence, returned in (
     ("parameter_last", "You return the parameter last.", lambda parameter, m, v: (m, v, parameter)),
     (
         "parameter_alone",
-        "You return the parameter alone, and the next step needs m and v as well.",
+        "You return only the parameter, but the next step also needs m and v.",
         lambda parameter, m, v: parameter,
     ),
 ):
@@ -250,7 +250,7 @@ for name, sentence, returned in (
 
 task.changed(
     "betas_exchanged",
-    "beta1 and beta2 are exchanged: beta1 belongs to m, beta2 to v.",
+    "beta1 and beta2 are swapped: beta1 belongs to m, beta2 to v.",
     {"beta1": lambda beta1, *, beta2: beta2, "beta2": lambda beta2, *, beta1: beta1},
 )
 
@@ -259,8 +259,8 @@ task.changed(
 
 ALWAYS_THE_FIRST = each("the power for {}", left_out)
 task.changed_each(
-    ("as_given", "This is still the version from the prompt, with all of its faults. Call it twice with the same gradient and a large eps, the second time with the m and v that it has returned, and compare both steps with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE | RETURNS_CORRECTED),
-    ("two_faults_after_what_is_returned", "What you return for m and v is right. The step itself has two faults left: compare a third step, and one with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),
-    ("two_faults_after_eps", "eps is where it belongs. Two faults are left: look at how m and v are corrected at a later step, and at what the next call is given.", ALWAYS_THE_FIRST | RETURNS_CORRECTED),
-    ("two_faults_after_the_correction", "The correction fits each step. Two faults are left: try a large eps, and look at what the next call is given.", EPS_INSIDE | RETURNS_CORRECTED),
+    ("as_given", "This is still the version from the prompt, with all of its bugs. Call it twice with the same gradient and a large eps, the second time with the m and v that it has returned, and compare both steps with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE | RETURNS_CORRECTED),
+    ("two_faults_after_what_is_returned", "What you return for m and v is right. The step itself has two bugs left: compare a third step, and a step with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),
+    ("two_faults_after_eps", "eps is where it belongs. Two bugs are left: look at how m and v are corrected at a later step, and at what the next call gets.", ALWAYS_THE_FIRST | RETURNS_CORRECTED),
+    ("two_faults_after_the_correction", "The correction fits each step. Two bugs are left: try a large eps, and look at what the next call gets.", EPS_INSIDE | RETURNS_CORRECTED),
 )  # fmt: skip

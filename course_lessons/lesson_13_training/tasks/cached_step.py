@@ -29,12 +29,12 @@ task = Task(
     importance=4,
     minutes=25,
     hints=(
-        "In causal self-attention a word's key and value never change when further words come, so they can be kept. Only the new word has to be projected: into a query, a key and a value, cut into heads. Its key and its value go behind those that are kept, and then its query looks at all of them. No mask is needed, as there is nothing later than the new word.",
+        "In causal self-attention a word's key and value never change when further words come, so they can be kept. Only the new word has to be projected: into a query, a key and a value, cut into heads. Its key and its value are appended to the ones that are kept, and then its query looks at all of them. No mask is needed, because nothing is later than the new word.",
         (
-            "Take one head of width 1, all blocks of in_weight [1], and out_weight [1], with biases of 0. Kept is one word, with the key [1] and the value [4]; the new word is [2]. Its query, key and value are all 2. Behind what is kept stand the keys 1, 2 and the values 4, 2. The scores are 2·1 = 2 and 2·2 = 4, their softmax 0.1192 and 0.8808. "
+            "Take one head of width 1, all blocks of in_weight [1], and out_weight [1], with biases of 0. Kept is one word, with the key [1] and the value [4]; the new word is [2]. Its query, key and value are all 2. Once these are appended, the keys are 1, 2 and the values 4, 2. The scores are 2·1 = 2 and 2·2 = 4, their softmax 0.1192 and 0.8808. "
             "The output is 0.1192·4 + 0.8808·2 = 2.2384, and the keys [1, 2] and the values [4, 2] are kept for the next word."
         ),
-        "projected = x times in_weight transposed, plus in_bias: B×1×3D. Cut it along the last axis into query, key and value, each B×1×D; each of them into H parts of width d, with the axis of heads in front of that of words: B×H×1×d. keys = keys with the new key behind them, along the axis of words; values likewise. scores = query times keys with their last two axes exchanged, divided by the root of d; softmax over the last axis; times values. Put the heads side by side again, B×1×D; times out_weight transposed, plus out_bias.",
+        "projected = x times in_weight transposed, plus in_bias: B×1×3D. Cut it along the last axis into query, key and value, each B×1×D; each of them into H parts of width d, with the axis of heads in front of that of words: B×H×1×d. keys = keys with the new key behind them, along the axis of words; values likewise. scores = query times keys with their last two axes exchanged, divided by the square root of d; softmax over the last axis; times values. Put the heads side by side again, B×1×D; times out_weight transposed, plus out_bias.",
     ),
     partial=USUAL,
 )
@@ -135,28 +135,28 @@ def returned(function):
 
 
 task.changed_each(
-    ("past_alone", "The new word attends to the words before it alone. In causal self-attention a word also attends to itself: its key and value belong there before the scores are computed.", seen(lambda all_of_them, before: before)),
-    ("new_word_not_kept", "The new word attends to the words before it alone, and its key and value are not kept either: you return the keys and values that came in. Put the new ones behind them first.", joined(left_out)),
-    ("old_ones_returned", "The output is right, but you return the keys and values that came in, so the next word would not see this one. Return them with the new ones behind.", returned(lambda all_of_them, before: before)),
+    ("past_alone", "The new word attends only to the words before it. In causal self-attention, a word also attends to itself: its key and value belong there before the scores are computed.", seen(lambda all_of_them, before: before)),
+    ("new_word_not_kept", "The new word attends only to the words before it, and its key and value are not kept either: you return the old keys and values. Append the new ones first.", joined(left_out)),
+    ("old_ones_returned", "The output is right, but you return the old keys and values, so the next word would not see this one. Return them with the new ones appended.", returned(lambda all_of_them, before: before)),
 )  # fmt: skip
 task.changed(
     "new_ones_returned",
-    "The output is right, but you return the key and the value of the new word alone. The next word needs those before it too: return all of them.",
+    "The output is right, but you return only the key and the value of the new word. The next word also needs the earlier ones: return all of them.",
     returned(lambda all_of_them, before: all_of_them[:, :, before.shape[2] :]),
 )
 task.changed(
     "itself_alone",
-    "The new word attends to itself alone, so that the words before it have no effect on the output. Its query should see all keys.",
+    "The new word attends only to itself, so the words before it have no effect on the output. Its query should see all keys.",
     seen(lambda all_of_them, before: all_of_them[:, :, -1:]),
 )
 task.changed(
     "first_word_alone",
-    "The new word attends to the first of all words alone. A causal mask of one row allows the first place: the row of the last word would be needed, which allows everything. Leave the mask out (also `is_causal=True`): nothing comes after the new word.",
+    "The new word attends only to the first word. A causal mask of one row allows only the first position; you would need the row of the last word, which allows everything. Leave the mask out (including `is_causal=True`): nothing comes after the new word.",
     seen(lambda all_of_them, before: all_of_them[:, :, :1]),
 )
 task.changed(
     "put_in_front",
-    "The new key and value are in front of the others. Put them behind, so that words stay in their order.",
+    "The new key and value are before the others. Append them, so that words stay in their order.",
     joined(lambda kept, new: _behind(new, kept)),
 )
 
@@ -175,6 +175,6 @@ task.changed(
 
 task.changed_each(
     ("values_before_keys", "You return the values before the keys. Return the output, then the keys, then the values.", {"result": lambda output, keys, values: (output, values, keys)}),
-    ("output_alone", "You return the output alone. Return the keys and the values as well, with the new ones behind, for the next word.", {"result": lambda output, keys, values: output}),
+    ("output_alone", "You return only the output. Also return the keys and the values, with the new ones appended, for the next word.", {"result": lambda output, keys, values: output}),
     ("axis_of_words_lost", "The output has lost the axis of words. It is B×1×D, as the word that came in.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
 )  # fmt: skip

@@ -60,17 +60,17 @@ def _is_loss_with_gradients(result, weights):
 def _problem(model, weights, batches, held_out, rate, clip):
     """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
     if not callable(model):
-        return "Your test calls a candidate with a `model` that is no function."
+        return "Your test calls a candidate with a `model` that is not a function."
     if not isinstance(weights, (list, tuple)) or not weights or not all(map(_is_float32, weights)):
-        return "Your test calls a candidate with `weights` that are no list of float32 tensors."
+        return "Your test calls a candidate with `weights` that are not a list of float32 tensors."
     if not all(weight.numel() and weight.isfinite().all() for weight in weights):
         return "Your test calls a candidate with an empty tensor among the `weights`, or with one that holds NaN or infinity."
     if not isinstance(batches, (list, tuple)) or not 1 <= len(batches) <= MOST:
         return f"Your test calls a candidate with `batches` that are no list of 1 to {MOST} batches."
     if not all(isinstance(leaf, (torch.Tensor, int, float)) for leaf in trees.leaves([*batches, held_out])):
-        return "Your test calls a candidate with a batch, or with a `held_out`, that holds something else than tensors and numbers."
+        return "Your test calls a candidate with a batch, or with a `held_out`, that contains something other than tensors and numbers."
     if not _is_number(rate) or not 0 < rate <= 1 or not _is_number(clip) or clip <= 0:
-        return "Your test calls a candidate with another `rate` than a number above 0, at most 1, or with another `clip` than a number above 0."
+        return "Your test calls a candidate with a `rate` that is not a number above 0 and at most 1, or with a `clip` that is not a number above 0."
     return None
 
 
@@ -84,10 +84,10 @@ task = Task(
     importance=5,
     minutes=35,
     hints=(
-        "A wrong loop still makes the loss fall, so compare numbers: the weights and the losses that come back with those of a loop that you write yourself, as plainly as you can. The work is then in the model and in the inputs: with which of them does a loop that breaks one of the promises give other numbers than a right one? What should your model do when dropout is on?",
+        "A wrong loop still makes the loss fall, so compare numbers: the weights and the losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. The work is then in the model and in the inputs: which of them make a loop that breaks one of the promises give different numbers from a correct loop? What should your model do when dropout is on?",
         (
-            "Take two weights with the gradients 3 and 4, whose norm together is 5. With clip = 1 they become 0.6 and 0.8; clipped one by one they would both be 1. With clip = 10 both ways leave them as they are, and so does a loop that never clips. With clip = 1 alone, one that always divides by the norm looks right: with clip = 10 it gives 6 and 8. So you need both. "
-            "The same holds for dropout: a model that does the same whether it is on or off cannot tell you which of the two the loop asked for."
+            "Take two weights with the gradients 3 and 4, whose norm together is 5. With clip = 1 they become 0.6 and 0.8; clipped one by one they would both be 1. With clip = 10, both ways leave them as they are, and so does a loop that never clips. With only clip = 1, a loop that always divides by the norm looks right: with clip = 10, it gives 6 and 8. You therefore need both. "
+            "The same is true of dropout: a model that does the same whether it is on or off cannot tell you which of the two the loop asked for."
         ),
         "Let the model be a small network: when `training` is True, it multiplies its hidden numbers by a fixed vector of zeros and twos, a dropout that drops the same numbers each time; torch.autograd.grad gives the gradients. Draw two matrices of weights, three batches and a held-out one, with which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
         "run the candidate and your own loop; there are as many losses in both; losses and weights agree up to 1e-5.",
@@ -139,7 +139,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "candidate",
-    "It may be that your own loop is wrong, or that an error of the test's own ends in `except`, which returns False. Or your model's dropout draws other numbers each time, so that even two right loops differ: let it always drop the same ones.",
+    "Perhaps your own loop is wrong, or an error in the test itself ends in `except`, which returns False. Or your model's dropout draws different numbers each time, so that even two correct loops differ: let it always drop the same ones.",
 )
 
 
@@ -147,12 +147,12 @@ _mistaken = mistakes_of_tests(
 
 _mistaken(
     "no_rounding",
-    "Right candidates whose last digits differ from yours are refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
+    "Your test rejects correct candidates whose last digits differ from yours. Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
     compare=partial(_same, close=torch.equal),
 )
 _mistaken(
     "too_much_room",
-    "Candidates whose weights are only nearly right pass your test, such as one that rounds them to three digits: there is too much room. Rounding stays below 1e-5.",
+    "Candidates whose weights are only nearly right pass your test, such as one that rounds them to three digits: your tolerance is too large. Rounding stays below 1e-5.",
     compare=partial(_same, close=partial(close, room=0.03)),
 )
 _mistaken(
@@ -162,29 +162,29 @@ _mistaken(
 )
 _mistaken(
     "loss_falls",
-    "Most wrong candidates pass your test, since the loss falls with them, too. Compare the losses and the last weights with those of your own loop.",
+    "Most wrong candidates pass your test, because the loss also falls with them. Compare the losses and the last weights with the ones from your own loop.",
     batches=BATCHES * 3,
     clips=(0.5,),
     compare=lambda expected, result: result[1][-1] < result[1][0],
 )
 _mistaken(
     "weights_unchecked",
-    "Candidates that return other weights than the last ones pass your test, since it looks at the losses alone. Compare the weights, too.",
+    "Candidates that return weights other than the last ones pass your test, because it looks only at the losses. Also compare the weights.",
     compare=lambda expected, result: _same_losses(expected[1], result[1]),
 )
 _mistaken(
     "number_of_losses_unchecked",
-    "A candidate that leaves out the last loss passes your test, since `zip` ends with the shorter list. Compare the lengths as well.",
+    "A candidate that leaves out the last loss passes your test, because `zip` ends with the shorter list. Compare the lengths as well.",
     compare=lambda expected, result: _same((expected[0], expected[1][: len(result[1])]), result),
 )
 _mistaken(
     "last_loss_alone",
-    "Candidates whose earlier losses are wrong or missing pass your test, since you compare the last loss alone. Compare all of them, and their number.",
+    "Candidates whose earlier losses are wrong or missing pass your test, because you compare only the last loss. Compare all of them, and their number.",
     compare=lambda expected, result: _same((expected[0], expected[1][-1:]), (result[0], result[1][-1:])),
 )
 _mistaken(
     "losses_only_fall",
-    "A candidate that returns the weights with the lowest loss passes your test: with your data the last loss is the lowest, so that those weights are the last ones. Choose batches and a held-out one with which an earlier loss is lower.",
+    "A candidate that returns the weights with the lowest loss passes your test: with your data, the last loss is the lowest, so those weights are the last ones. Choose training batches and a held-out batch with which an earlier loss is lower.",
     batches=[HELD_OUT + (batch - HELD_OUT) / 10 for batch in BATCHES],
 )
 
@@ -192,7 +192,7 @@ _mistaken(
 
 _mistaken(
     "constant_gradients",
-    "A candidate that takes all gradients at the first weights passes your test, since your model's gradients do not depend on the weights. Let them, as those of a network do.",
+    "A candidate that takes all gradients at the first weights passes your test, because your model's gradients do not depend on the weights. Make them depend on the weights, as in a network.",
     model=partial(_model, constant=True),
 )
 
@@ -211,13 +211,13 @@ def _modes(train):
 
 _mistaken(
     "modes_alone",
-    "Candidates that return wrong numbers pass your test, since it looks only at whether dropout is on at each call. Compare the weights and the losses with those of your own loop.",
+    "Candidates that return wrong numbers pass your test, because it looks only at whether dropout is on at each call. Compare the weights and the losses with the ones from your own loop.",
     compare=lambda expected, result: True,
     modes=lambda modes: modes == [True, False] * len(BATCHES),
 )
 _mistaken(
     "own_loop_without_dropout",
-    "A candidate that trains with dropout off passes your test, and right ones are refused: your own loop computes its gradients with dropout off.",
+    "A candidate that trains with dropout off passes your test, and correct candidates are rejected: your own loop computes its gradients with dropout off.",
     own=lambda model: lambda weights, batch, training: model(weights, batch, False),
 )
 

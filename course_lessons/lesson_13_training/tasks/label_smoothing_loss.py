@@ -21,7 +21,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "A target that is smoothed is a distribution over the whole vocabulary: every class gets the same small share, and the right word gets the rest on top. The cross-entropy is lowest for a model that gives exactly these probabilities. What does such a model pay for each class? That needs no logits, and it is the same for every token.",
+        "A smoothed target is a distribution over the whole vocabulary: every class gets the same small share, and the right word gets the rest on top. The cross-entropy is lowest for a model that gives exactly these probabilities. What does such a model pay for each class? That needs no logits, and it is the same for every token.",
         (
             "Take one token, three classes with the probabilities 0.5, 0.25 and 0.25, and smoothing = 0.3. The right word is the first. The smoothed target gives each class 0.3 / 3 = 0.1, and the right word 0.7 more: 0.8, 0.1, 0.1. The classes cost -ln 0.5 = 0.6931, 1.3863 and 1.3863, and the loss is 0.8·0.6931 + 0.1·1.3863 + 0.1·1.3863 = 0.8318. "
             "A model that gives 0.8, 0.1 and 0.1 would pay 0.8·0.2231 + 0.1·2.3026 + 0.1·2.3026 = 0.6390. The answer is 0.8318 - 0.6390 = 0.1927, before rounding."
@@ -142,18 +142,18 @@ def _without(pad, shares):
     return shares.masked_fill(torch.arange(shares.shape[-1]) == pad, 0.0)
 
 
-PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, that of padding too."
+PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, including the class of padding."
 task.changed(
     "smoothing_unused",
     "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.",
     {"smoothing": lambda smoothing: 0.0},
 )
 task.changed_each(
-    ("shares_exchanged", "The shares are exchanged: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
-    ("right_word_without_its_share", "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word gets its share, smoothing / V, too.", wrong_classes(lambda V: V)),
+    ("shares_exchanged", "The shares are swapped: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
+    ("right_word_without_its_share", "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word also gets its share, smoothing / V.", wrong_classes(lambda V: V)),
     ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
     ("pad_taken_out_of_the_target", f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
-    ("smoothing_for_every_class", "Each class gets the whole `smoothing`: the costs of all classes are added up, and their mean is meant. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
+    ("smoothing_for_every_class", "Each class gets the whole `smoothing`: you add up the costs of all classes, where their mean is needed. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
     ("right_word_whole", "The right word keeps a whole 1, and smoothing / V comes on top for every class, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
 )  # fmt: skip
 
@@ -169,7 +169,7 @@ task.changed(
 log_softmax_mistakes(task)
 task.changed(
     "no_logarithm",
-    "The logarithm is missing: you weight probabilities. Use log_softmax in place of softmax.",
+    "The logarithm is missing: you weight probabilities. Use log_softmax instead of softmax.",
     {LOG_P: lambda logits: logits.softmax(-1)},
 )
 
@@ -182,17 +182,17 @@ def pad_filled(number):
 
 task.changed(
     "logits_of_pad_hidden",
-    "You put a very low number in place of the logits of padding's class. Every class has a share of the smoothed target, so that class then costs more than all else together. Leave the logits as they are.",
+    "You replace the logits of padding's class with a very low number. Every class has a share of the smoothed target, so that class then costs more than everything else together. Leave the logits as they are.",
     pad_filled(-1e9),
 )
 task.changed(
     "logits_of_pad_infinitely_low",
-    "You put -inf in place of the logits of padding's class. Every class has a share of the smoothed target, so the loss becomes infinite, or NaN. Leave the logits as they are.",
+    "You replace the logits of padding's class with -inf. Every class has a share of the smoothed target, so the loss becomes infinite, or NaN. Leave the logits as they are.",
     pad_filled(-torch.inf),
 )
 task.changed(
     "cut_anew",
-    "You cut the numbers of B×T×V anew into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several places. To exchange two axes, use `transpose`.",
+    "You reshape the numbers of B×T×V into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several places. To exchange two axes, use `transpose`.",
     {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
 )
 task.changed(
@@ -240,7 +240,7 @@ task.changed_each(
     ("lowest_added", "You add the lowest loss. Subtract it: the best model should get 0.", {ABOVE: add}),
     ("lowest_of_the_right_word", "Your lowest loss is what the right word costs. A model that gives what is asked for pays for every class: the right word's part has its share as a factor, and all others add theirs.", {LOWEST: lambda smoothed, real: -smoothed.max().log()}),
     ("lowest_of_the_right_words_part", "Your lowest loss has the right word's part alone. The other V - 1 classes add theirs.", lowest_of(lambda V, e: [1 - e + e / V])),
-    ("lowest_of_the_others", "Your lowest loss leaves out the right word's part. Its probability is below 1, so it costs something, too.", lowest_of(lambda V, e: (V - 1) * [e / V])),
+    ("lowest_of_the_others", "Your lowest loss leaves out the right word's part. Its probability is below 1, so it also costs something.", lowest_of(lambda V, e: (V - 1) * [e / V])),
     ("lowest_without_its_share", "In your lowest loss the right word has 1 - smoothing, without its own smoothing / V, so the shares add up to less than 1.", lowest_of(lambda V, e: [1 - e] + (V - 1) * [e / V])),
     ("lowest_with_a_class_too_many", "In your lowest loss there are V classes beside the right word, so the shares add up to more than 1. There are V - 1.", lowest_of(lambda V, e: [1 - e + e / V] + V * [e / V])),
     ("lowest_of_the_model", "You subtract the entropy of what the model predicts. The lowest loss does not depend on the logits: it is the entropy of what is asked for.", {LOWEST: lambda smoothed, real, *, logits: torch.special.entr(logits.softmax(-1)[real]).sum(-1).mean()}),
@@ -252,7 +252,7 @@ task.changed_each(
 # The mean
 
 task.changed_each(
-    ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. You took some terms out of the sum: take them out of the count too.", {TOKENS: torch.numel}),
+    ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. You took some terms out of the sum: also take them out of the count.", {TOKENS: torch.numel}),
     ("pad_unused", "Padding counts like any token: what the model predicts there is in the mean. Leave out the places where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
     ("pad_taken_for_0", "You leave out the places whose target is 0. The id of padding is given as `pad`, and 0 may be a word.", {REAL: lambda target, pad: target != 0}),
     ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of tokens in all of them.", {TOKENS: len}),
@@ -269,7 +269,7 @@ task.changed(
     "You take the mean of each sentence and then the mean of these, so a token counts more in a short sentence than in a long one. Add up the losses of all tokens and divide once.",
     {"result": lambda above, *, done: _of_sentences(done).mean() - done[LOWEST]},
 )
-ONE_NUMBER = "One number is asked for, the mean over all tokens of the batch."
+ONE_NUMBER = "Return one number, the mean over all tokens of the batch."
 task.changed(
     "one_for_each_sentence",
     f"You return one loss for each sentence. {ONE_NUMBER}",

@@ -17,7 +17,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "Compute on paper what the version in the prompt gives at step 1, at step = warmup, at the last step and one after it, and compare each with the promises. Each fault is one number too many or too few: count how many steps the rate takes from 0 to its highest, and how many from there to 0.",
+        "Compute on paper what the version in the prompt gives at step 1, at step = warmup, at the last step and one after it, and compare each with the promises. Each bug is an off-by-one error: count how many steps the rate takes from 0 to its highest, and how many from there to 0.",
         (
             "Take 6 steps, a warm-up of 3 and 0.75 as the highest rate. From 0 at step 0 the rate rises in three steps: 0.25, 0.5, 0.75. It would be 0 at step 7, which is four steps after step 3, so that it falls by 0.75 / 4 = 0.1875 with each: 0.5625, 0.375 and, at the last step, 0.1875. "
             "The version in the prompt gives 0 at the first step and at the last."
@@ -31,7 +31,9 @@ task = Task(
 def a_rate_is_above_zero(case, value):
     """Every step moves the weights."""
     return (
-        f"Every step has a rate above 0, the first and the last one, too; yours is {value:.4g}." if value <= 0 else None
+        f"Every step has a rate above 0, including the first and the last; yours is {value:.4g}."
+        if value <= 0
+        else None
     )
 
 
@@ -78,20 +80,20 @@ def _(step, steps, warmup, highest):
 
 for name, sentence, step, change in (
     ("higher_line", "You take the larger of the two lines, so the rate begins high, falls during the warm-up and then rises. Take the smaller one.", LOWER, max),
-    ("lines_added", "You add the two lines. At each step the smaller one of them counts.", LOWER, add),
-    ("lines_multiplied", "You multiply the two lines. At each step the smaller one of them counts.", LOWER, mul),
+    ("lines_added", "You add the two lines. At each step, the smaller of the two counts.", LOWER, add),
+    ("lines_multiplied", "You multiply the two lines. At each step, the smaller of the two counts.", LOWER, mul),
     ("no_warm_up", "There is no warm-up: before it ends, the rate is above the highest. During the warm-up it should rise with the step.", LOWER, lambda rising, falling: falling),
     ("warm_up_without_end", "The rate rises at every step, without end. After the warm-up it should fall.", LOWER, left_out),
-    ("root_in_the_warm_up", "During the warm-up your rate grows with the root of the step. It grows with the step itself.", RISING, lambda step, warmup: (step / warmup) ** 0.5),
+    ("root_in_the_warm_up", "During the warm-up, your rate grows with the square root of the step. It should grow with the step itself.", RISING, lambda step, warmup: (step / warmup) ** 0.5),
     ("whole_numbers", "You divide with //, which drops everything after the point, so the rate is 0 until the warm-up ends. Divide with /.", RISING, lambda step, warmup: step // warmup),
-    ("warm_up_ends_too_late", "The rate is at its highest one step after the warm-up. At step = warmup it should be.", RISING, lambda step, warmup: step / (warmup + 1)),
+    ("warm_up_ends_too_late", "The rate is at its highest one step after the warm-up. It should be at its highest at step = warmup.", RISING, lambda step, warmup: step / (warmup + 1)),
     ("steps_counted_from_0", "You add 1 to the step and to the warm-up, as you would if steps counted from 0. Here they count from 1, so the rate of the first step is too high: divide the step itself by warmup.", RISING, lambda step, warmup: (step + 1) / (warmup + 1)),
     ("one_step_early", "During the warm-up you add 1 to the step, as you would if steps counted from 0. Here they count from 1: the rate is at its highest one step too early.", RISING, lambda step, warmup: min((step + 1) / warmup, 1)),
-    ("falls_with_the_root", "After the warm-up your rate falls with the root of the step, as in Vaswani et al. 2017. Here it falls by the same amount with each step.", FALLING, lambda left, fall, *, step, warmup: (warmup / step) ** 0.5),
-    ("falls_along_a_cosine", "After the warm-up your rate falls along a cosine. Here it falls by the same amount with each step.", FALLING, lambda left, fall: (1 - math.cos(math.pi * left / fall)) / 2),
+    ("falls_with_the_root", "After the warm-up, your rate falls with the square root of the step, as in Vaswani et al. (2017). Here it falls by the same amount at each step.", FALLING, lambda left, fall, *, step, warmup: (warmup / step) ** 0.5),
+    ("falls_along_a_cosine", "After the warm-up, your rate falls along a cosine. Here it falls by the same amount at each step.", FALLING, lambda left, fall: (1 - math.cos(math.pi * left / fall)) / 2),
     ("stays_at_its_highest", "After the warm-up your rate stays at its highest. From there on it should fall.", FALLING, lambda left, fall: 1),
     ("falls_from_the_first_step", "Your falling line begins at the first step, so the rate at step = warmup is below the highest. It begins at the end of the warm-up.", FALL, lambda steps, warmup: steps),
-    ("falls_over_one_step_less", "Your falling line has one step too few below it: after the warm-up the rate stays at its highest for one more step. Count the steps from step = warmup to the one after the last.", FALL, lambda steps, warmup: max(steps - warmup, 1)),
+    ("falls_over_one_step_less", "Your falling line has one step too few: after the warm-up the rate stays at its highest for one more step. Count the steps from step = warmup to the one after the last.", FALL, lambda steps, warmup: max(steps - warmup, 1)),
     ("counts_the_warm_up_again", "After the warm-up you do not count its steps, so the rate falls too late. The line falls from step = warmup to one step after the last.", LEFT, lambda steps, step, *, warmup: steps + 1 - step + warmup),
     ("highest_unused", "`highest` has no effect: what you return is a share of it. Multiply.", RATE, lambda highest, lower: lower),
 ):  # fmt: skip
@@ -103,7 +105,7 @@ task.changed(
 )
 task.changed(
     "highest_from_the_start",
-    "The rate is right at the end of the warm-up and later. During the warm-up it stays at its highest, and it should rise from step to step.",
+    "The rate is right at the end of the warm-up and later. During the warm-up, however, it stays at its highest, whereas it should rise from step to step.",
     {"step": lambda step, *, warmup: max(step, warmup)},
 )
 
@@ -116,14 +118,14 @@ def _given(step, steps, warmup, highest, first=1, more=0):
 
 
 task.mistake(
-    "This is still the version from the prompt, with both of its faults. Compute its rate at the first step and at the last.",
+    "This is still the version from the prompt, with both of its bugs. Compute its rate at the first step and at the last.",
     "as_given",
 )(_given)
 task.mistake(
-    "After the warm-up the rate is right. During the warm-up you still count as if steps began with 0: the rate of step 1 is 0, so it moves nothing.",
+    "After the warm-up the rate is right. During the warm-up, you still count as if steps began with 0: the rate of step 1 is 0, so this step moves nothing.",
     "second_fault_mended",
 )(partial(_given, more=1))
 task.mistake(
-    "The warm-up is right. After it, the rate is 0 already at the last step, which then moves nothing. It should be 0 one step later.",
+    "The warm-up is right. After it, the rate is already 0 at the last step, which then moves nothing. It should be 0 one step later.",
     "first_fault_mended",
 )(partial(_given, first=0))

@@ -16,7 +16,7 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Runs with the same seed share a part of what chance decides, and a subtraction takes this part away. So subtract first, seed by seed, and only then look at the results: at their mean and at their signs. A seed that is in one of the two dicts alone has nothing to be compared with.",
+        "Runs with the same seed share part of what chance decides, and subtraction removes this part. Therefore subtract first, seed by seed, and only then look at the results: at their mean and at their signs. A seed that is in only one of the two dicts has nothing to be compared with.",
         (
             "Take plain = {0: 80, 1: 90, 2: 70} and changed = {2: 73, 0: 82}. The seeds 0 and 2 are in both, and the differences are 82 - 80 = 2 and 73 - 70 = 3: their mean is 2.5. Both are above 0. But two signs are equal in 2 of the 4 equally likely cases, which is far too often, so the verdict is 0. "
             "Among n signs there are 2 of 2ⁿ cases in which all are equal."
@@ -115,7 +115,7 @@ def _verdict(differences, least=5):
 DIFFERENCES = "the difference of each seed"
 task.changed(
     "by_their_order",
-    "You subtract the results in the order in which the dicts hold them. That order differs: subtract results of the same seed.",
+    "You subtract the results in the order of the dicts, which differs: subtract results of the same seed.",
     {DIFFERENCES: lambda plain, changed: [b - a for a, b in zip(plain.values(), changed.values(), strict=False)]},
 )
 task.changed(
@@ -125,12 +125,12 @@ task.changed(
 )
 task.changed(
     "missing_as_zero",
-    "A seed that is in one dict alone counts with a result of 0. It has nothing to be compared with: leave it out.",
+    "You count a seed that is in only one dict with a result of 0. It has nothing to be compared with: leave it out.",
     {DIFFERENCES: lambda plain, changed: [changed.get(seed, 0) - plain.get(seed, 0) for seed in {**plain, **changed}]},
 )
 task.changed(
     "sizes_of_the_differences",
-    "You take the differences without their signs. Whether a change helps or harms is what the signs tell.",
+    "You take the differences without their signs. The signs say whether a change helps or harms.",
     {DIFFERENCES: lambda plain, changed: [abs(each) for each in _differences(plain, changed)]},
 )
 task.changed(
@@ -146,22 +146,22 @@ MEAN = "the mean of the differences"
 task.changed("summed", "Your first number is the sum of the differences. Divide it by their number.", {MEAN: left_out})
 task.changed(
     "means_of_all_runs",
-    "Your mean is the difference of the two means over all runs. A seed that is in one dict alone moves one of them: take only the seeds that are in both.",
+    "Your mean is the difference of the two means over all runs. A seed that is in only one dict changes one of them: take only the seeds that are in both.",
     {MEAN: lambda total, n, *, plain, changed: mean(changed.values()) - mean(plain.values())},
 )
 for name, sentence, verdict in (
     ("sign_of_the_mean", "Your verdict is the sign of the mean. One large difference can decide that: ask whether all differences have the same sign, and whether there are enough of them.", lambda d: _sign(sum(d))),
     ("sign_of_the_mean_of_enough", "Where there are enough differences, your verdict is the sign of their mean. One large difference can decide that: ask whether all of them have the same sign.", lambda d: _sign(sum(d)) if len(d) > 4 else 0),
-    ("most_of_the_signs", "Your verdict is the sign that most of the differences have. All of them have to have it, and there have to be enough of them.", lambda d: _sign(sum(map(_sign, d)))),
-    ("most_of_enough_signs", "Where there are enough differences, your verdict is the sign that most of them have. All of them have to have it.", lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0),
-    ("all_or_the_opposite", "Your verdict is -1 wherever not all differences are above 0. It is -1 only where all of them are below 0, and 0 where neither is so or where there are too few.", lambda d: 1 if min(d) > 0 else -1),
+    ("most_of_the_signs", "Your verdict is the sign that most of the differences have. All of them must have it, and there must be enough of them.", lambda d: _sign(sum(map(_sign, d)))),
+    ("most_of_enough_signs", "Where there are enough differences, your verdict is the sign that most of them have. All of them must have it.", lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0),
+    ("all_or_the_opposite", "Your verdict is -1 wherever not all differences are above 0. It is -1 only where all of them are below 0, and 0 where neither is true or where there are too few.", lambda d: 1 if min(d) > 0 else -1),
     ("however_few", "You do not ask how many differences there are. Three equal signs come by chance once in 4 times, which is more often than once in 16: then the verdict is 0.", lambda d: _verdict(d, least=1)),
     ("one_direction", "Four differences are enough for your verdict. That all four are above 0 comes by chance once in 16 times, but so does that all four are below 0: together that is once in 8 times.", lambda d: _verdict(d, least=4)),
     ("more_than_needed", "Your verdict asks for six differences. With five, all signs are equal by chance exactly once in 16 times, and that is rare enough here.", lambda d: _verdict(d, least=6)),
-    ("zero_counts_as_better", "A difference of 0 counts as above 0 in yours. It has no sign: then not all differences have the same one.", lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)),
-    ("zero_counts_for_either_side", "A difference of 0 agrees in yours with any sign: you ask whether no difference is below 0, or none above. It has no sign, so then not all differences have the same one, and the verdict is 0.", lambda d: (1 if min(d) >= 0 else -int(max(d) <= 0)) if len(d) > 4 else 0),
-    ("no_sign_contradicts", "It is enough for your verdict that some difference is above 0 and none below, or the other way round. A difference of 0 counts, too: it has no sign, so not all have the same one, and the verdict is 0.", lambda d: int(max(d) > 0) - int(min(d) < 0) if len(d) > 4 else 0),
-    ("zeros_left_out", "A difference of 0 is left out in yours before you look at the signs. It counts: then not all differences have the same sign, and the verdict is 0.", lambda d: _verdict([each for each in d if each])),
+    ("zero_counts_as_better", "You count a difference of 0 as above 0. It has no sign, so not all differences have the same one.", lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)),
+    ("zero_counts_for_either_side", "In your test, a difference of 0 agrees with any sign: you ask whether no difference is below 0, or none above. It has no sign, so then not all differences have the same one, and the verdict is 0.", lambda d: (1 if min(d) >= 0 else -int(max(d) <= 0)) if len(d) > 4 else 0),
+    ("no_sign_contradicts", "For your verdict it is enough that some difference is above 0 and none below, or vice versa. A difference of 0 also counts: it has no sign, so not all have the same one, and the verdict is 0.", lambda d: int(max(d) > 0) - int(min(d) < 0) if len(d) > 4 else 0),
+    ("zeros_left_out", "You leave out a difference of 0 before you look at the signs. It counts: not all differences then have the same sign, so the verdict is 0.", lambda d: _verdict([each for each in d if each])),
     ("only_better", "Your verdict is never -1. Where all differences are below 0, the change harms.", lambda d: max(_verdict(d), 0)),
     ("never_sure", "Your verdict is always 0. Five or more differences that all have the same sign are enough.", lambda d: 0),
 ):  # fmt: skip
@@ -177,6 +177,6 @@ def _ranges_apart(differences, *, plain, changed):
 
 task.changed_each(
     ("ranges_compared", "You ask whether the ranges of the two overlap. Runs of one seed can all differ in the same direction although the ranges overlap: look at the differences.", {"the verdict": _ranges_apart}),
-    ("exchanged", "The two results are exchanged: first comes the mean, then the verdict.", {"result": lambda mean, verdict: (verdict, mean)}),
-    ("mean_alone", "You return the mean alone. Return the mean and the verdict.", {"result": lambda mean, verdict: mean}),
+    ("exchanged", "The two results are swapped: the mean comes first, then the verdict.", {"result": lambda mean, verdict: (verdict, mean)}),
+    ("mean_alone", "You return only the mean. Return the mean and the verdict.", {"result": lambda mean, verdict: mean}),
 )  # fmt: skip

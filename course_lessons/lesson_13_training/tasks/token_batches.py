@@ -125,7 +125,7 @@ def _sorted(lengths):
 
 TOKENS, CLOSED = "the tokens of a batch", "the comparison with the limit"
 for name, sentence, step, change in (
-    ("words_counted", "You add up the lengths of the sentences in a batch. Padding takes places too: count the sentences times the longest one.", TOKENS, sum),
+    ("words_counted", "You add up the lengths of the sentences in a batch. Padding also takes up places: count the sentences times the longest one.", TOKENS, sum),
     ("limit_excluded", "You close a batch that would hold exactly as many tokens as the limit. Equal is allowed: close it only where one more sentence would exceed the limit.", CLOSED, ge),
     ("longest_of_the_old_batch", "You multiply by the longest sentence that is already in the batch. The one that you want to add may be longer: then all others are padded to its length.", TOKENS, lambda those: len(those) * max(those[:-1], default=0)),
     ("one_sentence_too_many", "You count the sentences that are in the batch without the one that you want to add, so batches may exceed the limit by a sentence. Add 1.", TOKENS, lambda those: (len(those) - 1) * max(those)),
@@ -135,7 +135,7 @@ for name, sentence, step, change in (
 
 task.changed(
     "old_batch_alone",
-    "You ask whether the batch as it is exceeds the limit, and add the next sentence without asking. Ask first how large the batch would be with it.",
+    "You check whether the current batch exceeds the limit and add the next sentence without checking. First compute how large the batch would be with it.",
     {TOKENS: lambda those: (len(those) - 1) * max(those[:-1], default=0)},
 )
 
@@ -145,22 +145,22 @@ task.changed(
 ORDER = "the sorted sentences"
 task.changed(
     "not_sorted",
-    "Your sentences come in the order in which they are given. Sort them by their lengths first, the shortest first: then sentences of like length share a batch, and little is padding.",
+    "Your sentences are in the order given. First sort them by length, the shortest first: sentences of similar length then share a batch, and there is little padding.",
     {ORDER: lambda lengths: range(len(lengths))},
 )
 task.changed(
     "longest_first",
-    "Your sentences come with the longest first. Begin with the shortest.",
+    "Your batches begin with the longest sentences. Begin with the shortest.",
     {ORDER: lambda lengths: sorted(range(len(lengths)), key=lambda i: -lengths[i])},
 )
 task.changed(
     "ties_turned",
-    "Sentences of the same length come in reverse. They should keep the order in which they are given: sort by the length alone, since `sorted` leaves equal ones in their order.",
+    "Sentences of the same length are in reverse order. They should stay in the order given: sort only by length, because `sorted` leaves equal ones in their order.",
     {ORDER: lambda lengths: sorted(range(len(lengths)), key=lambda i: (lengths[i], -i))},
 )
 task.changed(
     "sentence_lost_at_the_border",
-    "The sentence that does not fit any more is lost: it should be the first one of the new batch.",
+    "The sentence that no longer fits is lost: it should be the first one of the new batch.",
     {"the new batch": lambda i: []},
 )
 
@@ -168,10 +168,10 @@ task.changed(
 # What is returned
 
 for name, sentence, returned in (
-    ("last_batch_forgotten", "The last batch is missing: what is left when all sentences have been seen is a batch, too.", lambda batches: batches[:-1]),
-    ("first_batch_alone", "You return the first batch alone. A `return` inside the loop ends it: return all batches after it.", lambda batches: batches[:1]),
-    ("same_list_emptied", "A batch is emptied after it has been put into the list, and the list holds that very batch: `clear` and `del` change it there, too. Begin a new list with `batch = []`.", lambda batches: [batches[-1]] * len(batches)),
-    ("empty_batch_for_no_sentences", "Without any sentence you return a batch that is empty, [[]]. There is no batch then: return an empty list.", lambda batches: batches or [[]]),
+    ("last_batch_forgotten", "The last batch is missing: what is left when all sentences have been seen is also a batch.", lambda batches: batches[:-1]),
+    ("first_batch_alone", "You return only the first batch. A `return` inside the loop ends it: return all batches after it.", lambda batches: batches[:1]),
+    ("same_list_emptied", "A batch is emptied after it has been put into the list, and the list contains that very batch: `clear` and `del` also change it there. Begin a new list with `batch = []`.", lambda batches: [batches[-1]] * len(batches)),
+    ("empty_batch_for_no_sentences", "If there are no sentences, you return an empty batch, [[]]. There is no batch then: return an empty list.", lambda batches: batches or [[]]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": returned})
 task.changed(
@@ -198,7 +198,7 @@ RAISE = "No batch can hold it: raise ValueError."
 task.changed_each(
     ("too_long_alone", f"A sentence that is longer than the limit gets a batch of its own, above the limit. {RAISE}", {REFUSED: left_out}),
     ("too_long_left_out", f"A sentence that is longer than the limit is left out without a word. {RAISE}", {REFUSED: left_out, ORDER: lambda lengths, *, limit: [i for i in _sorted(lengths) if lengths[i] <= limit]}),
-    ("as_long_as_the_limit_refused", "A sentence that is exactly as long as the limit is refused. It fits by itself: raise ValueError only for longer ones.", {REFUSED: lambda lengths, limit: _refuse(lengths, limit - 1)}),
+    ("as_long_as_the_limit_refused", "You reject a sentence that is exactly as long as the limit. It fits by itself: raise ValueError only for longer ones.", {REFUSED: lambda lengths, limit: _refuse(lengths, limit - 1)}),
 )  # fmt: skip
 task.changed(
     "stops_without_sentences",
