@@ -703,7 +703,7 @@ def _(numbers):
     return abs(found_without - found_before) < 0.1 and found > found_before + 0.3 and right_without < right
 
 
-@claim("14", "Only when pixels inside the glimpses change. Outside of them, the logits stay the same.")
+@claim("14", "The logits change only when pixels inside the glimpses change.")
 def _(numbers):
     return numbers("columns from 20: largest change ") == [0] and numbers("columns from 8: largest change ")[0] > 0.1
 
@@ -714,13 +714,13 @@ def _(numbers):
     return whole > 0.8 and max(others) < 0.5
 
 
-@claim("14", "with only the first look, which hits by chance, 0.47 of the answers are right.")
+@claim("14", "with only the first look, which hits by chance, 47% of the answers are right,")
 def _(numbers):
     one, two, patch_0 = (numbers(f"\n{row}  ") for row in ("one look", "two looks", "two looks, patch 0 alone"))
     return one[0] == 0.47 and two[0] == 0.80 and one[1] > patch_0[2]
 
 
-@claim("14", "In 33 of these 46, the third or the fourth one hits.")
+@claim("14", "In 33 of these 46, the third or fourth look hits.")
 def _(numbers):
     first, second, third, fourth = numbers("its own looks  ")[::3]  # means, each with its lowest and highest behind it
     *_, other_third, other_fourth = numbers("looks of another field  ")[::3]
