@@ -703,7 +703,7 @@ def _(numbers):
     return abs(found_without - found_before) < 0.1 and found > found_before + 0.3 and right_without < right
 
 
-@claim("14", "Only when pixels inside the glimpses change. Outside of them, the logits stay the same.")
+@claim("14", "The logits change only when pixels inside the glimpses change.")
 def _(numbers):
     return numbers("columns from 20: largest change ") == [0] and numbers("columns from 8: largest change ")[0] > 0.1
 
@@ -714,13 +714,13 @@ def _(numbers):
     return whole > 0.8 and max(others) < 0.5
 
 
-@claim("14", "with only the first look, which hits by chance, 0.47 of the answers are right.")
+@claim("14", "with only the first look, which hits by chance, 47% of the answers are right,")
 def _(numbers):
     one, two, patch_0 = (numbers(f"\n{row}  ") for row in ("one look", "two looks", "two looks, patch 0 alone"))
     return one[0] == 0.47 and two[0] == 0.80 and one[1] > patch_0[2]
 
 
-@claim("14", "In 33 of these 46, the third or the fourth one hits.")
+@claim("14", "In 33 of these 46, the third or fourth look hits.")
 def _(numbers):
     first, second, third, fourth = numbers("its own looks  ")[::3]  # means, each with its lowest and highest behind it
     *_, other_third, other_fourth = numbers("looks of another field  ")[::3]
@@ -877,13 +877,14 @@ def _(numbers):
     return min(top) > 0.93 and max(others) < 0.35
 
 
-@claim("17", "copies three times as many vectors as in training almost without mistakes.")
+@claim("17", "copies three times as many vectors as in training with almost no mistakes.")
 def _(numbers):
     return all(numbers(f"{length} vectors: ")[0] <= 0.03 for length in (3, 5, 10, 15))
 
 
 @claim(
-    "17", "The whole machine learns to copy with eight of the ten seeds. Without the shift, none of the ten learns it."
+    "17",
+    "The whole machine learns to copy with eight of the ten seeds; the machine without the shift learns it with none.",
 )
 def _(numbers):
     whole, without_shift = (numbers(f"{name}  ")[0] for name in ("the whole machine", "without the shift"))
@@ -897,7 +898,7 @@ def _(numbers):
     return few and all(share > 0.2 for N in (16, 32) for share in shares[N][2:])
 
 
-@claim("17", "The more vectors it copies, the more mistakes it makes, even with 128 positions.")
+@claim("17", "The more vectors it copies, the more mistakes it makes, even with 128 positions,")
 def _(numbers):
     shares = numbers("128 positions ")
     return shares == sorted(shares) and shares[-1] > 0.05
@@ -910,7 +911,7 @@ def _(numbers):
 
 @claim(
     "17",
-    "Without the content, and with a gate of 0, the machine copies as well as before. Without the shift, it is hardly better than guessing.",
+    "Without the content or with a gate of 0, the machine copies as well as before. Without the shift, it does hardly better than guessing.",
 )
 def _(numbers):
     ways = ("address", "address_without_content", "address_without_gate", "address_without_shift")
@@ -923,29 +924,31 @@ def _(numbers):
     return numbers("sequences in which it falls behind: ")[0] >= 30
 
 
-@claim("17", "In the first one, it slows down and then hardly moves.")
+@claim("17", "In the first sequence, it slows down and then hardly moves.")
 def _(numbers):
     behind = numbers("first sequence, behind by")
     return len(behind) == 14 and not any(behind[:7]) and behind[-1] - behind[-2] >= 2
 
 
-@claim("17", "But where it is one behind, most bits of the vector *before* are right.")
+@claim("17", "But where it is one position behind, most bits of the *previous* vector are right.")
 def _(numbers):
     return numbers("one behind, ")[0] <= 0.15
 
 
-@claim("17", "While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing.")
+@claim(
+    "17", "While a read head keeps up, almost no bit is wrong; once it is behind, half of the bits are, as in guessing."
+)
 def _(numbers):
     return numbers("where it keeps up, ")[0] <= 0.02 and abs(numbers("where it is behind, ")[0] - 0.5) < 0.05
 
 
-@claim("18", "Most of the words are wrong, and only two of the eight experts have work.")
+@claim("18", "Most of the words are wrong, and only two of the eight experts have work:")
 def _(numbers):
     work, _, right = numbers("no second loss:")
     return work == 2 and right < 0.5
 
 
-@claim("18", "After 20 steps already, a batch asks only two.")
+@claim("18", "After 20 steps, a batch already asks only two,")
 def _(numbers):
     asked = [numbers(f"after {steps} steps, a batch asks ")[0] for steps in (0, 20, 699)]
     return asked[0] >= 4 and asked[1:] == [2, 2]
@@ -957,7 +960,7 @@ def _(numbers):
     return work >= of - 1 and 0.85 < right < 0.95
 
 
-@claim("18", "Each expert gets most of its own tokens right, and almost none of the others' tokens. With these, seven")
+@claim("18", "Each expert gets most of its own tokens right and almost none of the others' tokens. On these, seven")
 def _(numbers):
     rows = [numbers(f"\nexpert {i} ") for i in range(1, 9)]  # share of all tokens, right of its own and of the others
     worse = sum(others < 1 / 64 for *_, others in rows)

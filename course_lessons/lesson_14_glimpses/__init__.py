@@ -7,9 +7,9 @@ lesson = Lesson(
     title="Glimpses",
     question="Where should it look next?",
     goals=(
-        "compute what a glimpse with sharp and coarse patches shows of a picture, and how many numbers it has",
+        "compute what a glimpse with sharp and coarse patches shows of a picture, and how many numbers it contains",
         "say what a glimpse network, a core and a location network each receive and return",
-        "train a choice of locations with REINFORCE, and say which part of the loss moves which weights",
+        "train a choice of locations with REINFORCE and say which part of the loss moves which weights",
         "compute which way a reward moves the mean of the next location",
         "find out whether a model has seen more of a picture than its glimpses show",
     ),

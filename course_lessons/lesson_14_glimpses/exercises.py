@@ -1,5 +1,5 @@
 # %% [markdown]
-# You begin with two things that you can calculate by hand: at which location lies a bright spot in a coarse patch, and where does a step of training move the mean of the next look? Then you repair the sensor, take the step from one look to the next, and repair the loss. At the end you write a test that finds models which see more than their glimpses.
+# You begin with two things that you can calculate by hand: the location of a bright spot in a coarse patch, and the direction in which a training step moves the mean of the next look. Then you repair the sensor, take the step from one look to the next, and repair the loss. At the end, you write a test that finds models which see more than their glimpses.
 #
 # The letters: B images, Y and X their height and width in pixels, T glimpses, D the width of the features and of the state, V classes.
 #
@@ -21,15 +21,15 @@ from course_utils.models.train_model import train_model
 # %% [markdown]
 # ## 14.bright_cell
 #
-# A look at `location` shows a bright cell in patch k, in row `row` and column `column`. At which location does the middle of this cell lie? A good next look would go there.
+# A look at `location` shows a bright cell in patch k, in row `row` and column `column`. At which location is the middle of this cell? A good next look would go there.
 #
-# Each patch has 8×8 cells. Take its middle to be at `location`, although the sensor rounds it to a pixel. Rows and columns of cells are counted from 0, so the middle of a patch lies between the cells 3 and 4. A cell of patch k is $2^k$ pixels wide and high. The picture has `side`×`side` pixels.
+# Each patch has 8×8 cells. Take its middle to be at `location`, although the sensor rounds it to a pixel. Rows and columns of cells are counted from 0, so the middle of a patch is between cells 3 and 4. A cell of patch k is $2^k$ pixels wide and high. The picture has `side`×`side` pixels.
 #
-# Begin by hand: a field of 24×24 pixels is seen from (0, 0), and patch 1 is bright in column 0. How many cells, pixels, and units of x lie between the two middles?
+# Begin by hand: a field of 24×24 pixels is seen from (0, 0), and patch 1 is bright in column 0. How many cells, pixels and units of x are there between the two middles?
 #
 # <details><summary>Answer</summary>
 #
-# The middle of column 0 is 3.5 cells to the left. These are 7 pixels. A pixel is 2/24 wide, so x is -7 · 2/24 = -0.583.
+# The middle of column 0 is 3.5 cells to the left, which is 7 pixels. A pixel is 2/24 wide, so x is -7 · 2/24 = -0.583.
 #
 # </details>
 
@@ -39,10 +39,10 @@ def bright_cell(location, row, column, k, side):
     """Return the location of the middle of a cell.
 
     Args:
-        location: where the look goes, 2 numbers, x and y.
+        location: the centre of the look, 2 numbers, x and y.
         row, column: of the cell in its patch, from 0 to 7.
         k: the number of the patch, from 0 on.
-        side: the height and the width of the picture, in pixels.
+        side: the height and width of the picture, in pixels.
 
     Returns:
         The location of the cell's middle, 2 numbers, x and y.
@@ -63,13 +63,13 @@ check("14.bright_cell", bright_cell)
 # %% [markdown]
 # ## 14.next_mean
 #
-# Predict where a step of training moves the mean, before the step is made. There is no network here: the mean $\mu$ itself is learned.
+# Predict where a training step moves the mean, before the step is made. There is no network here: the mean $\mu$ itself is learned.
 #
-# B locations were drawn from a Gaussian around the mean with the standard deviation `std`. Each of them earned a reward, and a baseline says which reward was expected. Now we make one step of gradient descent with the step size `rate` on the second term of the hybrid loss:
+# B locations were sampled from a Gaussian around the mean with the standard deviation `std`. Each of them earned a reward, and a baseline says which reward was expected. Now we take one step of gradient descent with the step size `rate` on the second term of the hybrid loss:
 #
 # $$-\frac1B \sum_i (R_i - b_i) \ln p(l_i)$$
 #
-# In it, rewards, baselines and locations are plain numbers. Where is the mean afterwards? Calculate the example below by hand first. The mean may leave the image, and your result need not be differentiable.
+# Here, rewards, baselines and locations are plain numbers. Where is the mean afterwards? First calculate the example below by hand. The mean may leave the image, and your result need not be differentiable.
 
 
 # %%
@@ -78,7 +78,7 @@ def next_mean(mean, location, std, reward, baseline, rate):
 
     Args:
         mean: 2 numbers, x and y.
-        location: the locations that were drawn, B×2.
+        location: the sampled locations, B×2.
         std: a number above 0.
         reward: B.
         baseline: the reward that was expected, B.
@@ -105,7 +105,7 @@ check("14.next_mean", next_mean)
 # %% [markdown]
 # ## 14.glimpse
 #
-# This sensor has three faults. If a single patch lies well inside a square image, none of them shows.
+# This sensor has three faults, none of which shows if a single patch is well inside a square image.
 #
 # ```python
 # def glimpse(image, location, size, scales):
@@ -121,10 +121,10 @@ check("14.next_mean", next_mean)
 #     return torch.stack(patches, 1)
 # ```
 #
-# Repair it, so that it keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
+# Repair it so that it keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
 #
-# 1. Before a patch is reduced, the pixel of the location stands in its row and column side // 2, also in images that are not square. A location of 1 lies in the pixel after the last, outside the image.
-# 2. Outside the image there are zeros, and they count in the mean.
+# 1. Before a patch is reduced, the pixel of the location is in its row and column side // 2, including in images that are not square. A location of 1 falls in the pixel after the last, outside the image.
+# 2. Outside the image there are zeros, which count in the mean.
 # 3. A cell of patch $k$ is the mean of $2^k \times 2^k$ pixels.
 #
 # Only the image gets a gradient.
@@ -138,7 +138,7 @@ def glimpse(image, location, size, scales):
         image: B×Y×X.
         location: B×2, (x, y) from -1 to 1.
         size: the side of a patch in cells, an int from 1 on.
-        scales: how many patches there are, an int from 1 on.
+        scales: the number of patches, an int from 1 on.
 
     Returns:
         The patches, B×scales×size×size.
@@ -171,11 +171,11 @@ check("14.glimpse", glimpse)
 #
 # $$h_t = \text{ReLU}(W_\text{features}\, g_t + W_\text{state}\, h_{t-1}) \qquad \mu = W_\text{location}\, h_t$$
 #
-# A location is drawn from a Gaussian around $\mu$: it is the mean plus `std` times `noise`, and the noise is standard normal. Return the new state, the next location, and the natural logarithm of the drawn location's density. Decide what has to be cut off from its gradient, so that these promises hold:
+# A location is sampled from a Gaussian around $\mu$: it is the mean plus `std` times `noise`, and the noise is standard normal. Return the new state, the next location, and the natural logarithm of the sampled location's density. Decide what has to be detached, so that these promises hold:
 #
-# 1. The drawn location is no function of the weights. Its density teaches them through $\mu$.
-# 2. The density is that of the location as it was drawn. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
-# 3. A loss of the returned state teaches the core's weights, and so does the density.
+# 1. The sampled location is not a function of the weights. Its density teaches them through $\mu$.
+# 2. The density is that of the location as it was sampled. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
+# 3. A loss on the returned state teaches the core's weights, and so does the density.
 
 
 # %%
@@ -194,7 +194,7 @@ def next_look(features, state, weight_features, weight_state, weight_location, n
     Returns:
         state: the new state, B×D.
         location: where to look next, B×2.
-        log_probability: the log density of the location that was drawn, B.
+        log_probability: the log density of the sampled location, B.
 
     Example:
         >>> one, xy = torch.ones(1, 1), torch.tensor([[1.0], [-1.0]])
@@ -217,7 +217,7 @@ check("14.next_look", next_look)
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. The version below runs, but it has five faults. What would each of them do to the training?
+# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. The version below runs, but it has five faults. How would each of them affect training?
 #
 # ```python
 # def hybrid_loss(logits, label, log_probability, reward, baseline):
@@ -227,7 +227,7 @@ check("14.next_look", next_look)
 #     return F.cross_entropy(logits, label) + look + guess
 # ```
 #
-# Repair it, so that it keeps these promises:
+# Repair it so that it keeps these promises:
 #
 # 1. Looks that earned more than expected become more probable, and the others less probable.
 # 2. All looks of an image share its reward, as in `08.reinforce_loss`. Each look has its own baseline. The loss is a sum over T and a mean over B.
@@ -243,7 +243,7 @@ def hybrid_loss(logits, label, log_probability, reward, baseline):
     Args:
         logits: B×V.
         label: the right classes, B ids.
-        log_probability: the log densities of the locations that were drawn, B×T.
+        log_probability: the log densities of the sampled locations, B×T.
         reward: B.
         baseline: the reward that was expected before each look, B×T.
 
@@ -270,28 +270,28 @@ check("14.hybrid_loss", hybrid_loss)
 # %% [markdown]
 # ## What has it seen?
 #
-# A model that learns where to look must not know what lies elsewhere. It is easy to give this away by accident. Somebody subtracts the mean of the whole image, blurs the image before cutting, or moves a glimpse that reaches beyond the border. Then the model may learn well, but what it shows about glimpses is wrong.
+# A model that learns where to look must not know what is elsewhere, and it is easy to give this away by accident: somebody subtracts the mean of the whole image, blurs the image before cutting, or moves a glimpse that reaches beyond the border. The model may then learn well, but what it shows about glimpses is wrong.
 
 # %% [markdown]
 # ## 14.catch_peeking
 #
-# The check hands your function one **model** after another. A model is called as `model(image, locations, size, scales)`, with an image Y×X and locations T×2, both float32. It returns V numbers, through which no gradient passes. Return `True` if the model keeps these promises, and otherwise `False`:
+# The check hands your function one **model** after another. A model is called as `model(image, locations, size, scales)`, with an image Y×X and locations T×2, both float32. It returns V numbers, through which no gradient passes. Return `True` if the model keeps these promises and `False` otherwise:
 #
-# 1. Pixels that lie in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers.
+# 1. Pixels that are in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers.
 # 2. It raises no error.
 #
-# Thirty random settings are enough: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. If a model peeks, some number then moves by more than $10^{-4}$. Rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`, and `reference_corner(location, height, width, side)` returns top rows and left columns.
+# Thirty random settings are enough: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. If a model peeks, at least one number then changes by more than $10^{-4}$. Rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`, and `reference_corner(location, height, width, side)` returns top rows and left columns.
 
 
 # %%
 def catch_peeking(model):
-    """Tell whether a model sees an image through its glimpses alone.
+    """Tell whether a model sees an image only through its glimpses.
 
     Args:
         model: a function (image Y×X, locations T×2, size, scales) → V numbers. It may be wrong, and it may raise an error.
 
     Returns:
-        True if pixels outside all its glimpses have no effect, False if they have.
+        True if pixels outside all its glimpses have no effect, False otherwise.
 
     Example:
         >>> catch_peeking(lambda image, locations, size, scales: locations.sum(0))
@@ -329,7 +329,7 @@ check("14.catch_peeking", catch_peeking)
 # %% [markdown]
 # ## Your own loss: what should it reward?
 #
-# Your `hybrid_loss` gets the reward as an argument, so we can choose it. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the right digit. The other one is rewarded for its **look**: with 1 if the second look lies in the digit's box, and otherwise with 0. Cross-entropy teaches both of them to answer. Which model will name more digits correctly after so few steps?
+# Your `hybrid_loss` gets the reward as an argument, so we can choose it. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the right digit. The other is rewarded for its **look**: with 1 if the second look is in the digit's box and 0 otherwise. Cross-entropy teaches both of them to answer. Which model will name more digits correctly after so few steps?
 
 # %%
 predict("14.own", ...)
@@ -367,7 +367,7 @@ def train(hybrid_loss):
 train_own(train, {"14.hybrid_loss": hybrid_loss})
 
 # %% [markdown]
-# The model that is rewarded for its look soon hits the digit in nearly every field. The model that is rewarded for its answer hits no more than before training in these 600 steps, and yet it names more digits correctly, for each of five seeds. So finding a digit is not the same as reading it. With five times as many steps the order is reversed: averaged over two seeds, 0.74 for the look and 0.69 for the answer. We have not tested why.
+# The model that is rewarded for its look soon hits the digit in nearly every field. The model that is rewarded for its answer hits no more than before training in these 600 steps, and yet it names more digits correctly for each of five seeds. Finding a digit is therefore not the same as reading it. With five times as many steps, the order is reversed: averaged over two seeds, 74% for the look and 69% for the answer. We have not tested why.
 
 # %% tags=["own-machine"]
 progress()

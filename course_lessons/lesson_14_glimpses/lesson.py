@@ -18,11 +18,11 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In this lesson, a network sees only a small part of a picture at a time. After each look it has to decide: where should it look next? We build such a network, and train it with rewards.
+# In this lesson, a network sees only a small part of a picture at a time. After each look, it has to decide where to look next. We build such a network and train it with rewards.
 #
 # ## A digit somewhere on a field
 #
-# Our pictures are fields of 24×24 pixels. On each field there is one handwritten digit of 8×8 pixels, in a dashed box, and the rest is black. How many of the 576 pixels do you need in order to read the digit?
+# Our pictures are fields of 24×24 pixels. Each field has one handwritten digit of 8×8 pixels, in a dashed box, and the rest is black. How many of the 576 pixels do you need to read the digit?
 
 # %%
 draw = torch.Generator().manual_seed(7)
@@ -33,13 +33,13 @@ figures.show_digits(fields, labels, corners)
 # %% [markdown]
 # The 64 pixels in the dashed box are enough.
 #
-# The **recurrent attention model** (Mnih et al. 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Ours begins in the centre. In field 0, the 9 lies at the left edge. What does the first look show of it?
+# The **recurrent attention model** (Mnih et al., 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Ours begins in the centre. In field 0, the 9 is at the left edge. What does the first look show of it?
 #
 # ## A sensor: sharp in the middle, coarse around it
 #
-# To answer this, we need the part of the model that cuts glimpses out of the picture. It is called the **sensor**. A **location** $l = (x, y)$ tells it where to look. Both numbers go from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
+# For this we need the **sensor**, the part of the model that cuts glimpses out of the picture. A **location** $l = (x, y)$ tells it where to look. Both numbers go from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
 #
-# A location lies in one pixel. To find the first pixel of a square around it, go half a side up from there, and half a side to the left. For example, x = 0.5 is three quarters of the way from -1 to 1. In a field of 24×24 pixels, that is column 18. In which row and column does the square of 8×8 pixels around (0.5, -0.5) begin?
+# A location falls in one pixel. To find the first pixel of a square around it, go up half a side and left half a side. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a field of 24×24 pixels. In which row and column does the square of 8×8 pixels around (0.5, -0.5) begin?
 
 
 # %% tags=["nbval-check-output"]
@@ -53,9 +53,9 @@ def corner(l, height, width, side):
 print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 
 # %% [markdown]
-# The location lies in row 6 and column 18. So the square begins in row 6 - 4 = 2 and column 18 - 4 = 14.
+# The location is in row 6 and column 18, so the square begins in row 6 - 4 = 2 and column 18 - 4 = 14.
 #
-# One such square shows nothing of what lies beside it. So a glimpse consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the one before, but is reduced to `size` × `size` cells, too. So a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` takes these means. It expects one more axis than a square has, and `[None]` puts it in front.
+# One such square shows nothing of what is beside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the one before but is also reduced to `size` × `size` cells, so a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis than a square has, which `[None]` adds at the front.
 #
 # How many numbers are there in a glimpse of two patches of 8×8 cells?
 
@@ -82,7 +82,7 @@ print("numbers in a glimpse of a field:    ", patches.numel())
 print("the package's sensor gives the same:", torch.allclose(patches, by_package[0]))
 
 # %% [markdown]
-# Two patches of 64 cells are 128 numbers, however large the picture is. The sensor of the package cuts glimpses out of many pictures at once, so we use it from now on.
+# Two patches of 64 cells are 128 numbers, however large the picture is. From now on, we use the package's sensor, which cuts glimpses out of many pictures at once.
 #
 # Below are field 0 and the two patches of the first look, each in the colour of its square. Which patch could tell the model where the 9 is?
 
@@ -91,7 +91,7 @@ first_glimpse = figures.explore_glimpse(fields[0], corners[0])
 first_glimpse
 
 # %% [markdown]
-# Only patch 1 could tell the model where the 9 is: it shows a bright spot at its left edge. Patch 0 shows nothing of the 9. To see the 9 sharply, a good next look would go to the left.
+# Only patch 1 could tell the model where the 9 is: it shows a bright spot at its left edge, and patch 0 shows nothing of the 9. To see the 9 sharply, a good next look would go to the left.
 #
 # **Your turn**: move the sliders until patch 0 holds the whole digit. At which location is that?
 #
@@ -103,24 +103,24 @@ first_glimpse
 #
 # ## Four networks
 #
-# The model must find such a next look by itself, and remember what its glimpses have shown. For this it has four networks (section 3 of the paper):
+# The model must find such a next look by itself and remember what its glimpses have shown. For this it has four networks (section 3 of the paper):
 #
 # - The **glimpse network** turns a glimpse and its location into features $g_t$, where $t$ counts the looks.
 # - The **core** combines the features with what it remembers, its state $h_t$, as a recurrent network does with a word.
-# - The **location network** reads the state and gives a mean $\mu$. The next location is drawn near $\mu$.
-# - The **action network** reads the last state and gives a logit, a score before the softmax, for each of the ten digits.
+# - The **location network** reads the state and outputs a mean $\mu$, near which the next location is sampled.
+# - The **action network** reads the last state and outputs a logit, a score before the softmax, for each of the ten digits.
 #
-# In the drawing, B is the number of fields, P the number of cells in a glimpse, D the width of the state, and V the number of digits. Why does the glimpse network need the location, too?
+# In the diagram, B is the number of fields, P the number of cells in a glimpse, D the width of the state, and V the number of digits. Why does the glimpse network also need the location?
 
 # %%
 diagrams.recurrent_attention(new=["sensor", "glimpse", "location", "aim"])
 
 # %% [markdown]
-# The glimpse network needs the location because the patches do not say where they were cut out. It has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` bring the two together:
+# The glimpse network needs the location because the patches do not say where they were cut out. It has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` combine the two:
 #
 # $$u = \text{ReLU}(\text{what}(\rho)) \qquad w = \text{ReLU}(\text{where}(l)) \qquad g = \text{ReLU}(\text{from\_what}(u) + \text{from\_where}(w))$$
 #
-# The other three networks are one layer each. The core is a GRU cell of lesson 05, and the tanh keeps $\mu$ within the picture:
+# The other three networks have one layer each. The core is a GRU cell from lesson 05, and the tanh keeps $\mu$ within the picture:
 #
 # $$h_t = \text{core}(g_t, h_{t-1}) \qquad \mu = \tanh(\text{location}(h_t)) \qquad \text{logits} = \text{action}(h_T)$$
 #
@@ -155,7 +155,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose that an answer is wrong because the last look has missed the digit. Can the gradient of the loss tell in which direction the location has to move? A gradient can reach the location through `where`, but that layer only reads the two numbers. To learn what lies there, the gradient must flow through the sensor. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it.
+# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell in which direction the location has to move? A gradient can reach the location through `where`, but that layer only reads the two numbers. To depend on what is there, the gradient must flow through the sensor. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2
@@ -166,13 +166,13 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 # %% [markdown]
 # No gradient flows through the sensor to the location. It rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
 #
-# So the model has to try places, and needs a reward that says how good they were. In the paper, the reward is 1 for a right answer and 0 for a wrong one. Ours is the probability that the model gives to the right digit, which also tells a nearly right answer from a wrong one.
+# The model therefore has to try places and needs a reward that says how good they were. In the paper, the reward is 1 for a right answer and 0 for a wrong one. Ours is the probability that the model gives to the right digit, which also distinguishes a nearly right answer from a wrong one.
 #
-# We use REINFORCE (lesson 08): a place that was drawn becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is drawn from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. Here are the logarithm of the density and its gradient with respect to μ. Only the squared distance depends on μ:
+# We use REINFORCE (lesson 08): a sampled place becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is sampled from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. Only the squared distance depends on μ:
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
-# In field 0, the 9 lies at the left. Say that the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is drawn. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
+# In field 0, the 9 is on the left. Suppose the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is sampled. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
 
 # %% tags=["nbval-check-output"]
 predict("14.mean", ...)
@@ -195,15 +195,15 @@ print(f"direction:  {(0.2 - 0.6) * gradient:.1f}")
 reveal("14.mean", "left")
 
 # %% [markdown]
-# The mean moves to the left. The gradient of the log density always points from the mean to the place that was drawn, here to the right. But the reward was lower than expected, so the mean moves the other way.
+# The mean moves to the left. The gradient of the log density always points from the mean to the sampled place, here to the right. But the reward was lower than expected, so the mean moves the other way.
 #
 # ## The whole model
 #
-# Now we can put the parts together. The argument `looks` says how many times the model looks. The first location is the centre, and each further one is drawn. With σ = 0 it looks exactly at μ.
+# Now we can put the parts together. The argument `looks` is the number of looks. The first location is the centre, and each further one is sampled. With σ = 0, the model looks exactly at μ.
 #
-# A reward may also be high because the digit is easy to read. So, as in lesson 08, we compare it with the reward that was expected, the **baseline**. Here it is learned: the layer `value` predicts the reward from the state before each draw. In the line of `value`, `h.detach()` keeps this prediction from training the other layers.
+# A reward may also be high because the digit is easy to read. As in lesson 08, we therefore compare it with the expected reward, the **baseline**. Here it is learned: the layer `value` predicts the reward from the state before each sample. In the line with `value`, `h.detach()` keeps this prediction from training the other layers.
 #
-# REINFORCE asks how probable one fixed place was. So the drawn location must not move along with its mean, and no gradient may flow from it to the mean. Which line makes sure of this?
+# REINFORCE asks how probable one fixed place was. The sampled location must therefore not move along with its mean, and no gradient may flow from it to the mean. Find the line that ensures this.
 
 
 # %%
@@ -239,15 +239,15 @@ class Looker(Networks):
 
 
 # %% [markdown]
-# The line that begins with `drawn` makes sure of this: after `.detach()`, the location is only a pair of numbers.
+# The line that begins with `drawn` ensures this: after `.detach()`, the location is only a pair of numbers.
 #
 # ## What to say, where to look, what to expect
 #
-# The loss of a field has three terms, and is called the **hybrid loss** (section 3.2 of the paper). In it, $R$ is the reward, and $b_t$ is the baseline before look $t$. The first location is not drawn, so the sum begins with the second look:
+# The loss of a field has three terms and is called the **hybrid loss** (section 3.2 of the paper). Here, $R$ is the reward and $b_t$ the baseline before look $t$. The first location is not sampled, so the sum begins with the second look:
 #
 # $$\text{cross-entropy} \;-\; \sum_{t=2}^{T} (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# The first term is minus the logarithm of the right digit's probability. It teaches the model what to say. The second term teaches it where to look: this is REINFORCE. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it.
+# The first term, minus the logarithm of the right digit's probability, teaches the model what to say. The second term is REINFORCE and teaches the model where to look. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it.
 
 
 # %%
@@ -263,7 +263,7 @@ def terms_of(output, labels):  # labels: B
 
 
 # %% [markdown]
-# A term moves a layer if its gradient for the layer is not 0. We look at the gradient for the bias. Which term moves `location`, and which ones move `core`?
+# A term moves a layer if its gradient for the layer is not 0. We look at the gradient for the bias. Guess which term moves `location` and which terms move `core`.
 
 
 # %% tags=["nbval-check-output"]
@@ -288,21 +288,21 @@ layers = [name for name, _ in model.named_children()]
 table(rows, layers, corner="Does the term move the layer?")
 
 # %% [markdown]
-# Only the log density moves `location`. The core is moved by the cross-entropy and by the log density. The squares move nothing but `value`.
+# Only the log density moves `location`. The core is moved by the cross-entropy and the log density, and the squares move nothing but `value`.
 #
-# **Your turn**: delete `.detach()` in the line of `drawn`, and run the cells from there. Which term moves `location` now?
+# **Your turn**: delete `.detach()` in the line with `drawn` and run the cells from there. Which term moves `location` now?
 #
 # <details><summary>Answer</summary>
 #
-# Now only the cross-entropy moves `location`. Its gradient comes through `where`, which reads the location as two numbers. The log density moves nothing any more: the drawn location moves along with μ, so l - μ is always the noise. Put `.detach()` back.
+# Now only the cross-entropy moves `location`. Its gradient comes through `where`, which reads the location as two numbers. The log density no longer moves anything: the sampled location moves along with μ, so l - μ is always the noise. Put `.detach()` back.
 #
 # </details>
 #
 # ## Does it find the digit?
 #
-# We train the model for 2,000 steps, with two looks and new fields in each step. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps, and stays there. So the model tries places far apart at first, and places close to μ later. In the test, σ is 0.
+# We train the model for 2,000 steps, with two looks and new fields at each step. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps and stays there. The model therefore tries places far apart at first and places close to μ later. In the test, σ is 0.
 #
-# We say that a look **hits** if its centre lies in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance. In how many of 100 will it hit after training?
+# We say that a look **hits** if its centre is in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance. In how many of 100 will it hit after training?
 
 
 # %%
@@ -349,16 +349,16 @@ rows = {"before training": before, "after 2,000 steps": whole}
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# The second look hits most digits, although the model was only ever told which digit it is. This is one training: five follow below. How does it move on our five fields? In the next picture, orange squares are patch 0 of both looks, and the blue square is patch 1 of the first look.
+# The second look hits most digits, although the model was only ever told which digit it is. This is one training run; five follow below. How does the model move on our five fields? In the next picture, orange squares are patch 0 of both looks, and the blue square is patch 1 of the first look.
 
 # %%
 with torch.no_grad():
     figures.show_looks(fields, labels, corners, model(fields, looks=2))
 
 # %% [markdown]
-# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, and yet the model reads a 0. In field 4 it misses the 6, and yet the model reads it correctly. So a hit does not decide the answer.
+# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, yet the model reads a 0. In field 4 it misses the 6, yet the model reads it correctly. A hit therefore does not decide the answer.
 #
-# Does the model see nothing but its glimpses? This can be tested like a mask in lesson 09. In field 0, no patch of the two looks reaches column 20. We make four columns white there, and then four that the first look shows. When may the logits change?
+# Does the model see nothing but its glimpses? We can test this as we tested a mask in lesson 09. In field 0, no patch of the two looks reaches column 20. We make four columns white there, and then four that the first look shows. When may the logits change?
 
 # %%
 with torch.no_grad():
@@ -370,11 +370,11 @@ with torch.no_grad():
         print(f"columns from {start}: largest change {change.abs().max():.2f}")
 
 # %% [markdown]
-# Only when pixels inside the glimpses change. Outside of them, the logits stay the same.
+# The logits change only when pixels inside the glimpses change.
 #
 # ## Does the reward teach it where to look?
 #
-# Would the model look in the right place without the reward, too? We train the same model again, with the same seed, and leave the log density out of the loss. The cross-entropy still trains all networks but the location network. Will the second look hit more often than before training?
+# Would the model look in the right place without the reward? We train the same model again, with the same seed, and leave the log density out of the loss. The cross-entropy still trains all networks except the location network. Will the second look hit more often than before training?
 
 
 # %% tags=["nbval-check-output"]
@@ -395,9 +395,9 @@ rows["2,000 steps, without reward for looking"] = without
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Without the reward for looking, the second look hits about as often as before training, and fewer answers are right. The location network still has its first, random weights. So with this seed, the reward teaches it where to look.
+# Without the reward for looking, the second look hits about as often as before training, and fewer answers are right. The location network still has its random initial weights. With this seed, the reward therefore teaches the model where to look.
 #
-# But how does the model know where the digit is? In the next picture, each dot is one of the 1,000 fields. If a second look has the same x as the digit, its dot lies on the grey line. We show the whole model, the one without the reward, and a copy of the whole model that gets no information from patch 1. In which of the three will the dots lie along the line?
+# But how does the model know where the digit is? In the next plot, each dot is one of the 1,000 fields. If a second look has the same x as the digit, its dot is on the grey line. We show the whole model, the model without the reward, and a copy of the whole model that gets no information from patch 1. In which of the three will the dots lie along the line?
 
 # %%
 blind = deepcopy(model)
@@ -410,36 +410,52 @@ models = {
 figures.show_following(models, fields, corners)
 
 # %% [markdown]
-# Only the second looks of the whole model follow the digit from left to right. For y, the titles show the same: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit near the centre at best. If the digit is at the left or the right edge, patch 0 shows nothing of it, and the second look always has the same x.
+# Only the second looks of the whole model follow the digit from left to right. For y, the titles show the same: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit near the centre at best. If the digit is at the left or right edge, patch 0 shows nothing of it, and the second look always has the same x.
 #
-# So this model has learned to look where patch 1 shows a spot.
+# This model has therefore learned to look where patch 1 shows a spot.
 #
 # ## Was it luck?
 #
-# One model of each kind may be luck. Also, the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, with models trained on patch 0 alone, and models that have only the first look. All fields have 32×32 pixels now, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Which change costs most right answers, and which most hits?
+# One model of each kind may be luck. The blind copy was also trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, with models trained on patch 0 alone and models that have only the first look. All fields now have 32×32 pixels, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Which change costs the most right answers, and which the most hits?
 
 # %%
 figures.compare_five_seeds()
 
 # %% [markdown]
-# Patch 0 alone costs most right answers, and no reward costs most hits. In both cases the second look misses most digits, with every seed. So the coarse patches and the reward both help to find the digit. But coarse patches can also be read: with only the first look, which hits by chance, 0.47 of the answers are right. That is more than with two looks at patch 0 alone. With two looks and all patches it reads 384 numbers, and 0.80 of its answers are right. All 1,024 pixels give 0.94. Four looks read more digits than two, with each seed. On average, their last look hits less often, but an earlier one may have hit.
+# Patch 0 alone costs the most right answers, and no reward costs the most hits. In both cases, the second look misses most digits for every seed. The coarse patches and the reward therefore both help to find the digit.
+#
+# But coarse patches can also be read: with only the first look, which hits by chance, 47% of the answers are right, more than with two looks at patch 0 alone. With two looks and all patches, the model reads 384 numbers and gets 80% of the answers right; all 1,024 pixels give 94%. Four looks read more digits than two for every seed. On average, the last of the four hits less often, but an earlier one may have hit.
 #
 # ## What if one look is not enough?
 #
-# Until now, every bright spot was the digit. Now we add **clutter**: four pieces of other digits. A coarse patch then shows several spots. The next models have four looks and were trained among clutter. The picture shows patch 0 and patch 1 of each look of one of them. Patch 2 is not drawn: at the first look it shows the whole field, and each of its cells is the mean of 16 pixels.
+# Until now, every bright spot was the digit. Now we add **clutter**, four pieces of other digits, so a coarse patch shows several spots. The next models have four looks and were trained among clutter. The picture shows patch 0 and patch 1 of each look of one of them. Patch 2 is not shown: at the first look it covers the whole field, and each of its cells is the mean of 16 pixels.
 #
-# The table counts which look is the first to hit, in 1,000 fields for each of five seeds. In its second row, the looks of one field are laid over another field. When the first two looks miss, how often does a later one still find the digit?
+# The table counts which look is the first to hit, in 1,000 fields for each of five seeds. In its second row, the looks of one field are laid over a different field. When the first two looks miss, how often does a later one still find the digit?
 
 # %%
 figures.show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# In 46 of 100 fields, on average, the first two looks miss. In 33 of these 46, the third or the fourth one hits. Laid over another field, the later looks are the first to hit in fewer than 10 of 100, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: four looks read far fewer digits among clutter than a network that sees all pixels.
+# In 46 of 100 fields, on average, the first two looks miss. In 33 of these 46, the third or fourth look hits. Laid over a different field, the later looks are the first to hit in fewer than 10 of 100, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: four looks read far fewer digits among clutter than a network that sees all pixels.
 #
 # ## So: where should it look next?
 #
-# REINFORCE leads it towards places where a look has earned more than expected, after similar glimpses in training. In our fields, that is at a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there: without either, the models missed most digits. Among clutter, later looks often find what the first ones have missed, because they follow what the model has seen.
+# REINFORCE leads the model towards places where a look has earned more than expected, after similar glimpses in training. In our fields, that is at a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there: without either, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they follow what the model has seen.
 #
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch |
+# | --- | --- | --- |
+# | `glimpse` | sensor, $\rho(x_t, l_{t-1})$ | `F.grid_sample`: same (x, y), but a gradient reaches them |
+# | `log_density` | $\log \pi$ | `Normal.log_prob`, summed over x and y |
+# | `drawn` | $l_t$ | `Normal.sample()`; a gradient flows through `rsample()` |
+# | `core` | $f_h$, with ReLU | `nn.GRUCell` |
+
+# %% tags=["nbval-check-output"]
+normal = torch.distributions.Normal(mu, 0.2)
+torch.allclose(normal.log_prob(l).sum(-1), log_density(l, mu, sigma=0.2))
+
+# %% [markdown]
 # ## Questions
 
 # %%
@@ -462,8 +478,8 @@ check("14.q5", ...)
 #
 # - It should look next where its coarse patches show a spot, as the reward has taught it. Without coarse patches, or without the reward, the second look missed most digits.
 # - A glimpse has a few patches around one location, sharp in the middle and coarse around it.
-# - No gradient flows through the sensor to the location. So a location is drawn from a Gaussian, and REINFORCE moves the mean: towards the drawn place if the reward is higher than expected, and otherwise away from it.
-# - The hybrid loss has three terms: what to say, where to look, what to expect. Only the second one moves the location network.
+# - No gradient flows through the sensor to the location, so a location is sampled from a Gaussian. REINFORCE moves the mean towards the sampled place if the reward is higher than expected, and otherwise away from it.
+# - The hybrid loss has three terms: what to say, where to look, what to expect. Only the second moves the location network.
 # - Whether a model sees only its glimpses can be tested: change all other pixels, and its logits must stay the same.
 #
 # **Exercises**: [open them](../exercises/14_glimpses_exercises.ipynb)

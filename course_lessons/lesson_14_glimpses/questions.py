@@ -9,7 +9,7 @@ questions = (
         "A sensor takes four patches of 6×6 cells each from a picture of 128×64 pixels. How many numbers does one glimpse have?",
         answer=144,
         tolerance=0.5,
-        why="Four patches of 36 cells each are 144 numbers. The size of the picture does not matter.",
+        why="Four patches of 36 cells each give 144 numbers. The size of the picture does not matter.",
         wrong={
             36: "That is one patch of 6×6 cells. The sensor takes four.",
             3060: "You have counted the pixels that the patches span, 6², 12², 24² and 48². Each patch is reduced to 6×6 cells.",
@@ -21,23 +21,23 @@ questions = (
     Question(
         "14.q2",
         "what each network reads",
-        "What does the location network read, and what comes out of it?",
+        "What does the location network read, and what does it output?",
         right=(
-            "It reads the core's state, and gives the mean near which the next location is drawn.",
+            "It reads the core's state and outputs the mean near which the next location is sampled.",
             "The state is all that the model knows: what it has seen so far, and where. The picture itself is never read.",
         ),
         wrong=(
             (
-                "It reads the whole picture at a coarse resolution, and gives the place of the digit.",
+                "It reads the whole picture at a coarse resolution and outputs the place of the digit.",
                 "None of the four networks sees the picture. What a coarse patch has shown is known only through the state.",
             ),
             (
-                "It reads the last glimpse, and gives one weight for each pixel of the picture.",
-                "There are no weights over pixels here: it gives one pair of numbers, and it reads the state, which holds the earlier glimpses too.",
+                "It reads the last glimpse and outputs one weight for each pixel of the picture.",
+                "There are no weights over pixels here: the network outputs one pair of numbers, and it reads the state, which also holds the earlier glimpses.",
             ),
             (
-                "It reads the location so far, and gives the direction in which the reward grows.",
-                "The location reaches it only through the state. And it gives a place, not a direction; the reward comes later.",
+                "It reads the location so far and outputs the direction in which the reward grows.",
+                "The location reaches it only through the state. And it outputs a place, not a direction; the reward comes later.",
             ),
         ),
     ),
@@ -47,19 +47,19 @@ questions = (
         "In the hybrid loss, which term moves the weights of the location network?",
         right=(
             "Only the one with the log densities.",
-            "A place that was drawn is cut off from its mean, so cross-entropy does not reach the location network. What teaches it is the reward, through the density of that place.",
+            "A sampled place is detached from its mean, so the cross-entropy does not reach the location network. What teaches this network is the reward, through the density of that place.",
         ),
         wrong=(
             (
-                "Cross-entropy, through the glimpses that the locations lead to.",
-                "The drawn place is cut off from its mean with `.detach()`, and the sensor, which rounds to whole pixels, passes no gradient on.",
+                "The cross-entropy, through the glimpses that the locations lead to.",
+                "The sampled place is detached from its mean with `.detach()`, and the sensor, which rounds to whole pixels, passes no gradient on.",
             ),
             (
-                "All three of them, as they are added up to one loss.",
+                "All three of them, because they are added up to one loss.",
                 "They are added up, but a gradient flows only where a term depends on the weights in a way that can be differentiated.",
             ),
             (
-                "The square of the surprise, since it compares the reward with what was expected.",
+                "The square of the surprise, because it compares the reward with what was expected.",
                 "That term teaches the baseline what to expect. It does not depend on the location network's weights.",
             ),
         ),
@@ -67,15 +67,15 @@ questions = (
     NumberQuestion(
         "14.q4",
         "which way the mean moves",
-        "A location was drawn at x = 0.5 from a Gaussian with mean 0.1 and σ = 0.2. The reward is 0.9, and 0.4 was expected. "
+        "A location was sampled at x = 0.5 from a Gaussian with mean 0.1 and σ = 0.2. The reward is 0.9, and 0.4 was expected. "
         "What is (R - b) times the gradient of the log density with respect to the mean's x?",
         answer=5.0,
         tolerance=0.01,
-        why="The gradient is (0.5 - 0.1) / 0.2² = 10, and the surprise is 0.9 - 0.4 = 0.5. The mean moves towards the place that was drawn.",
+        why="The gradient is (0.5 - 0.1) / 0.2² = 10, and the surprise is 0.9 - 0.4 = 0.5. The mean moves towards the sampled place.",
         wrong={
             -5.0: "That is the sign in the loss, which is minimised. The question asks for the direction in which the mean moves.",
             9.0: "You have multiplied by the reward itself. The baseline is subtracted first.",
-            1.0: "You have divided by σ. The gradient of the log density has σ² below the line.",
+            1.0: "You have divided by σ. The gradient of the log density has σ² in the denominator.",
             10.0: "That is the gradient of the log density alone. It still has to be multiplied by the surprise, R - b.",
             0.2: "You have left out the division by σ².",
         },
@@ -86,12 +86,12 @@ questions = (
         "a model that has seen more",
         "You suspect that a model has read more of a picture than its glimpses show. How do you find out?",
         right=(
-            "Change pixels outside all its glimpses, and see whether its answer changes.",
-            "A model that keeps to its glimpses can't notice. If the answer changes, it has read something else.",
+            "Change pixels outside all its glimpses and see whether its answer changes.",
+            "A model that keeps to its glimpses is not affected. If the answer changes, the model has read something else.",
         ),
         wrong=(
             (
-                "Change pixels inside its glimpses, and see whether its answer stays the same.",
+                "Change pixels inside its glimpses and see whether its answer stays the same.",
                 "That tests whether it uses what it sees. A model that peeks may use that as well.",
             ),
             (
@@ -100,7 +100,7 @@ questions = (
             ),
             (
                 "Compute the gradient of its answer with respect to the locations, which must be zero.",
-                "A location also goes into the glimpse network as it is, so this gradient is not zero, and it says nothing about pixels.",
+                "A location is also an input of the glimpse network, so this gradient is not zero, and it says nothing about pixels.",
             ),
         ),
     ),
@@ -110,18 +110,18 @@ predictions = (
     Prediction(
         "14.mean",
         "Which way does the mean move?",
-        why="The place that was drawn lies to the right of the mean and was worse than expected, so places like it should become less probable.",
+        why="The sampled place is to the right of the mean and was worse than expected, so places like it should become less probable.",
         choices=("left", "right", "it stays"),
     ),
     Prediction(
         "14.found",
         "In how many of 100 fields does the second look hit the digit's box?",
-        why="Nobody has told the model where the digits are. We test below what has taught it.",
+        why="Nobody has told the model where the digits are. We test below what taught it.",
     ),
     Prediction(
         "14.without",
         "How often does the second look hit the digit's box now, compared with before training?",
-        why="Nothing has told the location network which places are good: its weights are still those of the start.",
+        why="Nothing has told the location network which places are good: it still has its initial weights.",
         choices=("much more often", "about as often", "much less often"),
     ),
     Prediction(

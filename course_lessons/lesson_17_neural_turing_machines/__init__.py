@@ -10,7 +10,7 @@ lesson = Lesson(
         "say how weights over positions read, erase and add, and why gradients reach them",
         "calculate by hand where a head goes: content, gate, shift and sharpening",
         "take one part of the addressing out of such a machine, predict what it then fails to learn, and check it",
-        "judge from several seeds how far such machines go beyond the lengths of their training",
+        "judge from several seeds how well such machines copy longer sequences than those in training",
     ),
     needs="lesson 04: cosine scores; lesson 15: the LSTM; lesson 16: memories",
     reading=50,

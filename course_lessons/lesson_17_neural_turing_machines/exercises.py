@@ -1,7 +1,7 @@
 # %% [markdown]
-# You calculate how much of a vector comes back from a memory, mend a write, put a head together, and write a program by hand that two heads run. Then you build two parts of a differentiable neural computer. At the end you train a machine with your own write.
+# You calculate how much of a vector comes back from a memory, repair a write, put a head together, and write by hand a program that two heads run. Then you build two parts of a differentiable neural computer. At the end, you train a machine with your own write.
 #
-# The letters: B is the number of memories in a batch, N the number of positions of a memory, W the width of a position, and R the number of heads that read. **Positions are counted from 0.** The equations are those of Graves et al. 2014, and from 17.dnc_write on those of Graves et al. 2016. They are written for one memory of the batch.
+# The letters: B is the number of memories in a batch, N the number of positions in a memory, W the width of a position, and R the number of read heads. **Positions are counted from 0.** The equations are from Graves et al. (2014) and, from 17.dnc_write on, from Graves et al. (2016). They are written for one memory of the batch.
 
 # %%
 import torch
@@ -18,18 +18,18 @@ from course_utils.models import turing
 #
 # A machine writes a vector to its memory and reads it later. How much of the vector does it get back?
 #
-# At first, the memory of $N$ positions holds only zeros. One head writes the add vector $a$ with the weights $w_\text{write}$. Then another head reads with the weights $w_\text{read}$. Each head's weights sum to 1. What is read is always $c\, a$, where $c$ is a number that does not depend on $a$. Return $c$.
+# At first, the memory of $N$ positions holds only zeros. One head writes the add vector $a$ with the weights $w_\text{write}$, and then another head reads with the weights $w_\text{read}$. Each head's weights sum to 1. What is read is always $c\, a$, where $c$ is a number that does not depend on $a$. Return $c$.
 #
-# Work it out on paper first. Suppose that both heads have the weights (0.5, 0.5, 0). Then positions 0 and 1 each hold half of $a$ after the write. The read head takes half of what each of them holds, which is a quarter of $a$ twice. So $c$ is 0.5: half of the vector comes back.
+# Work it out on paper first. Suppose both heads have the weights (0.5, 0.5, 0). After the write, positions 0 and 1 each hold half of $a$. The read head takes half of each, which is a quarter of $a$ twice. So $c$ is 0.5: half of the vector comes back.
 
 
 # %%
 def read_back(write_weights, read_weights):
-    """Return how much of a vector comes back if it is written to an empty memory and then read.
+    """Return how much of a vector comes back after it is written to an empty memory and then read.
 
     Args:
-        write_weights: N, of the head that writes.
-        read_weights: N, of the head that reads.
+        write_weights: N, of the write head.
+        read_weights: N, of the read head.
 
     Returns:
         c, one number.
@@ -47,36 +47,36 @@ def read_back(write_weights, read_weights):
 check("17.read_back", read_back)
 
 # %% [markdown]
-# Suppose that both heads have the same weights, as in the example. When does all of the vector come back?
+# Suppose both heads have the same weights, as in the example. When does all of the vector come back?
 #
 # <details><summary>Answer</summary>
 #
-# All of it comes back only if one position has all of the weight. If the weights are spread evenly over four positions, only a quarter comes back, although both heads look at the same positions. Sharpening helps where the weights differ, because it makes the largest one larger.
+# All of it comes back only if one position has all of the weight. If the weights are spread evenly over four positions, only a quarter comes back, although both heads are at the same positions. Sharpening helps where the weights differ, because it makes the largest one larger.
 #
 # </details>
 
 # %% [markdown]
 # ## Two heads on paper
 #
-# This takes five minutes, too, and needs no code. A machine may have two heads that write at the same step. A position holds (4, 8).
+# This also takes five minutes and needs no code. A machine may have two heads that write at the same step. A position holds (4, 8).
 #
 # - Head A has the weight 0.5 there, the erase vector (1, 0) and the add vector (2, 2).
 # - Head B has the weight 1 there, the erase vector (0, 1) and the add vector (1, 1).
 #
-# What does the position hold if A erases and adds first, and then B? What if B comes first? And what if both erase first, and then both add?
+# What does the position hold if A erases and adds first, and then B? What if B goes first? And what if both erase first, and then both add?
 #
 # <details><summary>Answer</summary>
 #
-# If A comes first, it makes (3, 9), and B makes (4, 1) of it. If B comes first, it makes (5, 1), and A makes (3.5, 2) of it. So the order matters.
+# If A goes first, it leaves (3, 9), which B turns into (4, 1). If B goes first, it leaves (5, 1), which A turns into (3.5, 2). The order therefore matters.
 #
-# If both erase first, (2, 0) is left. Then both add, which gives (4, 2). Now the order of the two heads does not matter, because products and sums have no order. The paper does it in this way.
+# If both erase first, (2, 0) is left. Then both add, which gives (4, 2). Now the order of the two heads does not matter, because products and sums can be taken in any order. This is how the paper does it.
 #
 # </details>
 
 # %% [markdown]
 # ## 17.write
 #
-# Mend this write:
+# Fix this write:
 #
 # ```python
 # memory += weights[:, :, None] * add[:, None]
@@ -84,14 +84,14 @@ check("17.read_back", read_back)
 # return memory
 # ```
 #
-# If you call it once, it raises no error. But it has four symptoms:
+# If you call it once, it raises no error, but it has four symptoms:
 #
-# 1. Where the numbers of `erase` are 0, nothing is left of the memory.
-# 2. Positions with the weight 0 stay as they are only where `erase` holds ones.
-# 3. A part of what a write adds is gone at once.
-# 4. If the memories of several steps are kept in a list, all of them are the same afterwards. And `backward` raises an error where a step has read the memory before the next write.
+# 1. Where the entries of `erase` are 0, nothing is left of the memory.
+# 2. Positions with the weight 0 are unchanged only where `erase` holds ones.
+# 3. Part of what a write adds is erased at once.
+# 4. If the memories of several steps are kept in a list, they all end up the same. And `backward` raises an error if a step has read the memory before the next write.
 #
-# Which piece of the code causes which symptom? Return the new memory as in the lesson, and leave the old one as it is.
+# Which piece of the code causes which symptom? Return the new memory as in the lesson, and leave the old one unchanged.
 
 
 # %%
@@ -99,9 +99,9 @@ def write(memory, weights, erase, add):
     """Return the memory after a head has erased and added.
 
     Args:
-        memory: B×N×W, which stays as it is.
+        memory: B×N×W, which is left unchanged.
         weights: B×N.
-        erase: B×W, numbers from 0 to 1.
+        erase: B×W, entries from 0 to 1.
         add: B×W.
 
     Returns:
@@ -126,7 +126,7 @@ check("17.write", write)
 # %% [markdown]
 # ## 17.head
 #
-# The head of the lesson shifts by -1, 0 or +1. The paper allows any range. Write a head whose kernel has K numbers, where K is odd. The middle number belongs to the shift 0. The last number belongs to the shift of K // 2 positions forward. The four steps are those of the lesson (equations 5 to 9):
+# The head of the lesson shifts by -1, 0 or +1, but the paper allows any range. Write a head whose kernel has K entries, where K is odd. The middle entry is for a shift of 0, and the last one for a shift of K // 2 positions forward. The four steps are those of the lesson (equations 5 to 9):
 #
 # $$w_c = \text{softmax}(\beta \cos(k, M(i))) \qquad w_g = g\, w_c + (1 - g)\, w_\text{before} \qquad \tilde w(i) = \sum_j w_g(j)\, s(i - j) \qquad w(i) = \tilde w(i)^\gamma \big/ \textstyle\sum_j \tilde w(j)^\gamma$$
 #
@@ -139,7 +139,7 @@ def head(memory, previous, key, strength, gate, kernel, gamma):
 
     Args:
         memory: B×N×W, no position of which is a zero vector.
-        previous: B×N, the head's weights after the step before.
+        previous: B×N, the head's weights after the previous step.
         key: B×W, not zero.
         strength: B, numbers above 0.
         gate: B, from 0 to 1; 1 takes the weights by content.
@@ -171,11 +171,11 @@ check("17.head", head)
 # %% [markdown]
 # ## 17.backwards
 #
-# Now you are the controller. L vectors come, then a delimiter, then L silent steps, so T = 2L + 1. Two heads should repeat the vectors **in reverse**, the last one first. Return the kernels for it, T×2×3.
+# Now you are the controller. The input is L vectors, then a delimiter, then L silent steps, so T = 2L + 1. Two heads should repeat the vectors **in reverse**, the last one first. Return the kernels that make them do so, T×2×3.
 #
-# Both heads begin at position 0. Their gates are 0, so only the kernels move them. Each kernel has a single 1 and two zeros, such as (0, 0, 1) for one position on.
+# Both heads begin at position 0. Their gates are 0, so only the kernels move them. Each kernel has a single 1 and two zeros, such as (0, 0, 1) for one position forward.
 #
-# At each step, both heads move first. While vectors come, the write head then erases everything at its position and adds the vector. In the silence, the output is what the read head finds. Decide on paper where each head has to be at which step. The memory has N ≥ L positions.
+# At each step, both heads move first. While vectors arrive, the write head then erases everything at its position and adds the vector. During the silent steps, the output is whatever the read head finds. Decide on paper where each head has to be at which step. The memory has N ≥ L positions.
 
 
 # %%
@@ -184,7 +184,7 @@ def backwards(length, places):
 
     Args:
         length: L, the number of vectors, 1 or more.
-        places: N, how many positions the memory has.
+        places: N, the number of positions in the memory.
 
     Returns:
         Kernels, T×2×3 with T = 2L + 1: at each step the write head's, then the read head's.
@@ -206,26 +206,26 @@ check("17.backwards", backwards)
 # %% [markdown]
 # ## Which position is free?
 #
-# A head that walks has a weakness. When it has gone once around the circle, it writes over what is there, whether this is still needed or not. The **differentiable neural computer** (DNC, Graves et al. 2016) looks for a free position instead. For each position it keeps a **usage** $u$, from 0 for free to 1 for full. Writing to a position makes it fuller, and after reading, the controller may free it.
+# A head that walks has a weakness: once it has gone around the circle, it overwrites what is there, whether or not this is still needed. The **differentiable neural computer** (DNC; Graves et al., 2016) looks for a free position instead. For each position it keeps a **usage** $u$, from 0 for free to 1 for full. Writing to a position makes it fuller, and after reading, the controller may free it.
 #
-# The weights of a write go to the freest position first, and this is called **allocation**. A position gets a share of the weight that is left, and this share is 1 minus its usage. The next one gets its share of the rest. Three positions have the usages 0.9, 0.2 and 0.5. Which weights do they get?
+# The weights of a write go to the freest position first, which is called **allocation**. Each position gets a share of the weight that is left, namely 1 minus its usage, and the next one gets its share of the rest. Three positions have the usages 0.9, 0.2 and 0.5. Which weights do they get?
 #
 # <details><summary>Answer</summary>
 #
-# Position 1 is the freest, and gets 1 - 0.2 = 0.8. Then 0.2 is left. Position 2 gets half of it, 0.1, and position 0 gets a tenth of the remaining 0.1.
+# Position 1 is the freest and gets 1 - 0.2 = 0.8, which leaves 0.2. Position 2 gets half of this, 0.1, and position 0 gets a tenth of the remaining 0.1.
 #
 # </details>
 
 # %% [markdown]
 # ## 17.dnc_write
 #
-# Where does a differentiable neural computer write? First its usage changes. At each position, the last write $w$ fills its share of what was still free. Then each read head frees the share $f_r\, w_r$ of what is full, where $f_r$ is its free gate. Write this as an equation for $u'$.
+# Where does a differentiable neural computer write? First, its usage changes. At each position, the last write $w$ fills its share of what was still free. Then each read head frees the share $f_r\, w_r$ of what is full, where $f_r$ is its free gate. Write this as an equation for $u'$.
 #
-# Then positions are allocated from the freest one, $\phi_1$, to the fullest. An allocation gate $g_a$ mixes this with weights by content, $c$. A write gate $g_w$ says how much is written at all (Methods):
+# Then positions are allocated from the freest, $\phi_1$, to the fullest. An allocation gate $g_a$ mixes this with weights by content, $c$. A write gate $g_w$ says how much is written at all (Methods):
 #
 # $$a[\phi_j] = (1 - u'[\phi_j]) \prod_{i<j} u'[\phi_i] \qquad w' = g_w \big(g_a\, a + (1 - g_a)\, c\big)$$
 #
-# If positions are equally free, the one with the smaller number comes first. The gradient flows through the usage. The order has no gradient.
+# If positions are equally free, the one with the smaller number comes first. The gradient flows through the usage, but not through the order.
 
 
 # %%
@@ -265,16 +265,16 @@ check("17.dnc_write", dnc_write)
 # %% [markdown]
 # ## 17.link_step
 #
-# A memory that writes wherever there is room has to remember in which order it wrote. A DNC keeps **temporal links** for this. $L_{ij}$ says how far position $i$ was written right after position $j$. $p_i$ says how far position $i$ was written last. A new write has the weights $w$ (Methods, "Temporal memory linkage"):
+# A memory that writes wherever there is room has to remember the order in which it wrote. A DNC keeps **temporal links** for this. $L_{ij}$ says to what extent position $i$ was written right after position $j$, and $p_i$ to what extent position $i$ was written last. A new write has the weights $w$ (Methods, "Temporal memory linkage"):
 #
 # $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j, \quad L'_{ii} = 0 \qquad p' = \Big(1 - \sum_i w_i\Big)\, p + w$$
 #
-# So an old link fades if one of its two positions is overwritten. A head that has read with the weights $r$ then mixes three ways: back to what was written right before, by content $c$, and on to what was written right after. Its three modes $\pi$ say how much of each. Decide which product of $L'$ and $r$ leads where.
+# An old link therefore fades if one of its two positions is overwritten. A head that has read with the weights $r$ then mixes three ways: back to what was written right before, by content $c$, and on to what was written right after. Its three modes $\pi$ say how much of each. Decide which product of $L'$ and $r$ leads where.
 
 
 # %%
 def link_step(link, precedence, weights, at, content, modes):
-    """Return the new links, and where a head reads that may follow them.
+    """Return the new links and precedence, and where a head that may follow the links reads.
 
     Args:
         link: B×N×N, before the step.
@@ -282,7 +282,7 @@ def link_step(link, precedence, weights, at, content, modes):
         weights: B×N, w, of the new write; they sum to 1 at most.
         at: B×N, r, where the head read in the last step.
         content: B×N, c.
-        modes: B×3, π, how much of the way backward, by content, and forward; rows sum to 1.
+        modes: B×3, π, the shares of backward, by content and forward; rows sum to 1.
 
     Returns:
         (link, precedence, at) after the step: B×N×N, B×N and B×N.
@@ -312,19 +312,19 @@ check("17.link_step", link_step)
 # %% [markdown]
 # ## 17.catch_wrong_write
 #
-# This task is for those who want more. A machine that writes wrongly may still learn, and then its loss does not show the mistake. The check hands your function **candidates**: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises, else `False`:
+# This task is for those who want more. A machine that writes wrongly may still learn, and then its loss does not show the mistake. The check hands your function **candidates**: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises and `False` otherwise:
 #
-# 1. It returns the new memory, as the equations of `17.write` give it.
+# 1. It returns the new memory, as given by the equations of `17.write`.
 # 2. Each row of the batch uses its own weights, erase and add.
-# 3. All of this holds for weights and `erase` from 0 to 1, also where weights sum to less than 1, and for numbers of any sign in `memory` and `add`.
-# 4. The `memory` that it is given stays as it was.
+# 3. All of this holds for weights and `erase` from 0 to 1, including weights that sum to less than 1, and for numbers of any sign in `memory` and `add`.
+# 4. The `memory` that it is given is unchanged.
 #
 # Use float32, and B, N and W that differ and are above 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
 
 
 # %%
 def catch_wrong_write(candidate):
-    """Tell whether a candidate writes to a memory as 17.write asks for.
+    """Tell whether a candidate writes to a memory as 17.write asks.
 
     Args:
         candidate: a function (memory B×N×W, weights B×N, erase B×W, add B×W) → B×N×W, which may be wrong and may raise.
@@ -360,7 +360,7 @@ check("17.catch_wrong_write", catch_wrong_write)
 # %% [markdown]
 # ## Your own write in a machine
 #
-# Two machines of the lesson's size learn to copy 1 to 5 vectors. One of them has your `write`. The other one has the two lines that you mended. Here these two lines leave the old memory as it is, so that training raises no error.
+# Two machines of the lesson's size learn to copy 1 to 5 vectors. One of them uses your `write`, the other the two lines that you fixed. Here, these two lines leave the old memory as it is, so that training raises no error.
 #
 # What share of the bits will be wrong when the second machine copies ten vectors? Guessing gets half of them wrong.
 
@@ -391,7 +391,7 @@ def train(write):
 train_own(train, {"17.write": write})
 
 # %% [markdown]
-# Does your write make the difference? If both machines fail, you cannot tell, because [not every seed learns to copy](../docs/measurements.md#what-memories-can-do). Then put another seed into `trained`.
+# Does your write make the difference? If both machines fail, you cannot tell, because [not every seed learns to copy](../docs/measurements.md#what-memories-can-do). In that case, try a different seed in `trained`.
 
 # %% tags=["own-machine"]
 progress()

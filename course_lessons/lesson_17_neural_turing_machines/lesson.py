@@ -13,38 +13,38 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Every attention so far has *read*: it took a weighted sum of vectors. Can attention also *write*, and change the vectors that it looks at? And can a network learn *where* to write, so that it finds things again later?
+# Until now, attention has only *read*: it took a weighted sum of vectors. Can attention also *write*, and change the vectors it looks at? And can a network learn *where* to write, so that it finds things again later?
 #
 # ## A task that needs a memory
 #
-# The network gets several vectors of six random bits, one at each step. Then comes a **delimiter**, which marks the end. After it, the network should repeat all vectors in their order.
+# The network receives several vectors of six random bits, one at each step. After a **delimiter**, which marks the end, it should repeat all the vectors in order.
 #
-# In the picture, there are five vectors, and a dot is a 1. How many bits does the network have to keep when the delimiter comes?
+# The plot shows five vectors, with a dot for each 1. How many bits does the network have to remember when it reaches the delimiter?
 
 # %%
 example = copy(torch.Generator().manual_seed(0), batch=1, shortest=5, longest=5)
 figures.draw_copy(example)
 
 # %% [markdown]
-# The network has to keep 5 · 6 = 30 bits. A recurrent network keeps them in its state, and has to learn how to hold the first vector, the second, and so on. How should it hold a sixth if it has met only five?
+# The network has to remember 5 · 6 = 30 bits. A recurrent network keeps them in its state and has to learn how to store the first vector, the second, and so on. How should it store a sixth if it has never seen more than five?
 #
-# A **neural Turing machine** (Graves et al. 2014) has a second place for them: a **memory** $M$ of $N$ positions. Each position holds a vector of width $W$, and $M(i)$ is the vector at position $i$.
+# A **neural Turing machine** (Graves et al., 2014) has a second place for them: a **memory** $M$ with $N$ positions, where $M(i)$ is the vector of width $W$ at position $i$.
 #
-# Its name comes from Turing's machine of 1936, whose head stands over one cell of a tape, reads it, writes to it, and moves on by one. It can go on like this for as long as the tape lasts. Here, a **head** is an attention over all positions, so it can be at several of them in part.
+# The name refers to Turing's machine of 1936, whose head reads one cell of a tape, writes to it and moves on by one, for as long as the tape lasts. Here, a **head** is attention over all positions, so it can be at several of them in part.
 #
 # ## How weights write
 #
-# A head has a weight $w(i)$ for each position. The weights are between 0 and 1, and sum to 1. To read, a head takes the weighted sum of the positions (equation 2 of the paper):
+# A head has a weight $w(i)$ for each position. The weights are between 0 and 1 and sum to 1. To read, a head takes the weighted sum of the positions (equation 2 of the paper):
 #
 # $$r = \sum_i w(i)\, M(i)$$
 #
-# To write, a head first erases a part of each position, and then adds something to it. The **erase vector** $e$, with numbers between 0 and 1, says which numbers of a position should go. The **add vector** $a$ says what comes in. The weight says how much of both happens at position $i$ (equations 3 and 4):
+# To write, a head first erases part of each position and then adds something to it. The **erase vector** $e$, with entries between 0 and 1, says which entries of a position to erase, and the **add vector** $a$ says what to add. The weight says how much of both happens at position $i$ (equations 3 and 4):
 #
 # $$M(i) \leftarrow M(i) \circ (1 - w(i)\, e) + w(i)\, a$$
 #
-# The sign ∘ means that the numbers of two vectors are multiplied one by one.
+# The symbol ∘ means that two vectors are multiplied entry by entry.
 #
-# Here is an example with three positions of width 2. Position 0 holds (4, 8), and its weight is 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does it hold afterwards?
+# Here is an example with three positions of width 2. Position 0 holds (4, 8), and its weight is 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does it hold after the write?
 
 # %% tags=["nbval-check-output"]
 M = torch.tensor([[4.0, 8.0], [1.0, 1.0], [6.0, 6.0]])  # N W
@@ -56,11 +56,11 @@ for i in range(3):
     print(erased + w[i] * a)
 
 # %% [markdown]
-# Position 0 now holds (3, 9). Half of the 4 is erased and nothing of the 8, and then half of 2 is added to both. Position 2 stays as it was, because its weight is 0.
+# Position 0 now holds (3, 9): half of the 4 is erased and none of the 8, and then half of 2 is added to both. Position 2 is unchanged because its weight is 0.
 #
-# Now we write both as products of tensors, for a batch of B memories at once. `unsqueeze` gives a tensor a new axis of size 1. With it, every weight meets every number of $e$ and $a$ in `write`.
+# Now we read and write with tensor products, for a batch of B memories at once. In `write`, `unsqueeze` adds an axis of size 1, so that every weight meets every entry of $e$ and $a$.
 #
-# Does a gradient reach the weights of a write? The first number of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. What is its derivative with respect to the weight $w$?
+# Does a gradient reach the weights of a write? The first entry of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. Work out its derivative with respect to $w$ before you run the cell.
 
 
 # %% tags=["nbval-check-output"]
@@ -83,29 +83,29 @@ written[0, 0, 0].backward()
 print("gradient:", w.grad)  # N
 
 # %% [markdown]
-# The derivative is -4 + 2 = -2: more weight would make this number smaller. The other weights have no influence on it, so their gradients are 0. `write` gives the same result as the loop.
+# The derivative is -4 + 2 = -2: a larger weight would make this entry smaller. The other weights have no influence on it, so their gradients are 0. `write` gives the same result as the loop.
 #
-# So weights can write, and gradients reach them. A head that chose a single position, as in lesson 08, would get no gradient through its choice. The second question is harder: how does a head come to the right position?
+# Weights can therefore write, and gradients reach them. A head that chose a single position, as in lesson 08, would get no gradient through its choice. It is harder for a head to find the right position.
 #
 # ## How a head chooses its position
 #
-# In lesson 16, a query found what resembles it. That is not enough for a write: at the beginning all positions are alike. Turing's machine has another way: it writes here, and the next time one cell further on.
+# In lesson 16, a query found what resembled it. That is not enough for writing, because at the beginning all positions are alike. Turing's machine works differently: it writes here, and next time one cell further on.
 #
-# Our head can do both. It gets its weights in four steps, and the network steers each step. Which of the four steps look at what the memory holds?
+# Our head can do both. It computes its weights in four steps, and the network controls each step. Which of the four depend on what the memory holds?
 
 # %%
 diagrams.addressing()
 
 # %% [markdown]
-# Only the first step looks at the memory. We now calculate all four. The memory has four positions, and the head was at position 2 before, so its old weights are (0, 0, 1, 0).
+# Only the first step depends on what the memory holds. We now calculate all four, for a memory of four positions. The head was at position 2 before, so its old weights are (0, 0, 1, 0).
 #
 # ### Step 1: content
 #
-# The head compares a **key** $k$ with every position. The score is the cosine of lesson 04, multiplied by a **strength** $\beta$, and a softmax turns the scores into weights (equations 5 and 6):
+# The head compares a **key** $k$ with every position. The score is the cosine from lesson 04, multiplied by a **strength** $\beta$, and a softmax turns the scores into weights (equations 5 and 6):
 #
 # $$w_c(i) = \text{softmax}_i\big(\beta \cos(k, M(i))\big)$$
 #
-# In our example the key is what position 0 holds. Its cosine with position 0 is 1, and with the others 0. The strength is $\beta = \ln 7$, so that $e^\beta$ is 7. How much weight does position 0 get?
+# In our example, the key is what position 0 holds, so its cosine is 1 with position 0 and 0 with the others. The strength is $\beta = \ln 7$, which makes $e^\beta$ equal to 7. How much weight does position 0 get?
 
 
 # %% tags=["nbval-check-output"]
@@ -122,15 +122,15 @@ content = by_content(M, k, beta)  # B N
 content
 
 # %% [markdown]
-# Position 0 gets 7 / (7 + 1 + 1 + 1) = 0.7, and each of the others 0.1.
+# Position 0 gets 7 / (7 + 1 + 1 + 1) = 0.7, and the others get 0.1 each.
 #
 # ### Step 2: gate
 #
-# The **gate** $g$ is a number between 0 and 1. It mixes these weights with the old ones, $w_\text{before}$ (equation 7):
+# The **gate** $g$, a number between 0 and 1, mixes these weights with the old ones, $w_\text{before}$ (equation 7):
 #
 # $$w_g = g\, w_c + (1 - g)\, w_\text{before}$$
 #
-# With a gate of 1, the head goes where the content fits. With a gate of 0, it stays where it was. We take $g$ = 0.5. How much weight does position 2 have now?
+# With a gate of 1, the head goes where the content matches; with a gate of 0, it stays where it was. How much weight does position 2 have when $g$ is 0.5?
 
 
 # %% tags=["nbval-check-output"]
@@ -147,11 +147,11 @@ gated
 #
 # ### Step 3: shift
 #
-# Now the head can go further. The **kernel** $s$ holds three weights, which sum to 1: $s(-1)$ goes one position back, $s(0)$ stays, and $s(1)$ goes one position on. The positions form a circle, so after the last one comes position 0 again. In equation 8, position $i$ collects what comes from all positions $j$:
+# Now the head can move. The **kernel** $s$ holds three weights that sum to 1: $s(-1)$ moves one position back, $s(0)$ stays, and $s(1)$ moves one position forward. The positions form a circle, so position 0 follows the last one. In equation 8, position $i$ collects what arrives from all positions $j$:
 #
 # $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
 #
-# In code, `roll(1, dims=1)` moves each weight one position on. Our kernel is (0, 0.2, 0.8): nothing goes back, 0.2 stays, and 0.8 goes on. How much weight does position 3 get?
+# In code, `roll(1, dims=1)` moves each weight one position forward. Our kernel is (0, 0.2, 0.8): nothing moves back, 0.2 stays and 0.8 moves forward. How much weight does position 3 get?
 
 
 # %% tags=["nbval-check-output"]
@@ -167,15 +167,15 @@ shifted = shift(gated, s)  # B N
 shifted
 
 # %% [markdown]
-# Position 3 gets 0.8 · 0.55 from position 2, and keeps 0.2 · 0.05 of its own. Together this is 0.45.
+# Position 3 gets 0.8 · 0.55 from position 2 and keeps 0.2 · 0.05 of its own, which is 0.45 in total.
 #
 # ### Step 4: sharpen
 #
-# The gate and the shift have spread the weights over more positions. So the last step raises each weight to a power $\gamma$ of 1 or more, and divides by the sum (equation 9):
+# The gate and the shift have spread the weight over more positions. The last step therefore raises each weight to a power $\gamma$ of 1 or more and divides by the sum (equation 9):
 #
 # $$w(i) = \frac{\tilde w(i)^\gamma}{\sum_j \tilde w(j)^\gamma}$$
 #
-# We take $\gamma$ = 2. With the gate 0.5, will position 3 have more than half of the weight? And where does the head go with the gate 0, and where with the gate 1?
+# We use $\gamma$ = 2. With a gate of 0.5, does position 3 get more than half of the weight? And where does the head go with a gate of 0 or 1?
 
 
 # %% tags=["nbval-check-output"]
@@ -201,23 +201,23 @@ sharpened = sharpen(shifted, gamma)  # B N: with the gate 0.5
 figures.draw_steps(before, content, gated, shifted, sharpened)
 
 # %% [markdown]
-# The bars show the gate 0.5. After each step, the head is at every position, only to different extents.
+# The bars show a gate of 0.5. After each step, the head is at every position, to different extents.
 #
-# With the gate 0.5, position 3 has 0.63 of the weight now, where it had 0.45. A gate of 0 gives it 0.94, and the key does not matter. We say that the head **walks**: it goes on from its old position. A gate of 1 gives 0.83 to position 1, one after the position that resembles the key.
+# With a gate of 0.5, sharpening raises the weight of position 3 from 0.45 to 0.63. With a gate of 0, position 3 gets 0.94, and the key does not matter. We say that the head **walks**: it moves on from its old position. With a gate of 1, position 1 gets 0.83: it is one after the position that resembles the key.
 #
 # ## The machine
 #
-# All these numbers are chosen by the **controller**. Ours is an LSTM, the recurrent network of lesson 15. At each step it gets the input and what was read at the step before. It steers two heads: first one writes, then the other one reads. In which two ways can a bit get from the input to a later output?
+# All these numbers are chosen by the **controller**. Ours is an LSTM, the recurrent network from lesson 15. At each step, it receives the input and what was read at the previous step. It controls two heads: first one writes, then the other reads. Before you run the cell, find two ways for a bit to get from the input to a later output.
 
 # %%
 diagrams.turing_machine()
 
 # %% [markdown]
-# A bit can go through the memory, or stay in the LSTM's own state.
+# A bit can go through the memory or stay in the LSTM's own state.
 #
-# The controller steers by linear layers, and these may give any numbers. So each number is brought into its range. A sigmoid gives numbers between 0 and 1, tanh gives numbers between -1 and 1, and a softmax turns three numbers into a kernel. **Softplus** is ln(1 + eˣ), which is always above 0, and nearly x when x is large.
+# The controller sets these numbers with linear layers, whose outputs can be any numbers, so each has to be mapped to its range. A sigmoid gives numbers between 0 and 1, tanh between -1 and 1, and a softmax turns three numbers into a kernel. **Softplus** is ln(1 + eˣ), which is always above 0 and close to x when x is large.
 #
-# `weights_of_head` gives the new weights of one head. `split` cuts W + 6 numbers into pieces: W for the key, 3 for the kernel, and 1 for each of the others. `address` is an argument, so that we can replace it later.
+# `weights_of_head` computes the new weights of one head. `split` cuts W + 6 numbers into pieces: W for the key, 3 for the kernel, and 1 for each of the others. `address` is an argument so that we can replace it later.
 
 
 # %%
@@ -236,9 +236,9 @@ def weights_of_head(address, numbers, M, before):  # B W+6, B N W, B N
 
 
 # %% [markdown]
-# The machine has a controller and three linear layers. The function `chunk` cuts what comes out of a layer into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks need. The output has six bits, `WANTED`.
+# The machine has a controller and three linear layers. `chunk` cuts the output of a layer into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks use. The output has six bits, `WANTED`.
 #
-# The function `step` does what the drawing shows. Both heads get their weights while the memory is still as it was. The write comes before the read, so that the read head can read what was written at the same step.
+# `step` does what the diagram shows. Both heads compute their weights while the memory is still unchanged. Writing comes before reading, so the read head can read what was written at the same step.
 
 
 # %%
@@ -266,9 +266,9 @@ class OneStep(nn.Module):
 
 
 # %% [markdown]
-# In the two lines with `weights_of_head`, the old weights of a head go in, and the new ones come out. So it can walk.
+# In the two lines with `weights_of_head`, a head's old weights go in and its new ones come out, so it can walk.
 #
-# Now the loop over all steps. At the beginning both heads are at position 0, and all positions hold the same small number. It is not 0, because the cosine of a zero vector is not defined.
+# Next is the loop over all steps. Both heads begin at position 0, and all positions hold the same small number, which is not 0 because the cosine of a zero vector is undefined.
 
 
 # %%
@@ -301,7 +301,7 @@ class Machine(OneStep):
 # %% [markdown]
 # ## Does it learn where to write?
 #
-# We train the machine to copy sequences of 1 to 5 vectors, with `train_model` of lesson 13. The loss is the cross-entropy of the bits that it should repeat. Then we test it with new sequences, also longer ones, and look at the share of wrong bits. Guessing gets half of them wrong. This is seed 3, and other seeds follow.
+# We train the machine to copy sequences of 1 to 5 vectors, with `train_model` from lesson 13. The loss is the cross-entropy of the bits it should repeat. Then we test it on new sequences, including longer ones, and compute the share of wrong bits, which is a half for guessing. This is seed 3; other seeds follow.
 
 
 # %%
@@ -342,7 +342,7 @@ for n in (3, 5, 10, 15):
     print(f"{n:2} vectors: {wrong_share(machine, n):.2f} of the bits wrong")
 
 # %% [markdown]
-# The loss begins at ln 2 = 0.69, as in guessing. It falls slowly to about 0.25, and then quickly to almost 0. The machine copies three times as many vectors as in training almost without mistakes. How? We look at the weights of both heads while it copies 8 vectors. The first 8 steps bring the vectors, and the delimiter comes at the dashed line. What do the heads do?
+# The loss starts at ln 2 = 0.69, as in guessing. It falls slowly to about 0.25 and then quickly to almost 0. The machine copies three times as many vectors as in training with almost no mistakes. To see how, we look at the weights of both heads while it copies 8 vectors. They arrive in the first 8 steps, and the delimiter at the dashed line. What do the heads do?
 
 # %%
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
@@ -353,9 +353,9 @@ print("the vectors are written to", written_to.tolist())
 figures.draw_heads(machine, eight)
 
 # %% [markdown]
-# The write head takes one step for each vector. It happens to walk backwards: from position 0 to 31, then to 30, and so on. The read head waits at position 0 until the delimiter comes. Then it goes the same way, and finds all vectors in their order. The write head also walks on, to positions that nobody reads.
+# The write head moves by one position for each vector. It happens to walk backwards: from position 0 to 31, then to 30, and so on. The read head waits at position 0 until the delimiter, then goes the same way and finds all the vectors in order. The write head also walks on, to positions that are never read.
 #
-# Does the machine use the content, and does it use the shift? We take each of them out of the trained machine. Without the content, β is 0, so that all positions count as alike. Without the shift, the kernel is (0, 1, 0). And with a gate of 0, no weights by content come in at all.
+# Does the machine use the content and the shift? We remove each from the trained machine. Without the content, β is 0, so all positions count as alike. Without the shift, the kernel is (0, 1, 0). And with a gate of 0, the weights by content are not used at all.
 
 
 # %%
@@ -384,9 +384,9 @@ for way in ways:
 machine.address = address  # as it was
 
 # %% [markdown]
-# Without the content, and with a gate of 0, the machine copies as well as before. Without the shift, it is hardly better than guessing. The heads of this machine walk.
+# Without the content or with a gate of 0, the machine copies as well as before. Without the shift, it does hardly better than guessing. The heads of this machine walk.
 #
-# Can a machine learn to copy if a part is missing in training, too? We train one without the shift. Then a picture shows ten stored runs of each kind.
+# Can a machine learn to copy if a part is missing during training as well? We train one without the shift, and then plot ten stored runs of each kind.
 
 # %%
 predict("17.no_shift", ...)
@@ -398,15 +398,15 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 figures.ten_seeds()
 
 # %% [markdown]
-# The whole machine learns to copy with eight of the ten seeds. Without the shift, none of the ten learns it. Positions 1 to 31 then always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes all of them alike. The 32 positions are worth no more than two.
+# The whole machine learns to copy with eight of the ten seeds; the machine without the shift learns it with none. Without the shift, positions 1 to 31 always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes them all alike. The 32 positions are worth no more than two.
 #
-# Without the content, as many seeds learn as with it, because no key is needed to copy. But with a gate of 0, no seed learns. An open gate without content spreads the weight over all positions alike. The trained machine does not use this, but perhaps training does: a head that is everywhere at first gets gradients for every position.
+# Without the content, as many seeds learn as with it, because copying needs no key. But with a gate of 0, no seed learns. An open gate without content spreads the weight evenly over all positions. The trained machine does not use this, but perhaps training does: a head that is everywhere at first gets gradients for every position.
 #
-# ## How far does it go?
+# ## How many vectors can it copy?
 #
-# To have more room, our machine needs no new parameters: no size of a layer depends on $N$, so we can change it after the training.
+# More room takes no new parameters: no layer's size depends on $N$, so we can change $N$ after training.
 #
-# **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then put in numbers of your own.
+# **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then try numbers of your own.
 
 # %%
 lengths = (10, 20, 40, 80)
@@ -416,7 +416,7 @@ for N in (16, 32, 64, 128):
 table(rows, [f"{n} vectors" for n in lengths], "share of wrong bits", digits=2)
 
 # %% [markdown]
-# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has clearly more positions than vectors. With fewer positions, it writes over what it still needs. The more vectors it copies, the more mistakes it makes, even with 128 positions. So room is not all that it needs.
+# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has clearly more positions than vectors. With fewer positions, it overwrites what it still needs. The more vectors it copies, the more mistakes it makes, even with 128 positions, so room is not all it needs.
 #
 # What else goes wrong? For 40 vectors and 128 positions, we compare where each vector was written with where the read head looks for it. Does the read head always keep up?
 
@@ -438,30 +438,45 @@ share = not_before[behind == 1].float().mean()
 print(f"one behind, {share:.2f} of the bits of the vector before wrong")
 
 # %% [markdown]
-# No. In most of the sequences, the read head falls behind, often near the end. In the first one, it slows down and then hardly moves. While a read head keeps up, almost no bit is wrong. Once it is behind, half of them are, as in guessing. But where it is one behind, most bits of the vector *before* are right. The writing is good, and the walk of the read head fails.
+# In most of the sequences, the read head falls behind, often near the end. In the first sequence, it slows down and then hardly moves. While a read head keeps up, almost no bit is wrong; once it is behind, half of the bits are, as in guessing. But where it is one position behind, most bits of the *previous* vector are right. The vectors are written well; what fails is the read head's walk.
 #
-# How far do other seeds go? And how far does an LSTM go that has no memory, but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
+# How many vectors do other seeds copy, and LSTMs with no memory but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
 
 
 # %%
 figures.draw_machine_and_lstm()
 
 # %% [markdown]
-# At 10 vectors, machines and LSTMs make few mistakes or none. At 20 vectors, every LSTM has more than a quarter of the bits wrong, and no machine has more than an eighth. So the machines go further there, with about a tenth of the parameters. Room is not what the LSTMs lack: 20 vectors have only 120 bits. LSTMs of other sizes may do better.
+# At 10 vectors, machines and LSTMs make few mistakes or none. At 20 vectors, every LSTM gets more than a quarter of the bits wrong, and no machine more than an eighth. The machines do better there, with about a tenth of the parameters. The LSTMs do not lack room: 20 vectors have only 120 bits. LSTMs of other sizes may do better.
 #
-# At 40 vectors, it depends on the seed. Two of the five machines make almost no mistakes, and one is worse than the LSTMs.
+# At 40 vectors, the result depends on the seed. Two of the five machines make almost no mistakes, and one is worse than the LSTMs.
 #
 # ## So: can attention write?
 #
-# Yes. With a weight for each position, a head erases and adds, and gradients reach the weights.
+# Attention can write: with a weight for each position, a head erases and adds, and gradients reach the weights.
 #
-# A network can also learn where to write. Eight of our ten machines did, and all five that were trained with longer sequences. Our machine writes each vector one position further, and its read head later goes the same way. Each move is like the one before, so the machine can go on where its training ended, until a move goes wrong. When that happens depends on the seed.
+# A network can also learn where to write. Eight of our ten machines did, as did all five that were trained on longer sequences. Our machine writes each vector one position further on, and its read head later goes the same way. Every move is like the one before, so the machine can continue where its training ended, until a move goes wrong. When that happens depends on the seed.
 #
-# Hardly any model of today has heads that walk. But erasing and adding have come back: the delta rule of lesson 20 erases what its memory holds for a key, and adds a new value.
+# Hardly any model today has heads that walk. But erasing and adding have come back: the delta rule of lesson 20 erases what its memory holds for a key and adds a new value.
 #
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch |
+# | --- | --- | --- |
+# | $M$: N×W | memory matrix: N×M (2014), N×W (2016) | none |
+# | `by_content` | content addressing, $\beta_t$ | `F.cosine_similarity`, then `softmax` |
+# | `gate` | interpolation gate, $g_t$ | `torch.lerp` |
+# | `shift` | circular convolution, $s_t$ | `F.conv1d`, which does not flip the kernel |
+
+# %% tags=["nbval-check-output"]
+circle = F.pad(gated[:, None], (1, 1), mode="circular")  # B 1 N+2
+flipped = s.flip(1)[:, None]  # 1 1 3: conv1d wants (out, in, width)
+torch.allclose(F.conv1d(circle, flipped)[:, 0], shift(gated, s))
+
+# %% [markdown]
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
 
 # %%
 check("17.q1", ...)
@@ -481,10 +496,10 @@ check("17.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention can write: a head erases and adds at each position as much as its weight says.
-# - A head can go to what resembles a key, or walk from where it was. Our machine copied by walking, and none of our trainings without the shift copied ten vectors.
+# - Attention can write: at each position, a head erases and adds as much as its weight says.
+# - A head can go to what resembles a key, or walk on from where it was. Our machine copied by walking, and none of our training runs without the shift copied ten vectors.
 # - A larger memory needs no more parameters.
-# - Some seeds go further than others, so one run shows only what is possible.
+# - Some seeds get further than others, so one run shows only what is possible.
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #

@@ -9,7 +9,7 @@ questions = (
         "A write has the weights (1, 0), an erase vector of ones, and an add vector of threes. What happens to the two positions of the memory?",
         right=(
             "The first one holds threes afterwards, whatever it held before, and the second one stays as it was.",
-            "With a weight and an erase vector of 1 nothing of the old is kept. A weight of 0 neither erases nor adds.",
+            "With a weight of 1 and an erase vector of ones, nothing of the old content is kept. A weight of 0 neither erases nor adds.",
         ),
         wrong=(
             (
@@ -18,7 +18,7 @@ questions = (
             ),
             (
                 "The first one holds threes, and the second one holds zeros.",
-                "What is kept of a position is 1 - w · e. With a weight of 0, that is all of it.",
+                "The share of a position that is kept is 1 - w · e. With a weight of 0, that is all of it.",
             ),
             (
                 "Both hold one and a half, because the write is spread over the memory.",
@@ -33,19 +33,19 @@ questions = (
         "What is the largest weight afterwards, to two digits?",
         answer=0.84,
         tolerance=0.0075,
-        why="With the gate at 0 the old weights stay. The shift gives (0.3, 0.7, 0), and sharpening gives 0.49 / (0.09 + 0.49) = 0.84.",
+        why="With a gate of 0, the old weights stay. The shift gives (0.3, 0.7, 0), and sharpening gives 0.49 / (0.09 + 0.49) = 0.84.",
         wrong={
-            0.7: "That is the weight after the shift. It is sharpened afterwards.",
+            0.7: "That is the weight after the shift, before it is sharpened.",
             0.49: "That is 0.7 squared. The squares still have to be divided by their sum.",
             0.59: "That is a softmax of twice the weights. Sharpening raises the weights themselves to the power of γ.",
             1.0: "The shift has spread the weight over two positions, and sharpening with γ = 2 does not undo that completely.",
         },
-        otherwise="Keep the old weights, move 0.7 of them by one position, raise the result to the power of 2 and divide by its sum.",
+        otherwise="Keep the old weights, move 0.7 of them by one position, raise the results to the power of 2 and divide by their sum.",
     ),
     Question(
         "17.q3",
         "why longer copies succeed",
-        "Why can a machine copy sequences of twenty vectors, although it has seen ten at most?",
+        "Why can a machine copy sequences of twenty vectors although it has never seen more than ten?",
         right=(
             "It writes and reads in steps, and each step to the next position is the same.",
             "The shift does not depend on the position. Without it, the machine of the lesson made many mistakes with ten.",
@@ -53,7 +53,7 @@ questions = (
         wrong=(
             (
                 "It has a memory, and the memory holds more numbers than the state of an LSTM.",
-                "Without the shift it had as many and failed. What matters is that the same step is repeated.",
+                "Without the shift, the memory held as many numbers, and the machine failed. What matters is that the same step is repeated.",
             ),
             (
                 "Its controller has learned each of the twenty positions, one at a time.",
@@ -61,7 +61,7 @@ questions = (
             ),
             (
                 "It finds each of the vectors by its content, since no two are the same.",
-                "It could be built so, but our machines copied as well without any content.",
+                "A machine could be built like that, but ours copied as well without any content.",
             ),
         ),
     ),
@@ -70,7 +70,7 @@ questions = (
         "a gate that is always 1",
         "In a machine, the gate of every head is always 1. What can its heads no longer do?",
         right=(
-            "Walk: go on from the old position, whatever the memory holds.",
+            "Walk: move on from the old position, whatever the memory holds.",
             "With a gate of 1, the old weights do not count. The head begins each step at what resembles its key.",
         ),
         wrong=(
@@ -80,30 +80,30 @@ questions = (
             ),
             (
                 "Shift: give weight to the position after the one that resembles the key.",
-                "The shift comes after the gate, and it moves any weights. A head can still go to what resembles its key, and then one position on.",
+                "The shift comes after the gate and moves any weights. A head can still go to what resembles its key and then one position further on.",
             ),
             (
-                "Write: their weights would only serve to read.",
-                "Both heads get their weights in the same four steps. What the gate mixes does not decide whether a head writes.",
+                "Write: their weights could only be used for reading.",
+                "Both heads compute their weights in the same four steps. What the gate mixes does not decide whether a head writes.",
             ),
         ),
     ),
     Question(
         "17.q5",
         "hard to train",
-        "One run of a neural Turing machine copies forty vectors almost without a mistake. What may you conclude?",
+        "One run of a neural Turing machine copies forty vectors almost without a mistake. What can you conclude?",
         right=(
             "That such a machine can learn this, but not how many seeds do.",
-            "All five machines that learned from 1 to 10 vectors copy ten. At twenty they differ a little, and at forty very much.",
+            "All five machines trained on 1 to 10 vectors copy ten. At twenty they differ a little, and at forty a great deal.",
         ),
         wrong=(
             (
-                "That machines of this kind copy four times the length that they were trained on.",
-                "Another seed may fail there: one run shows what is possible, not what is usual.",
+                "That machines of this kind copy sequences four times as long as those they were trained on.",
+                "A different seed may fail there: one run shows what is possible, not what is usual.",
             ),
             (
-                "That this run was trained on forty vectors, or on more than that.",
-                "It may have been trained on ten: what it has learned is a step, and a step can be repeated.",
+                "That this run was trained on forty vectors or more.",
+                "It may have been trained on ten: what it has learned is a step, which can be repeated.",
             ),
             (
                 "That its memory has at least forty positions in use at the beginning.",
@@ -121,7 +121,7 @@ predictions = (
     ),
     Prediction(
         "17.own",
-        "With the write as it was before you mended it, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
-        why="Where its weight is 1, what this write adds is gone at once. So perhaps only the controller's own state is left to remember.",
+        "With the write as it was before you fixed it, what share of the bits is wrong when the machine copies 10 vectors, after training on 1 to 5?",
+        why="Where its weight is 1, what this write adds is erased at once, so perhaps only the controller's own state is left to remember.",
     ),
 )

@@ -1,7 +1,7 @@
 # %% [markdown]
-# First you decide what may be forgotten when experts learn something new. Then you write three parts of a mixture: the loss that lets experts compete, a step of balancing without a loss, and the capacity. For those who want more, the last task is a test that tells right layers from wrong ones.
+# First, you decide what may be forgotten when experts learn something new. Then you write three parts of a mixture: the loss that makes experts compete, a step of balancing without a loss, and the capacity. For those who want more, the last task is a test that tells correct layers from incorrect ones.
 #
-# The letters: B is the number of rows of the batch, which are inputs or tokens. N is the number of experts, and D the width of an expert's output. The weights that a gate gives to the experts are called **gates** here, as in most papers. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
+# The letters: B is the number of rows in the batch, which are inputs or tokens. N is the number of experts, and D the width of an expert's output. The weights that a gate gives to the experts are called **gates** here, as in most papers. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
 
 # %%
 import torch
@@ -16,7 +16,7 @@ from course_utils.models.train_model import train_model
 # %% [markdown]
 # ## Gates that are tiny
 #
-# Three outputs, 2, 6 and 4, are numbers that are learned. They make one step, so that their weighted sum comes nearer to the target 5. Their gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which takes the plain gradient, and which change with Adam (lesson 13)?
+# Three outputs, 2, 6 and 4, are learned parameters. One step moves them so that their weighted sum gets closer to the target 5. Their gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which uses the plain gradient, and which change with Adam (lesson 13)?
 
 # %%
 gates = torch.tensor([0.0, 0.9999, 0.0001])  # N
@@ -31,7 +31,7 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# With SGD, only the second output changes visibly. With Adam, the third output moves as far as the second, although its gate is 10,000 times smaller. Adam divides a gradient by its usual size, so even a gradient of 0.0001 makes a full step. A gate of exactly 0 gives no gradient.
+# With SGD, only the second output changes visibly. With Adam, the third output moves by the same amount as the second, although its gate is 10,000 times smaller. Adam divides a gradient by its usual size, so even a gradient of 0.0001 makes a full step. A gate of exactly 0 gives no gradient.
 #
 # </details>
 
@@ -40,12 +40,12 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
 #
 # A mixture has learned an old task. Now its experts learn new targets for new inputs, with a fresh Adam, for as long as you like. The gate does not change, so every input keeps its gates. Some gates are exactly 0, because each input asks only its best experts.
 #
-# Which of the old inputs may be answered differently afterwards? Decide it from the gates alone.
+# Which of the old inputs may be answered differently afterwards? Decide from the gates alone.
 
 
 # %%
 def at_risk(old, new):
-    """Tell for which old inputs the answer may change while the experts learn from the new ones.
+    """Tell for which old inputs the answer may change while the experts learn from new ones.
 
     Args:
         old: B×N, the gates of the old inputs, 0 or above.
@@ -70,11 +70,11 @@ check("18.at_risk", at_risk)
 # %% [markdown]
 # ## 18.mixture_loss
 #
-# Write the loss with which experts compete (Jacobs et al. 1991, equation 1.3). It is small as soon as one expert with a large gate comes near the target $t$. Here $o_i$ is the output of expert i:
+# Write the loss with which experts compete (Jacobs et al., 1991, equation 1.3). It is small as soon as one expert with a large gate comes close to the target $t$. Here, $o_i$ is the output of expert i:
 #
 # $$L = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert t - o_i\rVert^2\Big)$$
 #
-# Return the mean of $L$ over the batch. Targets may be so far away from all outputs that every $\exp$ is 0 in float32. The loss should be finite even then. Gates may be 0, but at least one in each row is above 0. Gradients are checked only where all gates are above 0.
+# Return the mean of $L$ over the batch. Targets may be at such a distance from all outputs that every $\exp$ is 0 in float32; the loss should be finite even then. Gates may be 0, but at least one in each row is above 0. Gradients are checked only where all gates are above 0.
 
 
 # %%
@@ -82,7 +82,7 @@ def mixture_loss(outputs, gates, target):
     """Return the mean loss of experts that each answer for themselves.
 
     Args:
-        outputs: B×N×D, what expert i puts out for row b.
+        outputs: B×N×D, the output of expert i for row b.
         gates: B×N, rows that sum to 1.
         target: B×D.
 
@@ -109,22 +109,22 @@ check("18.mixture_loss", mixture_loss)
 #
 # DeepSeek-V3 balances its experts mainly by offsets, a method of Wang et al. (2024), and not by a loss. Write one step for a batch:
 #
-# 1. Each row asks k experts: those with the largest sums of score and offset. No two sums of a row are equal.
+# 1. Each row asks k experts: those with the largest sums of score and offset. No two sums in a row are equal.
 # 2. The gates are the scores of the experts that are asked, divided by their sum in the row. All other gates are exactly 0. The offsets do not count here.
-# 3. After the batch, each offset moves by `step`. It rises if fewer rows have asked the expert than the mean over the experts. It falls if more have, and stays if it is equal.
+# 3. After the batch, each offset moves by `step`. It rises if fewer rows asked the expert than the mean over the experts, falls if more did and stays if the numbers are equal.
 #
 # Scores are above 0. Gradients are checked for the scores.
 
 
 # %%
 def balance_by_offsets(scores, offsets, k, step):
-    """Return gates for a batch, and the offsets for the next one.
+    """Return the gates for a batch and the offsets for the next one.
 
     Args:
         scores: B×N, between 0 and 1.
         offsets: N, of either sign.
-        k: how many experts a row asks, from 1 to N.
-        step: how far an offset moves.
+        k: the number of experts that a row asks, from 1 to N.
+        step: the amount by which an offset moves.
 
     Returns:
         The gates, B×N, and the moved offsets, N.
@@ -147,9 +147,9 @@ check("18.balance_by_offsets", balance_by_offsets)
 # %% [markdown]
 # ## 18.within_capacity
 #
-# Some large models limit how many tokens of a batch an expert takes, so that the sizes of all tensors are known in advance. This number is its **capacity** (Fedus et al. 2021, section 2.2). Tokens come in the order of the batch. Each takes a place at the expert that it was sent to. If all places are taken, the token is left out, and passes through the residual connection alone.
+# Some large models limit how many tokens of a batch an expert accepts, so that the sizes of all tensors are known in advance. This number is its **capacity** (Fedus et al., 2021, section 2.2). Tokens arrive in the order of the batch. Each takes a place at the expert it was sent to. If all places are taken, the token is left out and passes through the residual connection alone.
 #
-# This costs right answers. If each expert of the lesson's translator takes at most an eighth of the tokens of a batch in training, 0.82 of the words are right, and not 0.87 ([our measurements](../docs/measurements.md#what-experts-know)).
+# This costs accuracy. If each expert of the lesson's translation model accepts at most an eighth of the tokens of a batch in training, 82% of the words are right instead of 87% ([our measurements](../docs/measurements.md#what-experts-know)).
 
 
 # %%
@@ -158,11 +158,11 @@ def within_capacity(chosen, experts, capacity):
 
     Args:
         chosen: B, whole numbers from 0 to experts - 1: the expert that each token was sent to.
-        experts: how many experts there are.
-        capacity: how many tokens each of them takes, 0 or more.
+        experts: the number of experts.
+        capacity: the number of tokens each of them accepts, 0 or more.
 
     Returns:
-        A tensor of B truth values: True where a token is among the first `capacity` of its expert.
+        A tensor of B truth values: True where a token is among the first `capacity` tokens of its expert.
 
     Example:
         >>> within_capacity(torch.tensor([1, 0, 1, 1]), 2, 2)
@@ -181,7 +181,7 @@ check("18.within_capacity", within_capacity)
 # %% [markdown]
 # ## 18.catch_wrong_routing
 #
-# This task is for those who want more. The check hands your function one **layer** after another. `layer(x)` takes x, B×4 (float32), and returns `(y, gates, outputs)`, which are B×4, B×N and B×N×4. Each layer has its own N. Return `True` for a layer that keeps these promises, and `False` for any other:
+# This task is for those who want more. The check hands your function one **layer** after another. `layer(x)` maps x, B×4 (float32), to `(y, gates, outputs)`, which are B×4, B×N and B×N×4. Each layer has its own N. Return `True` for a layer that keeps these promises and `False` for any other:
 #
 # 1. Each row of y is the sum of its own outputs, weighted by its gates: $y_b = \sum_i g_{b,i}\, o_{b,i}$.
 # 2. This holds for batches of one row, of a few, and of 50, where some layers run out of room.
@@ -192,7 +192,7 @@ check("18.within_capacity", within_capacity)
 
 # %%
 def catch_wrong_routing(layer):
-    """Tell whether a layer of experts returns what its own gates and outputs come to.
+    """Tell whether a layer of experts returns the sum that its own gates and outputs give.
 
     Args:
         layer: a function (x B×4) → (y B×4, gates B×N, outputs B×N×4), which may be wrong and may raise.
@@ -225,7 +225,7 @@ check("18.catch_wrong_routing", catch_wrong_routing)
 # %% [markdown]
 # ## Your own loss, where two answers are right
 #
-# Now each x from 0 to 1 has two right answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which of them is the target. Two experts with a hidden layer each learn from such targets. One mixture is trained by the squared error of the weighted sum, the other by your `mixture_loss`. At x = 1 the targets are 6 and -6. What will the weighted sum be there after training with your loss?
+# Now each x from 0 to 1 has two right answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which of them is the target. Two experts, each with a hidden layer, learn from such targets. One mixture is trained with the squared error of the weighted sum, the other with your `mixture_loss`. At x = 1, the targets are 6 and -6. What will the weighted sum be there after training with your loss?
 
 # %%
 predict("18.own", ...)
@@ -263,7 +263,7 @@ def train(mixture_loss):
 train_own(train, {"18.mixture_loss": mixture_loss})
 
 # %% [markdown]
-# Trained by the squared error, the sum stays near 0, half-way between the two targets. For x above 0, this answer is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. If several answers are right, it is better to ask one expert than to mix them.
+# Trained with the squared error, the sum stays near 0, half-way between the two targets. For x above 0, this answer is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. If several answers are right, it is better to ask one expert than to mix them.
 
 # %% tags=["own-machine"]
 progress()

@@ -23,12 +23,12 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "Try the sensor as it is given on images that bring each fault out: one that is not square, a location near the border, and a second patch of random pixels. Compare with what you cut out by hand. Patches reach beyond the image where the location is near a border; there must be zeros to cut out, so surround the image with them first.",
+        "Try the given sensor on images that reveal each fault: one that is not square, a location near the border, and a second patch of random pixels. Compare with what you cut out by hand. Patches reach beyond the image where the location is near a border; there must be zeros to cut out, so surround the image with them first.",
         (
-            "Take an image of two rows, [4, 8] and [0, 2], the location (-0.5, -0.5), size 1 and 2 scales. The location lies in pixel (0, 0). Patch 0 has the side 1 and begins there: its one cell is 4. "
-            "Patch 1 has the side 2, half of which is 1, so it begins at (-1, -1): three of its four pixels lie outside the image and are 0, the fourth is 4, and the cell is (0 + 0 + 0 + 4) / 4 = 1. At the location (0.5, 0.5), pixel (1, 1), patch 1 lies in the image: (4 + 8 + 0 + 2) / 4 = 3.5, and patch 0 is 2."
+            "Take an image of two rows, [4, 8] and [0, 2], the location (-0.5, -0.5), size 1 and 2 scales. The location falls in pixel (0, 0). Patch 0 has the side 1 and begins there, so its one cell is 4. "
+            "Patch 1 has the side 2, half of which is 1, so it begins at (-1, -1): three of its four pixels are outside the image and are 0, the fourth is 4, and the cell is (0 + 0 + 0 + 4) / 4 = 1. At the location (0.5, 0.5), pixel (1, 1), patch 1 is inside the image: (4 + 8 + 0 + 2) / 4 = 3.5, and patch 0 is 2."
         ),
-        "The column of a location is (x + 1) / 2 times X, its row (y + 1) / 2 times Y, both rounded down. For k from 0 below scales: side = size times 2 to the power of k; padded = image with `side` zeros on each of its four sides; top = row minus side // 2 plus `side`, since padding has moved everything, and left likewise, with no clamp; cut out side × side pixels there; cells = mean of each block of 2ᵏ by 2ᵏ pixels, as F.avg_pool2d gives it. Stack the patches after the batch axis.",
+        "The column of a location is (x + 1) / 2 times X, its row (y + 1) / 2 times Y, both rounded down. For k from 0 below scales: side = size times 2 to the power of k; padded = image with `side` zeros on each of its four sides; top = row minus side // 2 plus `side`, because padding has moved everything, and left likewise, with no clamp; cut out side × side pixels there; cells = mean of each block of 2ᵏ by 2ᵏ pixels, as F.avg_pool2d computes it. Stack the patches after the batch axis.",
     ),
     offers=("models.glimpses.corner",),
     partial=USUAL,
@@ -172,7 +172,7 @@ def _interpolated(blocks):
 
 
 @task.mistake(
-    "You reduce the whole image first and cut the patches out of what is left, so that the blocks follow the image's grid and not the patch's. Cut the patch out of the image, and reduce it then."
+    "You reduce the whole image first and cut the patches out of the result, so the blocks follow the image's grid and not the patch's. Cut the patch out of the image first, then reduce it."
 )
 def reduced_before_cutting(image, location, size, scales):
     patches = []
@@ -204,16 +204,16 @@ task.changed_each(
     # Where the patches lie
     ("sizes_exchanged", "You multiply x by the image's height and y by its width. x goes along the width X, and y along the height Y; an image is B×Y×X.", {CORNERS: lambda at, side, *, image: corner(at, *image.mT.shape[1:], side)}),
     ("height_for_both", "You multiply both numbers of a location by the image's height. x goes along its width: multiply it by X.", {CORNERS: lambda at, side, *, image: corner(at, image.shape[1], image.shape[1], side)}),
-    ("top_and_left_exchanged", "Rows and columns are exchanged where you cut: you begin at the row that belongs to x and the column that belongs to y. y gives the first row, and x the first column.", {CORNERS: lambda at, side, *, right: right(at, side)[::-1]}),
-    ("begins_at_the_location", "Your patches begin at the location. It is their middle: the corner lies half of the side before it.", {CORNERS: lambda at, side, *, right: right(at, 0)}),
-    ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has a side of its own, and so a corner of its own.", {CORNERS: lambda at, side, *, size, right: right(at, size)}),
-    ("coordinates_exchanged", "You take the first number of a location for y and the second for x. A location is (x, y): the first number goes along the width.", {"location": lambda location: location.flip(1)}),
-    ("location_kept_inside", "You put a location of 1 into the last pixel. It belongs into the next one, outside the image: leave row and column as they are, without a clamp.", {"location": lambda location, *, image: location.minimum(1 - 1 / torch.tensor([*image.mT.shape[1:]]).to(location))}),
+    ("top_and_left_exchanged", "Rows and columns are swapped where you cut: you begin at the row that belongs to x and the column that belongs to y. y gives the first row, and x the first column.", {CORNERS: lambda at, side, *, right: right(at, side)[::-1]}),
+    ("begins_at_the_location", "Your patches begin at the location. The location is their middle: the corner is half a side before it.", {CORNERS: lambda at, side, *, right: right(at, 0)}),
+    ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has its own side and therefore its own corner.", {CORNERS: lambda at, side, *, size, right: right(at, size)}),
+    ("coordinates_exchanged", "You use the first number of a location as y and the second as x. A location is (x, y): the first number goes along the width.", {"location": lambda location: location.flip(1)}),
+    ("location_kept_inside", "You put a location of 1 into the last pixel. It belongs in the next one, outside the image: leave row and column as they are, without a clamp.", {"location": lambda location, *, image: location.minimum(1 - 1 / torch.tensor([*image.mT.shape[1:]]).to(location))}),
     # From pixels to cells
     ("summed", "Your cells are sums. Take the mean: divide by the number of pixels, 2ᵏ × 2ᵏ.", {MEAN: left_out}),
     ("divided_by_one_side", "You divide the sum of a block by 2ᵏ. It has 2ᵏ × 2ᵏ pixels.", {MEAN: lambda total, n, *, done: total / done["the side of a block"]}),
-    ("every_nth_pixel", "Your cells are single pixels: the first of each block, as a slice with a step of 2ᵏ picks it. Take the mean of the block.", {SUM: lambda blocks: blocks[:, :, 0, :, 0], MEAN: left_out}),
-    ("interpolated", "From scale 2 on your cells are the mean of four pixels in the middle of each block, which is what F.interpolate gives with mode bilinear. Take the mean of all pixels of the block.", {SUM: _interpolated, MEAN: left_out}),
+    ("every_nth_pixel", "Your cells are single pixels: the first of each block, which a slice with a step of 2ᵏ picks. Take the mean of the block.", {SUM: lambda blocks: blocks[:, :, 0, :, 0], MEAN: left_out}),
+    ("interpolated", "From scale 2 on, your cells are the mean of four pixels in the middle of each block, which is what F.interpolate gives with mode bilinear. Take the mean of all pixels of the block.", {SUM: _interpolated, MEAN: left_out}),
     # The result
     ("scales_last", "The axis of scales is your last one. It comes right after the batch: B×scales×size×size.", {"result": lambda patches: patches.movedim(1, -1)}),
     ("scales_first", "The axis of scales is your first one. The batch comes first: B×scales×size×size.", {"result": lambda patches: patches.transpose(0, 1)}),

@@ -28,10 +28,10 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Four things follow one another: the core joins state and features, the location network turns the new state into a mean, the noise moves it to a place, and the Gaussian around the mean says how probable that place was. Ask of each whether it may depend on the weights. The place may not: it was drawn, and the mean learns only by how probable it makes it.",
+        "There are four steps: the core combines state and features, the location network turns the new state into a mean, the noise moves the mean to a place, and the Gaussian around the mean says how probable that place was. For each result, ask whether it may depend on the weights. The place may not: it was sampled, and the mean learns only through how probable it makes this place.",
         (
-            "Take a width of 1, the features 2 and the state 1, the weights 0.25 for features and 0.5 for the state, and 1 and -0.5 for x and y. The new state is ReLU(0.25·2 + 0.5·1) = 1, and the mean is (1, -0.5). With the noise (1, -1) and a std of 0.5 the place drawn is (1.5, -1), so the next location is (1, -1). "
-            "Its log density is that of (1.5, -1): -(1 + 1) / 2 - ln(2π · 0.25) = -1.4516."
+            "Take a width of 1, the features 2 and the state 1, the weights 0.25 for features and 0.5 for the state, and 1 and -0.5 for x and y. The new state is ReLU(0.25·2 + 0.5·1) = 1, and the mean is (1, -0.5). With the noise (1, -1) and a std of 0.5, the sampled place is (1.5, -1), so the next location is (1, -1). "
+            "The log density is that of (1.5, -1): -(1 + 1) / 2 - ln(2π · 0.25) = -1.4516."
         ),
         "state = ReLU of features times weight_features transposed plus state times weight_state transposed; mean = state times weight_location transposed; drawn = mean plus std times noise, cut off from its gradient; log_probability = minus half of the sum over x and y of ((drawn minus mean) / std) squared, minus ln(2π std²); return state, drawn kept between -1 and 1, log_probability.",
     ),
@@ -111,25 +111,25 @@ def _spread(power):
 
 task.changed_each(
     # What is cut off from its gradient
-    ("not_cut_off", "The values are right, but the place that was drawn is still a function of the weights: a gradient reaches them through the location, and none through the density, since the mean cancels in it. Cut the place off with `.detach()` as soon as it is drawn.", {CUT: left_out}),
-    ("location_not_cut_off", "The values are right, and the density learns as it should. But the location that you return is a function of the weights: a gradient reaches them through it. Return the place as it was cut off with `.detach()`, kept between -1 and 1.", {LOCATION: lambda place, *, done: done[DRAWN].clamp(-1, 1)}),
-    ("cut_off_for_looking_alone", "The values are right, and no gradient reaches the location that you return. But in the density the place still moves with the mean, so that the mean cancels and never learns. Cut the place off as soon as it is drawn.", LOCATION_ALONE),
-    ("mean_cut_off", "The values are right, but no gradient reaches the mean through the density, so nothing learns where to look. Cut off the place that was drawn, not the mean.", MEAN_CUT_OFF),
-    ("mean_cut_off_in_place_of_the_place", "The values are right, but the gradients of the density are turned round: in it the mean is cut off, and the place that was drawn is not. It is the other way round: cut the place off as soon as it is drawn, and leave the mean as it is.", LOCATION_ALONE | MEAN_CUT_OFF),
-    ("state_cut_off", "The values are right, but the state that you return is cut off from its gradient. It is a function of the weights, and the next look has to teach them.", {"result": lambda state, location, log_p: (state.detach(), location, log_p)}),
-    ("location_network_reads_a_copy", "The values are right, but the location network reads a state that is cut off, so that the density teaches weight_location alone. Its gradient should reach the core as well.", {MEAN: lambda state, weight: state.detach() @ weight}),
+    ("not_cut_off", "The values are right, but the sampled place is still a function of the weights: a gradient reaches them through the location, and none through the density, because the mean cancels in it. Detach the place with `.detach()` as soon as it is sampled.", {CUT: left_out}),
+    ("location_not_cut_off", "The values are right, and the density learns as it should. But the location that you return is a function of the weights: a gradient reaches them through it. Return the detached place, kept between -1 and 1.", {LOCATION: lambda place, *, done: done[DRAWN].clamp(-1, 1)}),
+    ("cut_off_for_looking_alone", "The values are right, and no gradient reaches the location that you return. But in the density, the place still moves with the mean, so the mean cancels and never learns. Detach the place as soon as it is sampled.", LOCATION_ALONE),
+    ("mean_cut_off", "The values are right, but no gradient reaches the mean through the density, so nothing learns where to look. Detach the sampled place, not the mean.", MEAN_CUT_OFF),
+    ("mean_cut_off_in_place_of_the_place", "The values are right, but you detach the mean in the density, and not the sampled place. It should be the other way round: detach the place as soon as it is sampled, and leave the mean as it is.", LOCATION_ALONE | MEAN_CUT_OFF),
+    ("state_cut_off", "The values are right, but the state that you return is detached. It is a function of the weights, and the next look has to teach them.", {"result": lambda state, location, log_p: (state.detach(), location, log_p)}),
+    ("location_network_reads_a_copy", "The values are right, but the location network reads a detached state, so the density teaches only weight_location. Its gradient should reach the core as well.", {MEAN: lambda state, weight: state.detach() @ weight}),
     # The core and the place
     ("no_relu", "ReLU is missing: your new state has numbers below 0.", {NEW: left_out}),
-    ("tanh_in_the_core", "Your core has tanh. Here it has ReLU, as in the paper.", {NEW: torch.tanh}),
-    ("aims_from_the_old_state", "The mean is computed from the state before this look. Use the new state, which knows what this look has shown.", {MEAN: lambda new, weight, *, state: state @ weight}),
-    ("mean_kept_in_the_picture", "You keep the mean between -1 and 1 before the place is drawn. The mean may lie outside the picture: keep only the location that you return.", {MEAN: lambda state, weight: (state @ weight).clamp(-1, 1)}),
-    ("looks_at_the_mean", "The location that you return is the mean. While the model learns, it looks at the place that was drawn.", {DRAWN: left_out}),
-    ("not_kept_in_the_picture", "Some of your locations lie outside the picture. Numbers below -1 become -1, and those above 1 become 1.", {LOCATION: left_out}),
-    ("squashed", "You apply tanh to the place that was drawn. Numbers from -1 to 1 stay as they are, and only those beyond become -1 or 1.", {LOCATION: torch.tanh}),
-    ("density_of_the_kept_place", "Your log density is that of the location after it was kept in the picture. The Gaussian drew the place before that: use this one.", {APART: lambda place, mean: place.clamp(-1, 1) - mean}),
+    ("tanh_in_the_core", "Your core uses tanh. Here it should use ReLU, as in the paper.", {NEW: torch.tanh}),
+    ("aims_from_the_old_state", "The mean is computed from the state before this look. Use the new state, which includes what this look has shown.", {MEAN: lambda new, weight, *, state: state @ weight}),
+    ("mean_kept_in_the_picture", "You keep the mean between -1 and 1 before the place is sampled. The mean may be outside the picture: keep only the location that you return.", {MEAN: lambda state, weight: (state @ weight).clamp(-1, 1)}),
+    ("looks_at_the_mean", "The location that you return is the mean. While the model learns, it looks at the sampled place.", {DRAWN: left_out}),
+    ("not_kept_in_the_picture", "Some of your locations are outside the picture. Numbers below -1 become -1, and those above 1 become 1.", {LOCATION: left_out}),
+    ("squashed", "You apply tanh to the sampled place. Numbers from -1 to 1 stay as they are, and only numbers beyond become -1 or 1.", {LOCATION: torch.tanh}),
+    ("density_of_the_kept_place", "Your log density is that of the location after it was kept in the picture. Use the place as it was sampled from the Gaussian, before that.", {APART: lambda place, mean: place.clamp(-1, 1) - mean}),
     # The density
-    ("std_taken_for_the_variance", "You take std for the variance, be it where the place is drawn or in the density. It is the standard deviation.", _spread(0.5)),
-    ("variance_taken_for_the_std", "You use std² in the density as if it were the standard deviation; torch.distributions.Normal, too, wants std itself.", _spread(2)),
+    ("std_taken_for_the_variance", "You use std as the variance, either where the place is sampled or in the density. It is the standard deviation.", _spread(0.5)),
+    ("variance_taken_for_the_std", "You use std² in the density as if it were the standard deviation; torch.distributions.Normal also expects std itself.", _spread(2)),
     ("exponent_alone", "Your log density is the exponent alone. The constants are missing: -ln std and -ln(2π) / 2, once for x and once for y.", {"the log density": left_out}),
-    ("not_summed", "You return a log density for x and one for y, B×2. The two are drawn independently: add them.", {HALF: lambda squares: squares / 2, CONSTANT: lambda std: log(2 * pi * std**2) / 2}),
+    ("not_summed", "You return a log density for x and one for y, B×2. The two are sampled independently: add them.", {HALF: lambda squares: squares / 2, CONSTANT: lambda std: log(2 * pi * std**2) / 2}),
 )  # fmt: skip

@@ -50,9 +50,9 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Write down yourself what a write should give, as plainly as you can, and compare all of its numbers. The work is in the inputs: with zeros, ones, or equal sizes, many mistakes give the same result as a right write.",
-        "Take one number of a memory, 4, the weight 1, erase 1 and add 6. A right write gives 4·(1 - 1·1) + 1·6 = 6, and so does one that erases at all positions alike. With the weight 0.5 the right one gives 4·0.5 + 3 = 5, the other 4·0 + 3 = 3. With 0 in place of the 4 both give 3. So take memories that are not empty, and weights between 0 and 1.",
-        "Draw memory, weights, erase and add at random, B, N and W all different and 2 or more; divide the weights so that a row sums to less than 1; let add have numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes in their positions. In a `try` that returns False on any exception: came = candidate(copies of all four); came has the shape of expected, and agrees up to 1e-5; the copy of the memory is still equal to what it was.",
+        "Write your own version of the write, as plainly as you can, and compare every entry. The work is in the inputs: with zeros, ones or equal sizes, many mistakes give the same result as a correct write.",
+        "Take one entry of a memory, 4, the weight 1, erase 1 and add 6. A correct write gives 4·(1 - 1·1) + 1·6 = 6, and so does one that erases at all positions alike. With the weight 0.5, the correct one gives 4·0.5 + 3 = 5 and the other 4·0 + 3 = 3. With 0 instead of the 4, both give 3. Therefore use memories that are not empty, and weights between 0 and 1.",
+        "Sample memory, weights, erase and add at random, with B, N and W all different and 2 or more; divide the weights so that a row sums to less than 1; let add have numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes lined up. In a `try` that returns False on any exception: came = candidate(copies of all four); came has the shape of expected and agrees with it up to 1e-5; the copy of the memory is unchanged.",
     ),
 )
 
@@ -150,23 +150,23 @@ tests_without(task, LEFT_OUT, _without, 2)
 
 
 for _name, _sentence, _changes in (
-    ("runs_at_all", "Every candidate that returns finite numbers of the right shape, and leaves the memory as it was, passes your test. Compare the numbers with those of a write of your own.", _by(finite)),
-    ("first_row_only", "Candidates that use the vectors of the first row for all, or return that row only, pass your test, since you compare the first row only. Compare every number, and the shape.", _by(lambda right, came: torch.allclose(came[0], right[0], atol=1e-5))),
-    ("last_row_only", "Candidates that use the vectors of the last row for all pass your test, since you compare the last row only. Compare every number.", _by(lambda right, came: len(came) == len(right) and close(right[-1], came[-1]))),
-    ("sum_only", "Candidates that put the right numbers in the wrong positions pass your test, since you compare sums. Compare every number.", _by(lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4))),
+    ("runs_at_all", "Every candidate that returns finite numbers of the right shape and leaves the memory unchanged passes your test. Compare the numbers with those of a write of your own.", _by(finite)),
+    ("first_row_only", "Candidates that use the vectors of the first row for all, or return only that row, pass your test, because you compare only the first row. Compare every entry, and the shape.", _by(lambda right, came: torch.allclose(came[0], right[0], atol=1e-5))),
+    ("last_row_only", "Candidates that use the vectors of the last row for all pass your test, because you compare only the last row. Compare every entry.", _by(lambda right, came: len(came) == len(right) and close(right[-1], came[-1]))),
+    ("sum_only", "Candidates that put the right numbers in the wrong positions pass your test, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4))),
     # What the test gives
-    ("as_many_places_as_numbers", "A candidate that cuts its result into W positions of N numbers passes your test, since your memory has as many positions as numbers in each. Let N and W differ.", {"sizes": (3, 4, 4)}),
-    ("one_place", "Candidates that put weights at the wrong positions, or add up over the positions, pass your test, since your memory has a single position. Use two or more.", {"sizes": (3, 1, 4)}),
-    ("even_weights", "Candidates that move the weights to other positions, or use their mean, pass your test, since all weights of a row are equal. Draw them at random.", {"weights": lambda weights: torch.full_like(weights, 0.8 / weights.shape[1])}),
-    ("weights_at_one_place", "Candidates that write to the likeliest position only, or square the weights, pass your test, since yours are 1 at one position and 0 elsewhere. Use weights in between.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float()}),
-    ("empty_memory", "Candidates that erase too much, or nothing, pass your test: your memory holds zeros, of which nothing can be erased. Fill it with random numbers.", {"memory": torch.zeros_like}),
-    ("memory_of_ones", "A candidate that subtracts weight times erase whatever the memory holds, and one that ignores it, pass your test, since your memory holds ones. Fill it with random numbers.", {"memory": torch.ones_like}),
-    ("erase_of_zeros", "Candidates that erase in a wrong way, or nothing, pass your test, since your erase vectors are zeros. Draw them at random, between 0 and 1.", {"erase": torch.zeros_like}),
-    ("erase_of_ones", "Candidates on which erase has no effect pass your test, since your erase vectors are ones. Draw them at random, between 0 and 1.", {"erase": torch.ones_like}),
-    ("erase_of_zeros_and_ones", "A candidate that rounds erase to 0 or 1 passes your test, since yours holds nothing else. Draw it at random, between 0 and 1.", {"erase": torch.round}),
-    ("add_of_zeros", "Candidates that add in a wrong way, or nothing, pass your test, since your add vectors are zeros. Draw them at random.", {"add": torch.zeros_like}),
-    ("add_of_ones", "Candidates that mix up the add vectors pass your test, since yours are ones. Draw them at random, with numbers above 1 and below 0.", {"add": torch.ones_like}),
-    ("add_above_zero", "Candidates that drop the sign of what is added, or put 0 in place of negative numbers, pass your test, since you add nothing below 0. Draw add with torch.randn.", {"add": torch.abs}),
-    ("same_vectors_in_all_rows", "Candidates that use the first row's vectors for all pass your test, since all rows of yours are the same. Let weights, erase and add differ from row to row.", dict.fromkeys(("weights", "erase", "add"), lambda rows: rows[:1].expand_as(rows))),
+    ("as_many_places_as_numbers", "A candidate that cuts its result into W positions of N entries passes your test, because your memory has as many positions as entries in each. Let N and W differ.", {"sizes": (3, 4, 4)}),
+    ("one_place", "Candidates that put weights at the wrong positions, or sum over the positions, pass your test, because your memory has a single position. Use two or more.", {"sizes": (3, 1, 4)}),
+    ("even_weights", "Candidates that move the weights to other positions, or use their mean, pass your test, because all weights of a row are equal. Draw them at random.", {"weights": lambda weights: torch.full_like(weights, 0.8 / weights.shape[1])}),
+    ("weights_at_one_place", "Candidates that write to the likeliest position only, or square the weights, pass your test, because yours are 1 at one position and 0 elsewhere. Use weights in between.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float()}),
+    ("empty_memory", "Candidates that erase too much, or nothing, pass your test: your memory holds zeros, so there is nothing to erase. Fill it with random numbers.", {"memory": torch.zeros_like}),
+    ("memory_of_ones", "A candidate that subtracts weight times erase whatever the memory holds, and one that ignores it, pass your test, because your memory holds ones. Fill it with random numbers.", {"memory": torch.ones_like}),
+    ("erase_of_zeros", "Candidates that erase wrongly, or not at all, pass your test, because your erase vectors are zeros. Draw them at random, between 0 and 1.", {"erase": torch.zeros_like}),
+    ("erase_of_ones", "Candidates on which erase has no effect pass your test, because your erase vectors are ones. Draw them at random, between 0 and 1.", {"erase": torch.ones_like}),
+    ("erase_of_zeros_and_ones", "A candidate that rounds erase to 0 or 1 passes your test, because yours holds nothing else. Draw it at random, between 0 and 1.", {"erase": torch.round}),
+    ("add_of_zeros", "Candidates that add wrongly, or not at all, pass your test, because your add vectors are zeros. Draw them at random.", {"add": torch.zeros_like}),
+    ("add_of_ones", "Candidates that mix up the add vectors pass your test, because yours are ones. Draw them at random, with numbers above 1 and below 0.", {"add": torch.ones_like}),
+    ("add_above_zero", "Candidates that drop the sign of what is added, or replace negative numbers with 0, pass your test, because you add nothing below 0. Draw add with torch.randn.", {"add": torch.abs}),
+    ("same_vectors_in_all_rows", "Candidates that use the first row's vectors for all pass your test, because all your rows are the same. Let weights, erase and add differ from row to row.", dict.fromkeys(("weights", "erase", "add"), lambda rows: rows[:1].expand_as(rows))),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)
