@@ -434,7 +434,8 @@ def _(numbers):
 
 
 @claim(
-    "08", "So to get there, it needs two and a half times as many questions and scores, but reads only 1,000 rewards"
+    "08",
+    "It therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards",
 )
 def _(numbers):
     soft, hard = (dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean"))

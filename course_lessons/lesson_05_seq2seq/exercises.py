@@ -15,7 +15,7 @@ from course_utils.models.minimal import sequence_loss as reference
 # %% [markdown]
 # ## One step
 #
-# A recurrent network reads one word after another. All that it keeps of the words so far is its state, a vector of dimension D.
+# A recurrent network reads one word after another. All that it keeps of the previous words is its state, a vector of dimension D.
 
 # %% [markdown]
 # ## 05.rnn_step
@@ -219,7 +219,7 @@ check("05.sequence_loss", sequence_loss)
 # %% [markdown]
 # ## 05.reverse_source
 #
-# Sutskever et al. (2014) read the source backwards, which brings the first words of the two sentences close together. Reverse the words of each sentence. The words come first in each row, and a row may have none. Whatever comes
+# Sutskever et al. (2014) read the source backwards, which puts the first words of the two sentences close together. Reverse the words of each sentence. The words come first in each row, and a row may have none. Whatever comes
 # after the words stays where it is, **whatever its id**. Only the mask says what is a word: EOS is a word like any other if the mask is True there.
 #
 # $$\text{reversed}_{b,s} = \text{source}_{b,\, n_b - 1 - s} \quad \text{for } s < n_b, \text{ else } \text{source}_{b,s}, \quad n_b \text{ the number of words of sentence } b$$
@@ -315,7 +315,7 @@ check("05.best_share", best_share)
 #
 # *This exercise is optional.* It is practice in testing, and nothing later needs it.
 #
-# Now you write the test. The check hands your function **candidates** that claim to do `05.sequence_loss`. Return `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to rounding errors of about $10^{-5}$ of the size of the loss:
+# Now you write the test. The check hands your function **candidates** that claim to do `05.sequence_loss`. Return `True` for correct candidates and `False` for wrong ones. A correct candidate keeps these promises, up to rounding errors of about $10^{-5}$ of the size of the loss:
 #
 # - Its loss equals `reference(logits, target, mask)` for every batch: for sentences of any length, for any ids at words and at padding, and even if there is no word at all.
 # - Its gradient with respect to the logits is also the same. If there is no word, zeros and no gradient are both correct.

@@ -315,7 +315,7 @@ for sentence in ("boy called girls", "the dog called girls"):
 # %% [markdown]
 # The model translates both sentences correctly.
 #
-# ## How long may a sentence be?
+# ## How long can a sentence be?
 #
 # Now we let a sentence grow from one word to the twelve of our first example, which is the greatest length in training. In the plot, each row shows one translation, with wrong words in a red frame. The number on the left counts the words of the source; the translation may have more, since "old" becomes two words. The grey row is the right translation of the last sentence. Look for the length at which the first wrong word appears.
 

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You begin with a translation in which words are missing, and use the weights to find the source words to put there. Then you write a decoder that looks back: first one attention step as in Bahdanau et al., then one as in Luong et al., and then a whole sentence in training. After that, you measure how well the weights agree with links that people have annotated. Finally, you write a test that catches decoders which do not look at the source, or look where they should not.
+# You begin with a translation in which words are missing: the weights show you which source words to put there. Then you write a decoder that looks back: first one attention step as in Bahdanau et al., then one as in Luong et al., and then a whole sentence in training. After that, you measure how well the weights agree with links that people have annotated. Finally, you write a test that catches decoders which do not look at the source, or look where they should not.
 #
 # The letters mean: B sentences, S source words, T target words; D is the dimension of a word, H of the decoder state, E of an **annotation** and A of the hidden layer in a score.
 #
@@ -137,7 +137,7 @@ check("06.luong_step", luong_step)
 # %% [markdown]
 # ## 06.teacher_forced
 #
-# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU of lesson 05 then reads the word and the context, side by side, and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
+# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU of lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
 #
 # $$c_t, a_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1, \dots, T$$
 #

@@ -37,7 +37,7 @@ new = ["attention", "query", "context"]
 diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 
 # %% [markdown]
-# The query is the decoder state $s_1$. "glodil" was written from this state, so the state can tell how far the translation has got. It has not read "glodil" itself, because the cell does that in this step. The annotations serve as both keys and values, and the result, computed afresh at each step, is the context. It goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
+# The query is the decoder state $s_1$. "glodil" was written from this state, so the state can tell how much of the translation is done. It has not read "glodil" itself, because the cell does that in this step. The annotations serve as both keys and values, and the result, computed afresh at each step, is the context. It goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
 #
 # ## One step of attention by hand
 #
@@ -47,7 +47,7 @@ diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 #
 # As before, $z$ is a score, $a$ a weight and $c$ a context. The index $t$ counts the decoder's steps, and $j$ the words of the source. Two letters need care: $s$ is a state, as in lesson 05, and $v$ is a learned vector of the perceptron, not a value.
 #
-# In our example, every vector has only one entry. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Work out the scores on paper (tanh 1 is 0.762), and guess which word gets the most weight.
+# In our example, every vector has only one entry. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Work out the scores on paper (tanh 1 is 0.762) and guess which word gets the most weight.
 
 # %% tags=["nbval-check-output"]
 s = torch.tensor(-1.0)
@@ -183,7 +183,7 @@ class LookingBack(nn.Module):
 
 
 # %% [markdown]
-# As in the diagram, the context goes into the cell and into the readout. Besides the logits, `decode` returns the last state and the weights of all steps. The decoder's first state consists of the last states of the encoder.
+# As in the diagram, the context goes into the cell and into the readout. In addition to the logits, `decode` returns the last state and the weights of all steps. The decoder's first state consists of the last states of the encoder.
 #
 # ## Does it translate?
 #
@@ -236,7 +236,7 @@ print("model: ", *translate([sentence]))
 #
 # ## Does it look where it should?
 #
-# The function `look` feeds the model translations, word by word as in training, and returns the weights of each. In the plot, a row is one step of the decoder, and frames mark the known links. Some source words, such as "old", become two words, so they have two frames. Does the largest weight of each row lie in a frame?
+# As in training, the function `look` feeds the model translations word by word. It returns the weights of each. In the plot, a row is one step of the decoder; frames mark the known links. Some source words, such as "old", become two words, so they have two frames. Does the largest weight of each row lie in a frame?
 
 
 # %%
@@ -267,7 +267,7 @@ plots.weights(
 # %% [markdown]
 # In this sentence, the largest weight of every row lies in a frame. Most frames follow a diagonal, because most words keep their order. For the first verb, the decoder passes over "called", looks at "old" and "girls", and then goes back to "called".
 #
-# One sentence may be luck, so we want a number for many sentences. Let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all links in $A$ and $K$ that the other set does not have:
+# One sentence may be luck, so we want a number for many sentences. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all links in $A$ and $K$ that the other set does not have:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
@@ -512,7 +512,7 @@ plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="
 figures.translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is that too little weight, or does the model not know *arbre* well enough? The weights cannot tell us. Besides, the annotation of "old" has also read "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is that too little weight, or does the model not know *arbre* well enough? The weights cannot tell us. The annotation of "old" has also read "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
 #
 # ## What does it cost?
 #

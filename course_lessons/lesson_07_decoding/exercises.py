@@ -1,5 +1,5 @@
 # %% [markdown]
-# You will compute how probable a translation is and search for a probable one, first greedily and then with a beam. You find out which length penalty a translation needs to win, compute BLEU, and write a test
+# You will compute how probable a translation is and search for a probable one, greedily and with a beam. You find out which length penalty a translation needs to win, compute BLEU, and write a test
 # that tells correct beam searches from wrong ones. T is the length of the target, V the size of the vocabulary.
 
 # %%
@@ -23,7 +23,7 @@ from course_utils.models.minimal import beam_search as reference
 #
 # $$\log p(y \mid x) = \sum_t \log p_t(\text{target}_t), \quad p_t = \operatorname{softmax}(\text{logits}_t)$$
 #
-# The target has no padding, and its last word, which ends it, counts like the others. The result must be finite even for hundreds of words.
+# The target has no padding. Its last word, which ends it, counts like the others. The result must be finite even for hundreds of words.
 
 
 # %%
@@ -56,7 +56,7 @@ check("07.log_probability", log_probability)
 #
 # We look for the translation that the decoder finds most probable. There are far too many translations to try them all.
 #
-# In the next tasks, a function `step` stands for the decoder. `step(prefix)` is given what has been written so far, a list of ids that begins with `bos`, and returns the natural logarithms of the probabilities of what may come
+# In the next tasks, a function `step` stands for the decoder. `step(prefix)` is given the list of ids written up to now, which begins with `bos`. It returns the natural logarithms of the probabilities of what may come
 # next: a new tensor with V numbers, one for each id. It keeps nothing between calls, and the same prefix gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
 # limits how many ids are written: `eos` counts, and `bos` does not. Once that many are written, `step` is not called again.
 
@@ -109,7 +109,7 @@ check("07.greedy", greedy)
 #
 # The lesson's beam search has two faults: it loses what is still open at the limit, and it fails if the beam is wider than the vocabulary. Write one without these faults. It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
 #
-# 1. Continue every open hypothesis by every id, and add the id's log probability.
+# 1. Continue every open hypothesis by every id and add the id's log probability.
 # 2. Of all continuations together, keep the `width` most probable, or all if there are fewer.
 # 3. Set aside those that end in `eos`. The others stay open.
 #
@@ -167,7 +167,7 @@ check("07.beam_search", beam_search)
 #
 # $$\text{score} = \frac{\text{log probability}}{\left((5 + n) / 6\right)^{\alpha}}$$
 #
-# How large does $\alpha$ have to be for the longer one to win? Return the smallest $\alpha \ge 0$ at which the score of the longer translation is at least that of the shorter one.
+# How large does $\alpha$ have to be for the longer one to win? Return the smallest $\alpha \ge 0$ at which the longer translation scores at least as well as the shorter one.
 #
 # Both log probabilities are below 0. The longer translation may be the less probable one or the more probable one.
 
@@ -207,7 +207,7 @@ check("07.tipping_alpha", tipping_alpha)
 # %% [markdown]
 # ## 07.bleu
 #
-# BLEU (Papineni et al., 2002) looks at **n-grams**, groups of $n$ words in a row, and asks how many of a hypothesis's n-grams are also in its reference. An n-gram matches as often as it occurs in both, which is the smaller of its two counts.
+# BLEU (Papineni et al., 2002) looks at **n-grams** (groups of $n$ words in a row) and asks how many of a hypothesis's n-grams are also in its reference. An n-gram matches as often as it occurs in both, which is the smaller of its two counts.
 # The numbers of matches and of n-grams are summed over **all** sentences before anything is divided:
 #
 # $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
@@ -269,7 +269,7 @@ check("07.bleu", bleu)
 # 2. Log probabilities agree up to $10^{-5}$.
 # 3. It raises no error, even if the beam is wider than the vocabulary.
 #
-# Your searches, in turn, keep these:
+# Your searches keep these:
 #
 # 1. `step` returns a new tensor of V finite log probabilities, V from 2 to 100: the same for the same prefix.
 # 2. They are random and depend on the whole prefix, so that no two scores are equal.

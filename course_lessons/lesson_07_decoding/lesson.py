@@ -40,7 +40,7 @@ for width in (1, 3):
 #
 # ## A tree of translations
 #
-# We look for the reason in an example small enough to draw. A decoder translates "le chien" (*the dog*) into two English words. Given the words so far, it assigns a probability to each next word. The probability of a whole translation $y$ of a source $x$ is the product of these probabilities:
+# We look for the reason in an example small enough to draw. A decoder translates "le chien" (*the dog*) into two English words. Given the previous words, it assigns a probability to each next word. The probability of a whole translation $y$ of a source $x$ is the product of these probabilities:
 #
 # $$p(y \mid x) = \prod_t p(y_t \mid x, y_1, \dots, y_{t-1})$$
 #
@@ -80,7 +80,7 @@ plots.tree(probability, kept=greedy)
 #
 # For step 1, the code tries only the `width` most probable tokens of each hypothesis, because only `width` are kept in all. It adds logarithms instead of multiplying probabilities, because a product of many small numbers can become 0 in the computer. The order stays the same, because a larger probability has a larger logarithm.
 #
-# The function `step` is the decoder: it is given the ids so far and returns the log probability of each next token.
+# The function `step` is the decoder: it is given the previous ids and returns the log probability of each next token.
 
 
 # %%

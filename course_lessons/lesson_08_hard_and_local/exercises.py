@@ -15,7 +15,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## One position
 #
-# Soft attention returns a weighted mean over all positions. Hard attention draws one position, with the weights as probabilities, and returns the value there. Because the random number is given here, we say that it *picks* a position.
+# Soft attention returns a weighted mean over all positions. Hard attention uses the weights as probabilities to draw one position and returns the value there. Because the random number is given here, we say that it *picks* a position.
 
 # %% [markdown]
 # ## 08.hard_attention
@@ -222,7 +222,7 @@ check("08.local_centre", local_centre)
 # %% [markdown]
 # ## Attending to one's own past
 #
-# So far, a decoder has looked at the states of an encoder. A network that reads one word after another can also look at its own earlier states (Cheng et al., 2016). This prepares you for lesson 09, where every word looks at the other words of its sentence.
+# Until now, a decoder has looked at the states of an encoder. A network that reads one word after another can also look at its own earlier states (Cheng et al., 2016). This prepares you for lesson 09, where every word looks at the other words of its sentence.
 
 # %% [markdown]
 # ## 08.attend_to_past
@@ -271,7 +271,7 @@ check("08.attend_to_past", attend_to_past)
 # %% [markdown]
 # ## 08.catch_biased_gradient
 #
-# One of S positions is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$, and its reward is $r_s$. The expected reward is $R$, and its gradient at each logit is $p_s (r_s - R)$. A **candidate**, `estimator(logits, rewards, uniform)`, estimates this gradient from N draws. It picks as in `08.hard_attention`. Return `True` if the candidate keeps these promises and `False` otherwise:
+# One of S positions is picked with the probabilities $p = \operatorname{softmax}(\text{logits})$, and its reward is $r_s$. The expected reward $R$ has the gradient $p_s (r_s - R)$ at each logit. A **candidate**, `estimator(logits, rewards, uniform)`, estimates this gradient from N draws. It picks as in `08.hard_attention`. Return `True` if the candidate keeps these promises and `False` otherwise:
 #
 # 1. It is **unbiased**: its mean over all possible draws is the gradient, for every N ≥ 2.
 # 2. Promise 1 holds for any S ≥ 2, for any rewards and for logits that are not normalised.

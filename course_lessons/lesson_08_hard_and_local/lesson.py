@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # | | looks at every word | looks at a window |
 # | --- | --- | --- |
-# | returns a weighted mean | all attention so far | local attention |
+# | returns a weighted sum | all attention so far | local attention |
 # | draws one word | hard attention | not in this lesson |
 #
 # For both kinds we ask how they can learn and what we lose.
@@ -125,7 +125,7 @@ table(rows, sentence, corner="estimate for each score", digits=2)
 #
 # ## Is the reward better than expected?
 #
-# A single estimate can be far from the exact gradient. The **variance**, which is the mean of the squared distances, measures how far. The larger the variance, the more draws we need for a good mean.
+# A single estimate can be far from the exact gradient. The **variance** is their mean squared distance. The larger it is, the more draws we need for a good mean.
 #
 # All our rewards are positive, so even a draw of "the", which has the lowest reward, makes "the" more probable. We change this by subtracting a **baseline** $b$ from the reward:
 #
@@ -164,7 +164,7 @@ reveal("08.baseline", "only the variance" if same_mean else "both")
 #
 # <details><summary>May the baseline come from the same draws?</summary>
 #
-# Suppose we draw two words $k$ and $i$ and use the mean of their rewards as the baseline. Then $R_k - (R_k + R_i)/2$ is half of $R_k - R_i$, and $R_i$, from the other draw, is an allowed baseline. So the estimates average to half the gradient, and with $n$ draws to $(n - 1)/n$ of it. The direction is right and the length is wrong.
+# Suppose we draw two words $k$ and $i$ and use the mean of their rewards as the baseline. Then $R_k - (R_k + R_i)/2$ is half of $R_k - R_i$, and $R_i$, from the other draw, is an allowed baseline. The estimates therefore average to half the gradient, and with $n$ draws to $(n - 1)/n$ of it. The direction is right and the length is wrong.
 #
 # An estimate whose mean is wrong is called **biased**. To avoid this, leave the draw's own reward out of its baseline.
 #
@@ -174,7 +174,7 @@ reveal("08.baseline", "only the variance" if same_mean else "both")
 #
 # Can a model learn where to look from rewards alone? We use the task "turned" of lesson 04. Each question has ten random vectors $h$, one of which is the right one. The state $s$ is this vector multiplied by a fixed orthogonal matrix, plus some noise. To find the right vector, the matrix $W$ in the score $s^\top W h$ has to learn the orthogonal matrix.
 #
-# Nobody tells the model which position is right. If only this position had the reward 2, the rewards would give it away, because soft attention reads all ten of them. So several positions may have the reward 2: each position has one of four colours, redrawn for each question. The reward is 2 if the position that is read has the same colour as the right one, and 1 otherwise. All rewards are positive, as in our example.
+# Nobody tells the model which position is right. If only this position had the reward 2, the rewards would give it away, because soft attention reads all ten of them. Several positions may therefore have the reward 2: each position has one of four colours, redrawn for each question. The reward is 2 if the position that is read has the same colour as the right one, and 1 otherwise. All rewards are positive, as in our example.
 #
 # The next cell prints the rewards for three questions, one in each row; position 3 is right in all of them. Which position has the reward 2 in all three?
 
@@ -303,7 +303,7 @@ for i in (1, 2, 4, 10):  # of the 11 times
 reveal("08.values_read", "ahead" if ahead[:, 1].mean() > 0 else "behind")
 
 # %% [markdown]
-# With the same number of rewards, hard attention is ahead after 25 steps, for every seed. Later, the two are about equal. But hard attention has needed ten times as many questions and scores. With 8 questions per step, it reaches 0.75 after 125 steps, whereas soft attention gets there after 50, as the plot shows. So to get there, it needs two and a half times as many questions and scores, but reads only 1,000 rewards instead of 4,000. This is worthwhile where reading costs the most, as in lesson 14.
+# With the same number of rewards, hard attention is ahead after 25 steps, for every seed. Later, the two are about equal. But hard attention has needed ten times as many questions and scores. With 8 questions per step, it reaches 0.75 after 125 steps, whereas soft attention gets there after 50, as the plot shows. It therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards instead of 4,000. This is worthwhile where reading costs the most, as in lesson 14.
 #
 # ## Hard attention after training
 #
@@ -414,7 +414,7 @@ print(table(figures.words_right("monotone"), ["12 words", "20 words"], digits=2)
 reveal("08.window", "local-m")
 
 # %% [markdown]
-# Local-m, whose rule is the same at every length, is best on 20 words. On 12 words it is slightly behind global attention. When global attention reads only the value with the largest weight, it gets as many words right on 12 words, and slightly more on 20. So a translation model can also learn with soft attention and then read one value for each word.
+# Local-m, whose rule is the same at every length, is best on 20 words. On 12 words it is slightly behind global attention. When global attention reads only the value with the largest weight, it gets as many words right on 12 words, and slightly more on 20. A translation model can therefore also learn with soft attention and then read one value for each word.
 #
 # Our window has $D = 2$. In this toy task, we know which source word belongs to each word of the translation. The next table shows how often that word is inside windows of three sizes and how many words each window reads.
 
@@ -483,7 +483,7 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
 # | centre, window of $2D + 1$ | $p_t$, $[p_t - D, p_t + D]$ | `flex_attention`, `create_block_mask` | `LongformerConfig`: `attention_window` is $2D$ |
 # | window of earlier words | sliding window | the same | `MistralConfig`: `sliding_window` counts the word itself |
 #
-# These windows have a fixed centre and no Gaussian. `Categorical` gives the gradient of $\log p_k$ that we use:
+# In `transformers`, windows follow fixed rules, without a Gaussian. `Categorical` gives the gradient of $\log p_k$ that we use:
 
 # %% tags=["nbval-check-output"]
 logits = p.log().requires_grad_()  # S
