@@ -487,7 +487,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 # | state $s_t$ | hidden state $h_t$ | `nn.GRU` returns `output`, `h_n` | `last_hidden_state` |
 # | sentence vector $c$ | context vector, thought vector | `h_n`: layers B H, even with `batch_first` | none |
 # | `given`, `wanted` | $y_{t-1}$, $y_t$ | none | `decoder_input_ids`, `labels` |
-# | padding in the loss | mask | `cross_entropy(…, ignore_index=PAD)`, by default -100 | `labels` of -100 |
+# | padding in the loss | | `cross_entropy(…, ignore_index=PAD)`, by default -100 | `labels` of -100 |
 #
 # Sutskever et al. (2014) use LSTMs, cells with more gates, instead of GRUs.
 #

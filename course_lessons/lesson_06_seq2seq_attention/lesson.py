@@ -29,7 +29,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each says something about one word of the source and the words around it. A GRU that reads from left to right does not yet know what comes after a word, so a second GRU reads from right to left. An annotation consists of the states of the two GRUs at one word, placed side by side.
 #
-# The diagram shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word and will write "sliro", which means "small". Find the parts of attention in the diagram: the query, the keys and the values.
+# The diagram shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word and will write "sliro", which means "small". Find the query, the keys and the values in the diagram.
 
 # %%
 words = ["our", "small", "boy"]
@@ -298,7 +298,7 @@ print("AER:", alignment_error_rate([example], [known]))
 # %% [markdown]
 # The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one of four links is wrong.
 #
-# Now we measure your model on 200 new sentences of each length. The table also shows three models of the same class, trained in advance with different seeds. Does the AER grow with the length?
+# We measure your model on 200 new sentences of each length. The table also shows three models of the same class, trained in advance with different seeds. Does the AER grow with the length?
 
 
 # %%
@@ -385,7 +385,7 @@ plots.weights(
 # %% [markdown]
 # The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but its largest weight is on "while", seven words further on.
 #
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations have in the same order. It divides its length by the length of the right translation, here 19 by 24. To see how much is due to chance, we also score the right translations of other sentences. By this count, does looking back beat one vector at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations have in the same order. It divides the length of this list by the length of the right translation, here 19 by 24. To see how much is due to chance, we also score the right translations of other sentences. By this count, does looking back beat one vector at 20 words?
 
 
 # %%
@@ -446,7 +446,7 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# Wrong words are not the only reason: at 20 words, more than two in three links are wrong, even after the right words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When it writes by itself, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
+# Its wrong words are not the only reason: at 20 words, more than two in three links are wrong, even after the right words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When it writes by itself, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
 #
 # Why does it lose its place? Perhaps because such lengths are new to it. We trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words smaller?
 
@@ -494,7 +494,7 @@ table(rows, columns, corner="right words", digits=2)
 #
 # ## Real sentences
 #
-# Does looking back also help with real sentences? The course comes with a larger model, with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On new captions, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU says how close a translation is to a person's translation.
+# Does looking back also help with real sentences? The course comes with a larger model, with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On new captions, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU says how close a translation is to a person's.
 #
 # Does it also look at the right words, and is the word it writes then right? We look at the word "old", which is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, it becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
 
@@ -504,7 +504,7 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# The model looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil". The first word, "Un", also gives its largest weight to "man", since the noun decides between "un" and "une" as well.
+# The model looks at "old" and at "man", which makes sense because the noun decides between "vieux" and "vieil". The first word, "Un", also gives its largest weight to "man", since the noun decides between "un" and "une" as well.
 #
 # In the next cell you can type your own sentences. The sentence already there also needs "vieil", because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
 

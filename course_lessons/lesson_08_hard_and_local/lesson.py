@@ -83,7 +83,7 @@ print("gradient of the soft result:", exact)
 print("the hard result has a gradient:", hard_result.requires_grad)
 
 # %% [markdown]
-# Only the soft result has a gradient with respect to the scores. For the score of word $i$, whose value is $v_i$, it is $p_i (v_i - 4.3)$, where 4.3 is the soft result (an exercise in lesson 02). For "barks" it gives 0.5 · (6 - 4.3) = 0.85.
+# Only the soft result has a gradient with respect to the scores. For the score of word $i$, whose value is $v_i$, it is $p_i (v_i - 4.3)$, where 4.3 is the soft result; an exercise in lesson 02 derives this formula. For "barks", it gives 0.5 · (6 - 4.3) = 0.85.
 #
 # The hard result has no gradient, because the drawn position is a whole number, which cannot change by a small amount. If a network computes the values, the value that is read still gets a gradient, but the scores get none. Hard attention therefore needs a different way back to the scores, the highlighted arrow at the bottom of the next diagram. We estimate a gradient from the position $k$ of the drawn word and from its **reward** $R_k$, a number that says how good it was to read this word.
 
@@ -93,7 +93,7 @@ diagrams.soft_and_hard(new=["draw", "estimate"])
 # %% [markdown]
 # ## A gradient from a draw
 #
-# The idea is to make the drawn word more probable, and by an amount that grows with its reward. The gradient of $\log p_k$ says how to change the scores for this, so the estimate from one draw is
+# The idea is to make the drawn word more probable, by an amount that grows with its reward. The gradient of $\log p_k$ says how to change the scores for this, so the estimate from one draw is
 #
 # $$R_k\, \nabla \log p_k$$
 #
@@ -125,7 +125,7 @@ table(rows, sentence, corner="estimate for each score", digits=2)
 #
 # ## Is the reward better than expected?
 #
-# A single estimate can be far from the exact gradient. The **variance** is their mean squared distance. The larger it is, the more draws we need for a good mean.
+# A single estimate can be far from the exact gradient. The **variance** is the mean squared distance between the two. The larger it is, the more draws we need for a good mean.
 #
 # All our rewards are positive, so even a draw of "the", which has the lowest reward, makes "the" more probable. We change this by subtracting a **baseline** $b$ from the reward:
 #
@@ -220,7 +220,7 @@ def hard_loss_without_baseline(scores, rewards, baseline):
 
 
 # %% [markdown]
-# Every 25 steps, we test the model on 500 new questions. The probability that a draw finds the right position is the weight on that position, so we report its mean. We also count how often the *largest* weight is on the right position, which we need later.
+# Every 25 steps, we test the model on 500 new questions. The probability that a draw finds the right position is the weight on that position, so we report its mean. We also count how often the *largest* weight is on the right position, needed later.
 
 
 # %%
@@ -237,7 +237,7 @@ def shares_right(W, ask):
 
 
 # %% [markdown]
-# In the usual training loop, the baseline is a running mean of the rewards: after each step, it moves a tenth of the way towards that step's mean reward.
+# The training loop is the usual one, except for the baseline, a running mean of the rewards: after each step, it moves a tenth of the way towards that step's mean reward.
 
 
 # %%
@@ -269,7 +269,7 @@ def five_seeds(objective, questions):
 
 
 # %% [markdown]
-# We train five models in each of three ways: soft, hard with the running mean, and hard without a baseline. Each step uses 8 new questions. Each band runs from the lowest to the highest model. Guess which way learns fastest and which slowest.
+# We train five models in each of three ways: soft, hard with the running mean, and hard without a baseline. Which way learns fastest, and which slowest? Each step uses 8 new questions, and each band runs from the lowest to the highest model.
 
 # %%
 runs = {
@@ -303,7 +303,7 @@ for i in (1, 2, 4, 10):  # of the 11 times
 reveal("08.values_read", "ahead" if ahead[:, 1].mean() > 0 else "behind")
 
 # %% [markdown]
-# With the same number of rewards, hard attention is ahead after 25 steps, for every seed. Later, the two are about equal. But hard attention has needed ten times as many questions and scores. With 8 questions per step, it reaches 0.75 after 125 steps, whereas soft attention gets there after 50, as the plot shows. It therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards instead of 4,000. This is worthwhile where reading costs the most, as in lesson 14.
+# With the same number of rewards, hard attention is ahead after 25 steps, for every seed. Later, the two are about equal. But hard attention has needed ten times as many questions and scores. With 8 questions per step, it reaches 0.75 after 125 steps, whereas soft attention does so after 50, as the plot shows. It therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards instead of 4,000. This is worthwhile where reading costs the most, as in lesson 14.
 #
 # ## Hard attention after training
 #
@@ -333,7 +333,7 @@ table(rows, ["drawn", "largest weight"], digits=2, caption=caption)
 #
 # $$a_j = \frac{e^{z_j}}{\sum_{|i - \text{centre}| \le D} e^{z_i}} \cdot \exp\left(-\frac{(j - \text{centre})^2}{2\sigma^2}\right) \qquad \sigma = \frac{D}{2}$$
 #
-# Here $i$ and $j$ are positions, and $D$ is not the width of a vector. We set $D = 1$ and put the centre at "barks", which is position 3 counting from 0. The scores are again $\log p$, so the softmax gives 0.2, 0.5 and 0.1, each divided by their sum 0.8. One position away from the centre, the Gaussian is $e^{-2} = 0.135$. Work out the three weights before you run the cell.
+# Here $i$ and $j$ are positions, and $D$ is not the width of a vector. We set $D = 1$ and put the centre at "barks", which is position 3 counting from 0. The scores are again $\log p$, so the softmax gives 0.2, 0.5 and 0.1, each divided by their sum 0.8. One position away from the centre, the Gaussian is $e^{-2} = 0.135$. Work out the three weights.
 
 
 # %% tags=["nbval-check-output"]
@@ -416,7 +416,7 @@ reveal("08.window", "local-m")
 # %% [markdown]
 # Local-m, whose rule is the same at every length, is best on 20 words. On 12 words it is slightly behind global attention. When global attention reads only the value with the largest weight, it gets as many words right on 12 words, and slightly more on 20. A translation model can therefore also learn with soft attention and then read one value for each word.
 #
-# Our window has $D = 2$. In this toy task, we know which source word belongs to each word of the translation. The next table shows how often that word is inside windows of three sizes and how many words each window reads.
+# Our window has $D = 2$. In this task, we know which source word belongs to each word of the translation. The next table shows how often that word is inside windows of three sizes and how many words each window reads.
 
 
 # %% tags=["nbval-check-output"]
@@ -438,7 +438,7 @@ columns = ["in it, of 12 words", "in it, of 20 words", "words read, at most"]
 table(rows, columns, corner="window of local-m")
 
 # %% [markdown]
-# With $D = 2$, the right word is in the window in 94% and 85% of cases, and local-m gets 96% and 89% of the words right. It can also guess: without any attention, a third to a half of the words are right. A wider window misses fewer words but reads more. Even with the same word order, some source words lie outside a narrow window, because earlier words are left out or doubled.
+# With $D = 2$, the right word is in the window in 94% of cases on 12 words and 85% on 20. Local-m gets 96% and 89% of the words right. It can also guess: without any attention, a third to a half of the words are right. A wider window misses fewer words but reads more. Even with the same word order, some source words lie outside a narrow window, because earlier words are left out or doubled.
 #
 # What if the rule is wrong? We reverse the order, so that the first word of the translation belongs to the last word of the source. How much worse does local-m become?
 
@@ -450,7 +450,7 @@ table(rows, ["12 words", "20 words"], digits=2, caption=caption)
 # %% [markdown]
 # With the wrong rule, local-m is far behind global attention at both lengths, and on 20 words it is only slightly better than no attention.
 #
-# Local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention, and in the reversed order it is no better than having no attention at all. Where does it place its window? For the same order, the plot shows the mean positions of its centre and of the right word, both as a share of the source.
+# Local-p gets nearly all words right on 12 words, in both orders. But on 20 words it falls far behind global attention, and in the reversed order it is no better than no attention. Where does it place its window? For the same order, the plot shows the mean positions of its centre and of the right word, both as a share of the source.
 
 # %%
 for length, ax in zip((12, 20), plots.axes(2), strict=True):
@@ -468,7 +468,7 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
 #
 # ## Does attention have to be soft, and does it have to look at every word?
 #
-# Attention does not have to be soft, but hard attention has its price in training: it reads one value, learns from rewards and needs more questions. After training, a model that has learned with soft attention can read only the value with the largest weight. On average, this did not make our translation models any worse in these two orders.
+# Attention does not have to be soft, but this has its price in training. Hard attention reads one value and learns from rewards, but needs more questions. After training, a model that has learned with soft attention can read only the value with the largest weight. On average, this did not make our translation models any worse in these two orders.
 #
 # Nor does attention have to look at every word. Local attention is soft and has a gradient, but it sees nothing outside its window. With the right rule for the centre, it was slightly behind global attention at the lengths seen in training and better on longer sentences. With the wrong rule, or with a learned centre on longer sentences, it was much worse.
 #
