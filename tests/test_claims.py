@@ -289,23 +289,23 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.45
 
 
-@claim("05", "about 0.18 of the words are right: so much can be guessed.")
+@claim("05", "about 18% of the words are right: that many can be guessed.")
 def _(numbers):
     return abs(numbers("the vector of another  ")[0] - 0.18) < 0.04
 
 
-@claim("05", "With its own vector it is about 0.60, so this vector holds a good part of the sentence.")
+@claim("05", "With its own vector, about 60% are right, so this vector holds a good part of the sentence.")
 def _(numbers):
     return abs(numbers("its own vector  ")[0] - 0.60) < 0.05
 
 
-@claim("05", "of the first four words nearly nine in ten are right, and of the last ones fewer than half.")
+@claim("05", "the model gets nearly nine in ten of the first four words right, but fewer than half of the last ones.")
 def _(numbers):
     _, first, following, rest = numbers("its own vector  ")
     return 0.8 < first < 0.93 and rest < 0.5 and first > following
 
 
-@claim("05", "Of the new ones with four words, more than four fifths are right.")
+@claim("05", "Of the new ones with four words, more than four fifths are right,")
 def _(numbers):
     new, share = numbers("new sentences of four words:")
     return new > 150 and share > 0.8
@@ -321,9 +321,9 @@ def _(numbers):
     return len(differences) > 9 and max(differences) < 0.2
 
 
-@claim("06", "and every word is right.")
+@claim("06", "and it gets every word right.")
 def _(_):
-    shown = shown_before("06", "and every word is right.")
+    shown = shown_before("06", "and it gets every word right.")
     right, ours = (re.findall(f"{whose}: +(.*)", shown)[-1] for whose in ("right", "model"))
     return right == ours
 
@@ -339,27 +339,30 @@ def _(_):
     return "read in training: False" in shown_before("06", "The model has not read this sentence")
 
 
-@claim("06", "So only 5 of the 24 words count as right, although 19 of them are there in the right order.")
+@claim("06", "Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order.")
 def _(_):
-    shown = shown_before("06", "So only 5 of the 24 words")
+    shown = shown_before("06", "Only 5 of the 24 words")
     right, ours = (re.findall(f"{whose}, \\d+ words: +(.*)", shown)[-1] for whose in ("right", "model"))
     at_place = sum(a == b for a, b in zip(right.split(), ours.split(), strict=False))
     return len(right.split()) == 24 and at_place == 5 and share_in_order([ours], [right]) == 19 / 24
 
 
-@claim("06", "It is better at every length, with each of the three seeds.")
+@claim("06", "Looking back gets more words in the right order at every length, for each of the three seeds.")
 def _(numbers):
     ours, one = numbers("your model  "), numbers("one vector  ")[::3]
     chance = numbers("other sentences  ")
     return all(c + 0.1 < lower < own - 0.1 for c, lower, own in zip(chance, one, ours, strict=True)) and ours[-1] < 0.8
 
 
-@claim("06", "at 20 words, more than two of three links are wrong, even after the right words.")
+@claim("06", "at 20 words, more than two in three links are wrong, even after the right words.")
 def _(numbers):
     return numbers("AER, your model  ")[-1] > 0.67 and numbers("AER, three models  ")[9] > 0.67
 
 
-@claim("06", "after a right look, nearly every next word is right, and after a wrong one only about one in four.")
+@claim(
+    "06",
+    "the next word is nearly always right when the decoder looked in the right place, and only about one time in four",
+)
 def _(numbers):
     return (
         numbers("next word right after a right look, your model  ")[-1] > 0.9
@@ -372,7 +375,7 @@ def _(numbers):
     return numbers("model, ")[0] < numbers("right, ")[0]
 
 
-@claim("07", "Ours gives it 0.009. That is little, but all that follows in the long translation has together only")
+@claim("07", "Ours gives it 0.009. That is little, but the rest of the long translation has in all only")
 def _(numbers):
     long, short = (numbers(f"width {width}, ")[1] for width in (5, 20))
     return numbers("probability of the full stop after 'sautant':") == [0.009] and long < short
@@ -386,7 +389,10 @@ def _(numbers):
     return [numbers(f"\n{width}  ")[i] for i in (6, 0) for width in (1, 5)] == [-10.4, -8.2, 49.6, 51.6]
 
 
-@claim("05", "it gets fewer of them right than of the first four. So the last words are harder to find in the vector.")
+@claim(
+    "05",
+    "it gets fewer of them right than of the first four. The last words are therefore harder to find in the vector.",
+)
 def _(numbers):
     (first, last), guessed = numbers("\nbackwards  "), numbers("backwards, the vector of another  ")
     return max(guessed) < last < first - 0.15 and last < numbers("\nforwards  ")[1]
@@ -413,7 +419,7 @@ def _(numbers):
     )
 
 
-@claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest")
+@claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest;")
 def _(numbers):
     soft, hard, without = (
         dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean", "hard, without baseline")
@@ -421,19 +427,22 @@ def _(numbers):
     return without[50] + 0.1 < hard[50] < soft[50] - 0.1 and without[250] > without[0] + 0.1
 
 
-@claim("08", "hard attention is ahead after 25 steps, with every seed. Later, the two are about equal.")
+@claim("08", "hard attention is ahead after 25 steps, for every seed. Later, the two are about equal.")
 def _(numbers):
     early, *later = (numbers(f"after {steps:3} steps:") for steps in (25, 50, 100, 250))
     return min(early) > 0 and max(abs(mean) for *_, mean in later) < 0.04
 
 
-@claim("08", "So it needs two and a half times as many questions and scores there, but reads only 1,000 rewards")
+@claim(
+    "08",
+    "It therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards",
+)
 def _(numbers):
     soft, hard = (dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean"))
     return abs(hard[125] - soft[50]) < 0.03 and abs(hard[125] - 0.75) < 0.03  # 8 and 80 rewards in each step
 
 
-@claim("08", "If it is near the expected reward, it usually makes the variance smaller.")
+@claim("08", "If it is near the expected reward, it usually reduces the variance.")
 def _(numbers):
     def variance(p, rewards, b):
         estimates = (rewards - b)[:, None] * (torch.eye(len(p)) - p)
@@ -446,14 +455,14 @@ def _(numbers):
 
 @claim(
     "08",
-    "With the largest weight alone, global attention gets as many words right on 12 words, and slightly more on 20.",
+    "it gets as many words right on 12 words, and slightly more on 20.",
 )
 def _(numbers):
     (of_12, _, _, of_20, _, _), alone = numbers("\nglobal   "), numbers("\nglobal, largest weight alone  ")
     return abs(alone[0] - of_12) <= 0.01 and of_20 < alone[3] < of_20 + 0.04
 
 
-@claim("08", "Yes, the largest weight is right more often than a draw, in all three rows.")
+@claim("08", "In all three rows, the largest weight is on the right position more often than a draw is.")
 def _(numbers):
     rows = (numbers("soft   "), numbers("hard, running mean")[-6:], numbers("hard, 80 questions")[-6:])
     return all(largest > drawn + 0.01 for drawn, _, _, largest, _, _ in rows)

@@ -7,9 +7,9 @@ lesson = Lesson(
     title="Seq2Seq",
     question="Can one vector hold a sentence?",
     goals=(
-        "write one step of a recurrent network, and say what a gate is for",
+        "write one step of a recurrent network and say what a gate is for",
         "say what encoder, decoder and teacher forcing are, and compute the loss of a translation without its padding",
-        "say how long a sentence one vector can hold here, and what a wider vector and more training change",
+        "say how long a sentence one vector can hold here, and what changes with a larger vector and more training",
         "measure how much of a translation comes from the vector",
     ),
     needs="lessons 00 and 01: tensors, training; softmax from lesson 02, masks from lesson 03",

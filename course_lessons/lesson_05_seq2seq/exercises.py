@@ -1,8 +1,8 @@
 # %% [markdown]
-# You write the parts of an encoder-decoder: a step of a recurrent network and of a GRU, the vector that the encoder hands over, what the decoder reads in training, and its loss. Then you reverse
-# the source. At the end you find out how much a vector can hold at best, and write a test that tells right losses from wrong ones.
+# You will write the parts of an encoder-decoder: a step of a recurrent network and of a GRU, the vector that the encoder passes on, what the decoder reads in training, and its loss. Then you reverse
+# the source. Finally, you find out how much a vector can hold at best and write a test that tells correct losses from wrong ones.
 #
-# The letters mean: B sentences, S source length, T target length, E width of a word, D width of a state, V vocabulary. A mask is True at words and False at padding.
+# The letters mean: B sentences, S source length, T target length, E dimension of a word, D dimension of a state, V vocabulary size. A mask is True at words and False at padding.
 
 # %%
 from collections import defaultdict
@@ -15,18 +15,18 @@ from course_utils.models.minimal import sequence_loss as reference
 # %% [markdown]
 # ## One step
 #
-# A recurrent network reads one word after another. All that it keeps of the words so far is its state, a vector of width D.
+# A recurrent network reads one word after another. All that it keeps of the previous words is its state, a vector of dimension D.
 
 # %% [markdown]
 # ## 05.rnn_step
 #
-# Compute the next state from a word and the old state: $s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$. The same step, with the same weights, is taken for every word. A friend wrote
+# Compute the next state from a word and the old state: $s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$. Every word goes through the same step, with the same weights. A friend wrote
 #
 # ```python
 # return torch.tanh(weight_x @ x + weight_s @ state) + bias
 # ```
 #
-# The products are right for a single sentence. In a batch, `x` and `state` hold one sentence per row, and then this line raises an error or mixes sentences. Something else is wrong, too. Write the step as it should be.
+# The products are right for a single sentence. In a batch, `x` and `state` hold one sentence per row, so this line raises an error or mixes sentences. Something else is also wrong. Write the step as it should be.
 
 
 # %%
@@ -59,13 +59,13 @@ check("05.rnn_step", rnn_step)
 # %% [markdown]
 # ## 05.gru_step
 #
-# A gated recurrent unit (GRU, Cho et al. 2014) decides at each step what to keep. The **candidate** $n$ is a proposal for the new state. The **reset gate** $r$ says how much of the old state the candidate may use. The **update
-# gate** $z$ says which share of the old state is kept. Each gate has a value between 0 and 1 for each dimension of the state.
+# A gated recurrent unit (GRU; Cho et al., 2014) decides at each step what to keep. The **candidate** $n$ is a proposal for the new state. The **reset gate** $r$ says how much of the old state the candidate may use. The **update
+# gate** $z$ says what share of the old state is kept. Each gate has a value between 0 and 1 for each dimension of the state.
 #
 # $$r = \sigma(W_{ir} x + b_{ir} + W_{hr} s + b_{hr}) \qquad z = \sigma(W_{iz} x + b_{iz} + W_{hz} s + b_{hz})$$
 # $$n = \tanh(W_{in} x + b_{in} + r \circ (W_{hn} s + b_{hn})) \qquad s' = (1 - z) \circ n + z \circ s$$
 #
-# The three matrices that meet the word lie one below the other in `weight_ih`, those that meet the state in `weight_hh`, in the order **r, z, n**. The biases have the same order. These are the equations of `torch.nn.GRUCell`.
+# The three matrices that multiply the word are stacked in `weight_ih` and the three that multiply the state in `weight_hh`, in the order **r, z, n**. The biases have the same order. These are the equations of `torch.nn.GRUCell`.
 # Compute the step from products and sums.
 
 
@@ -76,8 +76,8 @@ def gru_step(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
     Args:
         x: B×E, a word of each sentence.
         state: B×D, the state so far.
-        weight_ih: 3D×E, the rows of W_ir, then those of W_iz, then those of W_in.
-        weight_hh: 3D×D, the rows of W_hr, then those of W_hz, then those of W_hn.
+        weight_ih: 3D×E, W_ir, W_iz and W_in, one below the other.
+        weight_hh: 3D×D, W_hr, W_hz and W_hn, one below the other.
         bias_ih: 3D, b_ir, then b_iz, then b_in.
         bias_hh: 3D, b_hr, then b_hz, then b_hn.
 
@@ -106,13 +106,13 @@ check("05.gru_step", gru_step)
 # %% [markdown]
 # ## From encoder to decoder
 #
-# Sentences of different lengths share a batch, so the short ones end in padding. The encoder hands over one vector per sentence, and the decoder is trained on the right words.
+# Sentences of different lengths share a batch, so the shorter ones end in padding. The encoder passes on one vector per sentence, and the decoder is trained on the right words.
 
 # %% [markdown]
 # ## 05.last_state
 #
-# The encoder has read every position of every row, including padding. Take from each sentence the state after its **last word**. This vector is all that the decoder gets. The words come first in each row, and each
-# row has at least one. What comes after the words means nothing.
+# The encoder has read every position of every row, including padding. For each sentence, return the state after its **last word**. This vector is all that the decoder gets. The words come first in each row, and each
+# row has at least one. Whatever comes after the words is meaningless.
 #
 # $$\text{last}_b = \text{states}_{b,\, n_b - 1}, \quad n_b \text{ the number of words of sentence } b$$
 
@@ -146,8 +146,8 @@ check("05.last_state", last_state)
 # %% [markdown]
 # ## 05.shift_right
 #
-# In training the decoder reads the right words instead of its own, which is called **teacher forcing**. When it predicts word $t$, it may read the words before, but not word $t$ itself. So its inputs are the
-# target, moved one position to the right. In front comes `bos`, the id that marks the beginning of a sentence. The last word of the target is predicted, but never read.
+# In training, the decoder reads the right words instead of its own, which is called **teacher forcing**. When it predicts word $t$, it may read the words before it, but not word $t$ itself. Its inputs are therefore the
+# target shifted one position to the right, with `bos`, the id that marks the beginning of a sentence, in front. The last word of the target is predicted but never read.
 #
 # $$\text{inputs}_{b,0} = \text{bos} \qquad \text{inputs}_{b,t} = \text{target}_{b,t-1} \quad \text{for } t > 0$$
 
@@ -180,12 +180,12 @@ check("05.shift_right", shift_right)
 # %% [markdown]
 # ## 05.sequence_loss
 #
-# At each position the decoder gives V logits, one for each word of the vocabulary. The loss of a position is minus the natural logarithm of the probability of the target word. Return the mean of these losses over
-# the True positions of the **whole batch**. Each word counts the same, no matter which sentence it is in.
+# At each position, the decoder gives V logits, one for each word of the vocabulary. The loss at a position is minus the natural logarithm of the probability of the target word. Return the mean of these losses over
+# the True positions of the **whole batch**. All words count equally, whichever sentence they are in.
 #
 # $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True positions}$$
 #
-# What stands where the mask is False affects neither the loss nor its gradient. Without any word the loss is 0. An answer that goes wrong only where the batch has no word, or only where padding holds NaN or ids outside the vocabulary, passes with a remark.
+# Whatever is at a False position affects neither the loss nor its gradient. If there is no word at all, the loss is 0. An answer that goes wrong only if the batch has no word, or only if the padding contains NaN or ids outside the vocabulary, passes with a remark.
 
 
 # %%
@@ -219,15 +219,15 @@ check("05.sequence_loss", sequence_loss)
 # %% [markdown]
 # ## 05.reverse_source
 #
-# Sutskever et al. (2014) read the source backwards, so that the first words of the two sentences come close together. Reverse the words of each sentence. The words come first in each row, and a row may have none. What comes
-# after the words stays where it is, **whatever its id**. Only the mask says what a word is: EOS is a word like any other if the mask is True there.
+# Sutskever et al. (2014) read the source backwards, which puts the first words of the two sentences close together. Reverse the words of each sentence. The words come first in each row, and a row may have none. Whatever comes
+# after the words stays where it is, **whatever its id**. Only the mask says what is a word: EOS is a word like any other if the mask is True there.
 #
 # $$\text{reversed}_{b,s} = \text{source}_{b,\, n_b - 1 - s} \quad \text{for } s < n_b, \text{ else } \text{source}_{b,s}, \quad n_b \text{ the number of words of sentence } b$$
 
 
 # %%
 def reverse_source(source, mask):
-    """Return each sentence with its words in reverse order, and its padding as it was.
+    """Return each sentence with its words in reverse order and its padding unchanged.
 
     Args:
         source: B×S, ids.
@@ -251,34 +251,34 @@ def reverse_source(source, mask):
 check("05.reverse_source", reverse_source)
 
 # %% [markdown]
-# Does it help? Take "boy called girls", whose words keep their order. Each is written four steps after it was read. If its words are read backwards and EOS stays last, these distances become 2, 4 and 6. In a language of reversed order it is the other way round: 6, 4 and 2 all become 4.
+# Does reading backwards help? Take "boy called girls", whose words keep their order. Each word is written four steps after it was read. If the words are read backwards and EOS stays last, these distances become 2, 4 and 6. In a language with reversed word order, conversely, distances of 6, 4 and 2 all become 4.
 #
-# For each order we have trained five models that read the source as it is, and five with the same seeds that read it backwards. The table shows by how much the share of right words grows, as the mean of the five pairs, with the lowest and the highest in brackets:
+# For each order, we have trained five models that read the source as it is and five with the same seeds that read it backwards. The table shows by how much the share of right words increases: the mean of the five pairs, with the lowest and the highest in brackets.
 #
 # | | 3 words | 6 words | 8 words | 12 words |
 # | --- | --- | --- | --- | --- |
 # | same order | 0.00 [0.00 to 0.01] | 0.05 [-0.04 to 0.08] | 0.02 [-0.07 to 0.06] | -0.01 [-0.05 to 0.01] |
 # | reversed order | 0.00 [-0.01 to 0.00] | -0.08 [-0.12 to -0.05] | -0.05 [-0.09 to -0.03] | -0.01 [-0.04 to 0.01] |
 #
-# At six and eight words, reading backwards does harm in the reversed order, with each of the five seeds. In the same order it helps there on average, but not with each seed. So the gain is too uncertain to say.
+# At six and eight words, reading backwards hurts in the reversed order, for every one of the five seeds. In the same order, it helps on average at these lengths, but not for every seed, so we cannot be certain of a gain.
 
 # %% [markdown]
 # ## Can one vector hold a sentence?
 #
-# The decoder sees nothing of the source but one vector. So the vector sets a limit that no decoder can pass.
+# The decoder sees nothing of the source but one vector, which sets a limit that no decoder can exceed.
 
 # %% [markdown]
 # ## 05.best_share
 #
-# If an encoder gives two sentences the same vector, any decoder writes the same translation for both. Return the largest share of the sentences that a decoder could get right if it sees only the vectors. The decoder may be as clever as you like: it may write any
+# If an encoder gives two sentences the same vector, any decoder writes the same translation for both. Return the largest share of the sentences that a decoder could get right if it sees only the vectors. The decoder may be as clever as you like, and write any
 # target for any vector.
 #
-# `encode` takes one sentence and returns its vector. Two vectors are the same if all their numbers are equal. A sentence that is there several times counts each time.
+# `encode` takes one sentence and returns its vector. Two vectors are the same if all their entries are equal. A sentence that occurs several times counts each time.
 
 
 # %%
 def best_share(encode, sentences, targets):
-    """Return the largest share of sentences that any decoder can translate right when it sees their vectors alone.
+    """Return the largest share of sentences that any decoder can translate correctly from their vectors alone.
 
     Args:
         encode: a function (ids of one sentence, S) → its vector, D.
@@ -306,21 +306,21 @@ def best_share(encode, sentences, targets):
 check("05.best_share", best_share)
 
 # %% [markdown]
-# ## Which losses are right?
+# ## Which losses are correct?
 #
-# A wrong loss rarely raises an error. It goes down like a right one, but the model learns something else.
+# A wrong loss rarely raises an error. It goes down like a correct one, but the model learns something else.
 
 # %% [markdown]
 # ## 05.catch_wrong_loss
 #
 # *This exercise is optional.* It is practice in testing, and nothing later needs it.
 #
-# Now you write the test. The check hands your function **candidates** that claim to do `05.sequence_loss`. Return `True` for a correct one and `False` for a wrong one. A correct one keeps these promises, up to rounding, about $10^{-5}$ of the size of the loss:
+# Now you write the test. The check hands your function **candidates** that claim to do `05.sequence_loss`. Return `True` for correct candidates and `False` for wrong ones. A correct candidate keeps these promises, up to rounding errors of about $10^{-5}$ of the size of the loss:
 #
-# - Its loss is that of `reference(logits, target, mask)` for every batch: for sentences of any length, for any ids at words and at padding, and even if there is no word at all.
-# - Its gradient with respect to the logits is the reference's, too. If there is no word, zeros and no gradient are both right.
+# - Its loss equals `reference(logits, target, mask)` for every batch: for sentences of any length, for any ids at words and at padding, and even if there is no word at all.
+# - Its gradient with respect to the logits is also the same. If there is no word, zeros and no gradient are both correct.
 # - Both hold for logits of any size up to 10,000.
-# - Its arguments stay as they were.
+# - It leaves its arguments unchanged.
 # - It raises no error.
 
 
@@ -329,10 +329,10 @@ def catch_wrong_loss(candidate):
     """Tell whether a candidate computes the loss of a batch as in 05.sequence_loss.
 
     Args:
-        candidate: a function (logits B×T×V, target B×T, mask B×T) → loss, which may be wrong and may raise.
+        candidate: a function (logits B×T×V, target B×T, mask B×T) → loss, which may be wrong and may raise an error.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if it is correct, False if it is wrong.
 
     Example:
         >>> catch_wrong_loss(reference)
@@ -348,7 +348,7 @@ def catch_wrong_loss(candidate):
         if value.requires_grad:
             value.backward()
         if not all(map(torch.equal, given, (logits, target, mask))):
-            raise ValueError("what was given is altered")
+            raise ValueError("the arguments have been changed")
         return value, torch.zeros_like(logits) if logits.grad is None else logits.grad
 
     draw = torch.Generator().manual_seed(0)
@@ -357,8 +357,8 @@ def catch_wrong_loss(candidate):
     for scale, mask in ((1, some), (1e4, some), (1, torch.zeros_like(some))):
         given = (scale * logits, target, mask)
         try:
-            came = value_and_gradient(candidate, *given)
-            for expected, received in zip(value_and_gradient(reference, *given), came, strict=True):
+            results = value_and_gradient(candidate, *given)
+            for expected, received in zip(value_and_gradient(reference, *given), results, strict=True):
                 if received.shape != expected.shape or not torch.allclose(received, expected, atol=1e-5):
                     return False
         except Exception:
@@ -376,4 +376,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("05.gru_step")` gives the next hint, and `solution("05.gru_step")` shows a solution after a try.
 #
-# Next, lesson 06: the decoder looks back at all states of the encoder, not only at the last one.
+# Next, lesson 06: the decoder looks back at all encoder states, not only at the last one.

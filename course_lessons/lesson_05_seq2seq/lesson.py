@@ -17,9 +17,9 @@ from course_utils.figures.tables import table
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translator reads a sentence and writes another one. How does the meaning get from one to the other? The simplest way is a single vector: one network reads the whole sentence into it, and another network writes the translation from it.
+# A translation model reads a sentence in one language and writes it in another. How does the meaning get across? The simplest way is through a single vector: one network reads the whole sentence into it, and a second network writes the translation from it.
 #
-# In this lesson we build such a translator, and train it on a small invented language. It translates short sentences correctly. But this is what becomes of a sentence of twelve words:
+# In this lesson, we build such a model and train it on a toy task, a small invented language. It translates short sentences correctly, but this is what becomes of a sentence of twelve words:
 #
 # ```text
 # source: our small boy called my old girls and friends followed big houses
@@ -27,21 +27,21 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # model:  glodil sliro flima kovor kremil lanu tavo droli bresun kremil sono bruda
 # ```
 #
-# The first eight words are right. After them every word is wrong. "sono" is there, but a word counts only at its own position. Can one vector hold a sentence, or is it too small?
+# The first eight words are right, and every word after them is wrong: "sono" is there, but a word counts only in its own position. Can one vector hold a sentence, or is it too small?
 #
 # ## A network that reads word by word
 #
-# We need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another. From word to word it carries a vector, its **state** $s$. At each step $t$, the new state is made from the vector $x_t$ of the word and from the old state:
+# We need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another and carries a vector, its **state** $s$, from word to word. At each step $t$, it computes the new state from the vector $x_t$ of the word and from the old state:
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
-# This step is called a **cell**. The function tanh brings every number into the range from -1 to 1, so that the state cannot grow without limit.
+# This step is called a **cell**. The function tanh squashes every number into the range from -1 to 1, so that the state cannot grow without limit.
 #
-# Here is a cell that we can follow on paper. A word is a single number. The state has two dimensions and begins with zeros, and b is 0, too. The matrices are
+# Here is a cell that we can follow on paper. A word is a single number, the state has two dimensions and starts at zero, and $b$ is also 0. The matrices are
 #
 # $$W_x = \begin{pmatrix} 1 \\ 0 \end{pmatrix} \qquad W_s = \begin{pmatrix} 0 & 0 \\ 1 & 0 \end{pmatrix}$$
 #
-# $W_x$ puts the word into the first dimension. $W_s$ moves the old first dimension to the second. The three words are 1, 0 and 0. How much of the first word is left after the third step?
+# $W_x$ puts the word into the first dimension, and $W_s$ moves the old first dimension to the second. The three words are 1, 0 and 0. How much of the first word is left after the third step?
 
 # %% tags=["nbval-check-output"]
 W_x = torch.tensor([[1.0], [0.0]])  # H D: width of a state, width of a word
@@ -54,17 +54,17 @@ for t in range(3):
     print(f"after step {t + 1}:", s)
 
 # %% [markdown]
-# Nothing of the first word is left after the third step. After the first step it is $\tanh 1 = 0.762$. After the second it has moved to the second dimension, as $\tanh 0.762 = 0.642$. In the third step nothing carries it on, so it is lost.
+# After the third step, nothing of the first word is left. After the first step it is $\tanh 1 = 0.762$, and after the second it has moved to the second dimension, as $\tanh 0.762 = 0.642$. In the third step nothing carries it on, so it is lost.
 #
 # ## A cell that can keep its state
 #
-# Other matrices keep a word longer. But the same matrix multiplies the state at every step, whatever the word is. It would be better to keep the state at some words, and to replace it at others. The **gated recurrent unit**, or GRU, can decide this (Cho et al. 2014).
+# Other matrices keep a word longer, but the same matrix multiplies the state at every step, whatever the word is. It would be better to keep the state at some words and replace it at others. The **gated recurrent unit**, or GRU, can decide which to do (Cho et al., 2014).
 #
-# A GRU makes a **candidate** $n_t$ for the new state, much as the plain cell makes its state. It also has a **gate** $z_t$, which is a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, and $\circ$ multiplies entry by entry:
+# A GRU computes a **candidate** $n_t$ for the new state, much as the plain cell computes its state. It also has a **gate** $z_t$, a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, where $\circ$ multiplies entry by entry:
 #
 # $$s_t = (1 - z_t) \circ n_t + z_t \circ s_{t-1}$$
 #
-# The letter $z$ is usual for this gate. It is not a score here. Take a state with one dimension, which begins with 1. All candidates are 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and how much if it is 0.99?
+# The letter $z$, which is usual for this gate, does not mean a score here. Take a state with one dimension that starts at 1, and let all candidates be 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and how much if it is 0.99?
 
 # %% tags=["nbval-check-output"]
 for z in (0.5, 0.9, 0.99):
@@ -75,19 +75,19 @@ for z in (0.5, 0.9, 0.99):
     print(f"gate {z}: {state:.6f} of the state is left")
 
 # %% [markdown]
-# With a gate of 0.5, a millionth of the state is left. With 0.99, more than four fifths are left. So a gate near 1 keeps a dimension, and a gate near 0 replaces it. The gates are computed anew at each step, from the word and the old state, with matrices that are learned. So they can differ from word to word.
+# With a gate of 0.5, a millionth of the state is left; with 0.99, more than four fifths. A gate near 1 therefore keeps a dimension, and a gate near 0 replaces it. The gates are computed afresh at each step from the word and the old state, using learned matrices, so they can differ from word to word.
 #
 # <details><summary>The whole GRU</summary>
 #
-# You need these formulas only for the exercises. The function $\sigma$ is the sigmoid of lesson 01, which brings every number into the range from 0 to 1. The second gate $r_t$ says how much of the old state the candidate may use. Each product also has a bias, which we leave out here.
+# You need these formulas only for the exercises, where $\sigma$ is the sigmoid of lesson 01. The second gate $r_t$ says how much of the old state the candidate may use. Each product also has a bias, which we leave out here.
 #
 # $$r_t = \sigma(W_r x_t + U_r s_{t-1}) \qquad z_t = \sigma(W_z x_t + U_z s_{t-1}) \qquad n_t = \tanh(W x_t + r_t \circ U s_{t-1})$$
 #
-# The paper writes $U (r_t \circ s_{t-1})$ in place of $r_t \circ U s_{t-1}$. We follow PyTorch.
+# The paper writes $U (r_t \circ s_{t-1})$ instead of $r_t \circ U s_{t-1}$. We follow PyTorch.
 #
 # </details>
 #
-# PyTorch's `nn.GRU` goes through all words of a batch. It returns the states after every word, and the last state on its own. We give it B = 2 sentences of S = 5 words. A word has D = 3 numbers, and a state H = 4. What shape do the states have?
+# PyTorch's `nn.GRU` runs through all words of a batch and returns the states after every word, followed by the last state on its own. We give it B = 2 sentences of S = 5 words. A word has dimension D = 3, and a state has dimension H = 4. What shape do the states have?
 
 # %% tags=["nbval-check-output"]
 gru = nn.GRU(3, 4, batch_first=True)  # D, H; the batch is the first axis
@@ -97,15 +97,15 @@ print("states:    ", *states.shape)
 print("last state:", *last_state.shape)
 
 # %% [markdown]
-# There is a state of 4 numbers for each word: 2×5×4.
+# There is a state with 4 entries for each word, so the shape is 2×5×4.
 #
 # ## One vector between two networks
 #
-# Now we connect two GRUs. The **encoder** reads the sentence that we want to translate, the **source**. Its last state is the **sentence vector**. The **decoder** begins with this vector as its state, and writes one word at each step.
+# Now we connect two GRUs. The **encoder** reads the sentence that we want to translate, the **source**. Its last state is the **sentence vector**. The **decoder** starts with this vector as its state and writes one word at each step.
 #
-# Two special words mark where a sentence begins and ends, **BOS** and **EOS**. The decoder first reads BOS. From then on it reads the word that it has written last. When it writes EOS, the translation is complete. The encoder reads EOS, too, at the end of the source.
+# Two special words, **BOS** and **EOS**, mark where a sentence begins and ends. The decoder first reads BOS. After that, it reads the word that it wrote last, and when it writes EOS, the translation is complete. The encoder also reads EOS, at the end of the source.
 #
-# The drawing shows this for "boy called girls", which becomes "flima kovor droli". Follow the arrows from "girls" to "droli". What do they pass through on the way?
+# The diagram shows this for "boy called girls", which becomes "flima kovor droli". Follow the arrows from "girls" to "droli" and note what they pass through on the way.
 
 # %%
 source_words = ["boy", "called", "girls", "EOS"]
@@ -113,7 +113,7 @@ target_words = ["flima", "kovor", "droli"]
 diagrams.seq2seq(source_words, target_words)
 
 # %% [markdown]
-# Every path from the source to the translation leads through the one vector in the middle. What this vector does not hold, the decoder can only guess. In formulas, $h_t$ is a state of the encoder, $c$ the sentence vector, $s_t$ a state of the decoder, and $e$ looks up the vector of a word:
+# Every path from the source to the translation leads through the one vector in the middle. Whatever is missing from this vector, the decoder can only guess. In formulas, $h_t$ is an encoder state, $c$ the sentence vector and $s_t$ a decoder state, and $e$ looks up the vector of a word:
 #
 # $$h_t = \mathrm{GRU}\big(e(x_t),\, h_{t-1}\big) \qquad c = h_S$$
 #
@@ -121,7 +121,7 @@ diagrams.seq2seq(source_words, target_words)
 #
 # ## A small language
 #
-# To train the translator, we need many pairs of sentences. In our invented language, the right translation is always known. The source language has 40 English words. What happens to "the" and to "dog" in the translation?
+# To train the model, we need many pairs of sentences. In our invented language, the right translation is always known. The source language has 40 English words. What happens to "the" and to "dog" in the translation?
 
 # %% tags=["nbval-check-output"]
 small = ["boy called girls", "the boy called the girls", "the dog called girls"]
@@ -129,11 +129,11 @@ for sentence in small:
     print(f"{sentence:25}", *truth([sentence]))
 
 # %% [markdown]
-# The word "the" vanishes, and "dog" becomes two words. In the same way "today" vanishes, and a few other words become two. The order stays the same.
+# The word "the" vanishes, and "dog" becomes two words. Likewise, "today" vanishes, and a few other words become two. The order stays the same.
 #
-# `pairs` holds 20,000 sentences with their translations, and `pairs.words` the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. From pairs of sentences, `make_batch` makes three tensors, with padding, 0, at the end of shorter ones.
+# `pairs` contains 20,000 sentences with their translations, and `pairs.words` is the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. `make_batch` turns pairs of sentences into three tensors and pads the shorter ones with 0 at the end.
 #
-# We look at a batch of two sentences. Compare the rows of `given` with those of `wanted`: what is the difference?
+# In this batch of two sentences, compare the rows of `given` with the rows of `wanted`: how do they differ?
 
 
 # %% tags=["nbval-check-output"]
@@ -154,15 +154,15 @@ print(f"wanted, in numbers (EOS is {EOS}):", wanted.tolist())
 figures.batch_in_words(pairs.words, source, given, wanted)
 
 # %% [markdown]
-# The rows of `given` are those of `wanted`, moved one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position the decoder reads `given` and should write `wanted`.
+# The rows of `given` are the rows of `wanted` moved one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position, the decoder reads `given` and should write `wanted`.
 #
-# So in training, the decoder reads the *right* word of the position before. This is called **teacher forcing**. Without the shift, it would read the very word that it should write. Then copying would be enough in training, and it would not learn to translate.
+# In training, then, the decoder reads the *right* word of the previous position, which is called **teacher forcing**. Without the shift, it would read the very word that it should write. Copying would then be enough in training, and the model would not learn to translate.
 #
 # ## The whole model
 #
-# Now we write the model. Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of width D for each word. `nn.Linear` turns a state of width H into V numbers. `__init__` makes these parts, and `forward` runs when we call `model(source, given)`.
+# Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of dimension D for each word, and `nn.Linear` turns a state of dimension H into V numbers. `__init__` creates these parts, and `forward` runs when we call `model(source, given)`.
 #
-# Why does `encode` not take the state at the last position, `states[:, -1]`?
+# While reading the code, ask yourself why `encode` does not use the state at the last position, `states[:, -1]`.
 
 
 # %%
@@ -189,15 +189,15 @@ class Seq2Seq(nn.Module):
 
 
 # %% [markdown]
-# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on how much padding there is. `encode` takes the state at EOS instead.
+# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on the amount of padding. `encode` uses the state at EOS instead.
 #
-# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the scores of all words, `decode` returns its last state. It is used only when the model translates, one word at a time, where there is no padding.
+# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the scores of all words, `decode` returns its last state. We use this state only when the model translates, one word at a time, where there is no padding.
 #
 # ## The loss
 #
-# Before we can train the model, we need a loss. At each position the model gives every word of the vocabulary a score, called its **logit**. A softmax turns the logits into probabilities $p$. Training should make the probability of the right word large. So our loss is $-\ln p$ of the right word, as a mean over all words of the batch. EOS counts as a word, and padding does not count.
+# Before we can train the model, we need a loss. At each position the model gives every word of the vocabulary a score, called its **logit**, and a softmax turns the logits into probabilities $p$. Training should make the probability of the right word large, so our loss is $-\ln p$ of the right word, averaged over all words of the batch. EOS counts as a word, but padding does not count.
 #
-# Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, they are about equally probable. What will the loss be, in nats per word?
+# Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, all are about equally probable. What will the loss be, in nats per word?
 
 # %% tags=["nbval-check-output"]
 predict("05.untrained", ...)
@@ -227,7 +227,7 @@ print(f"{by_loops.item():.1f}")
 reveal("05.untrained", round(by_loops.item(), 1))
 
 # %% [markdown]
-# PyTorch's `cross_entropy` computes the same loss, without loops. It wants one row of logits for each word, so we flatten the axes B and T into one.
+# PyTorch's `cross_entropy` computes the same loss without loops. It expects one row of logits for each word, so we flatten the axes B and T into one.
 
 
 # %% tags=["nbval-check-output"]
@@ -242,7 +242,7 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A step of training draws a batch, computes the loss and its gradient, and changes the weights. Two things are new since lesson 01. In a recurrent network the gradient can become very large, because it is multiplied by a matrix at every step. So `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate fall to a twentieth of its first value.
+# A training step draws a batch, computes the loss and its gradient, and changes the weights. In a recurrent network, the gradient can become very large because it is multiplied by a matrix at every step, so `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate decay to a twentieth of its initial value.
 
 
 # %%
@@ -263,7 +263,7 @@ def train_model(model, batch_loss, seed, steps, rate):
 
 
 # %% [markdown]
-# `train_model` knows nothing of translation: `batch_loss` draws a batch and returns the loss, so later lessons can use the same loop for other models. Here, a batch is 64 random pairs. How far does the loss fall from 4.5 in 600 steps?
+# `train_model` knows nothing about translation: `batch_loss` draws a batch and returns the loss, so later lessons can use the same loop for other models. Here, a batch is 64 random pairs. How far does the loss fall from 4.5 in 600 steps?
 
 
 # %%
@@ -288,7 +288,7 @@ print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 #
 # ## The model translates
 #
-# Now we let the model translate. Nobody gives it the right words any more. The decoder reads the word that it has written itself, and always takes the most probable one. Does it translate "boy called girls" correctly?
+# Now nobody gives the model the right words any more: the decoder reads the word that it has written itself and always chooses the most probable one. Does it translate "boy called girls" correctly?
 
 
 # %%
@@ -315,9 +315,9 @@ for sentence in ("boy called girls", "the dog called girls"):
 # %% [markdown]
 # The model translates both sentences correctly.
 #
-# ## How long may a sentence be?
+# ## How long can a sentence be?
 #
-# Now we let a sentence grow from one word to the twelve of our first example. No sentence in training is longer. In the picture, each row shows one translation, with wrong words in a red frame. The number on the left counts the words of the source. The translation may have more, since "old" becomes two words. The grey row is the right translation of the last sentence. At which length does the first wrong word appear?
+# Now we let a sentence grow from one word to the twelve of our first example, which is the greatest length in training. In the plot, each row shows one translation, with wrong words in a red frame. The number on the left counts the words of the source; the translation may have more, since "old" becomes two words. The grey row is the right translation of the last sentence. Look for the length at which the first wrong word appears.
 
 # %%
 growing = [
@@ -337,11 +337,11 @@ growing = [
 figures.draw_translations(growing, truth(growing), translate(model, growing))
 
 # %% [markdown]
-# In our run, the first wrong words appear at nine words. In yours, this may be a little earlier or later.
+# In our run, the first wrong words appear at nine words. In yours, this may be slightly earlier or later.
 #
 # **Your turn**: put sentences of your own into `growing`, made of the same words. What is the shortest sentence that your model gets wrong?
 #
-# These are only a few sentences, so now we count. For twelve lengths, we translate 200 sentences each. The last two lengths, 14 and 16 words, go beyond the training. A word is right if it is at the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong, and so does every word too many. What share of the words will be right in sentences of 12 words?
+# To count, we translate 200 sentences for each of twelve lengths. The last two lengths, 14 and 16 words, go beyond the lengths seen in training. A word is right if it is in the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong, and so does every surplus word. What share of the words will be right in sentences of 12 words?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -375,7 +375,7 @@ reveal("05.twelve", round(words_right[12], 2))
 #
 # ## How much comes from the vector?
 #
-# Here the decoder reads its own words, so a wrong word may lead to the next one. And which of the right words come from the vector? The decoder may also guess them, from the word before and from the grammar. So we give it the right words, as in training: with the vector of each sentence, and with that of another one. How much do the two differ?
+# Here the decoder reads its own words, so one wrong word may lead to the next. And how many of the right words come from the vector? The decoder may also guess them from the previous word and the grammar. We therefore give it the right words, as in training, once with the vector of each sentence and once with the vector of a different sentence. How much do the two differ?
 
 # %%
 test = small_world(200, seed=7, shortest=12, longest=12)
@@ -395,9 +395,9 @@ columns = ["all words", "first four", "next four", "the rest"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# With the vector of another sentence, about 0.18 of the words are right: so much can be guessed. With its own vector it is about 0.60, so this vector holds a good part of the sentence. This is more than the 0.37 above, because no wrong word leads to the next one here, and no word that is left out shifts the others.
+# With the vector of a different sentence, about 18% of the words are right: that many can be guessed. With its own vector, about 60% are right, so this vector holds a good part of the sentence. This is more than the 37% above, because here no wrong word leads to the next one, and no word that is left out shifts the others.
 #
-# But not all parts come through equally: of the first four words nearly nine in ten are right, and of the last ones fewer than half. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors as they are, and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, it should get more of them right.
+# But not all parts come through equally: the model gets nearly nine in ten of the first four words right, but fewer than half of the last ones. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors fixed and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, it should get more of them right.
 
 
 # %%
@@ -432,13 +432,13 @@ columns = ["first four words", "last four words"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# It does not: it writes the last four words first, and yet it gets fewer of them right than of the first four. So the last words are harder to find in the vector. In one run of 3,000 steps, such a decoder gets 0.85 of the first four right, and 0.38 of the last four.
+# The new decoder writes the last four words first, and yet it gets fewer of them right than of the first four. The last words are therefore harder to find in the vector. In one run of 3,000 steps, such a decoder gets 85% of the first four right and 38% of the last four.
 #
 # We have not tested why our network keeps the first words best. Its decoder writes them first, right from the vector.
 #
 # ## Which sentences are right as a whole?
 #
-# For how many sentences are *all* words right? The next picture shows this for your model, and for five models trained beforehand, each with its own seed. The band reaches from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Short sentences may have occurred there. So we also count the right ones among the *new* sentences of four words.
+# For how many sentences are *all* words right? The next plot shows this for your model and for five models trained beforehand with different seeds; the band runs from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Since short sentences may have occurred there, we also count the right ones among the *new* sentences of four words.
 
 # %%
 figures.draw_shares_by_length(words_right, sentences_right)
@@ -449,36 +449,47 @@ share, _ = exact_shares(translate(model, new), truth(new))  # of sentences
 print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 
 # %% [markdown]
-# Up to three words, nearly all sentences are right. Of the new ones with four words, more than four fifths are right. So the model has not only learned sentences by heart. At six words, somewhat fewer than half are right on average. At twelve words, the curve for whole sentences has come down to 0. In our run, your model lies close to the other five.
+# Up to three words, nearly all sentences are right. Of the new ones with four words, more than four fifths are right, so the model has not only learned sentences by heart. At six words, somewhat fewer than half are right on average, and at twelve, the curve for whole sentences has come down to 0. In our run, your model lies close to the other five.
 #
 # ## Is the vector too small?
 #
-# Why do long sentences fail? Perhaps there is too little room in the vector. We can count its **bits**. A bit answers one question with yes or no, and each answer can halve the number of words that are still possible. So naming one word out of 40 takes $\log_2 40 = 5.3$ bits, or five to six questions. Each number of our vector has 32 bits. How many bits do 12 words take, and how many does the vector have?
+# Why do long sentences fail? Perhaps there is too little room in the vector. We can count its **bits**. A bit answers one yes-or-no question, and each answer can halve the number of words that are still possible. Naming one word out of 40 therefore takes $\log_2 40 = 5.3$ bits, or five to six questions. Each entry of our vector has 32 bits. Estimate how many bits 12 words take and how many the vector has.
 
 # %% tags=["nbval-check-output"]
 print(f"12 words out of 40: {12 * log2(40):.1f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take at most 63.9 bits, and the vector has 64 numbers. So one bit of each number would be enough, and each has 32.
+# Twelve words take at most 63.9 bits, and the vector has 64 entries, so one bit of each would be enough, and each has 32.
 #
-# But the network has to *learn* how to put a sentence into the vector, and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models of each of seven kinds. The first kind is ours. The others differ from it in the width of the vector, in the number of steps, or in the cell. Which of them get more than half of the sentences of eight words right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+# But the network has to *learn* how to put a sentence into the vector and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models of each of seven kinds. The first kind is ours; the others differ from it in the dimension of the vector, in the number of steps or in the cell. Which of them get more than half of the eight-word sentences right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
 # %%
 figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# More than half of the sentences of eight words are right if the training is four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. So at eight words, room was not what stopped us: the network had not learned to use it. Even 32 numbers have 1,024 bits, and three words need only 16, but in 600 steps fewer than half of these sentences come through on average. A wider vector also makes the network larger, and the table does not say which of the two helps.
+# The models get more than half of the eight-word sentences right if we train them four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. At eight words, then, room was not the limit: the network had not learned to use it. Even 32 entries have 1,024 bits, and three words need only 16, but in 600 steps fewer than half of these sentences come through on average. A larger vector also makes the network larger, and the table does not say which of the two helps.
 #
-# Plain cells fail here even at three words: 3,000 steps, one run at each of three rates, get at most 0.14 of these sentences right. At twelve words, even the best of all kinds fails for most sentences.
+# Plain cells fail here even at three words: with 3,000 steps and one run at each of three learning rates, they get at most 14% of these sentences right. At twelve words, even the best of all kinds fails for most sentences.
 #
-# ## So: can one vector hold a sentence?
+# ## Can one vector hold a sentence?
 #
-# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those of six words, and none of twelve. Of a sentence of twelve words, mostly the first words come through: the last ones are harder to find in the vector. At eight words, room was not what was missing: after longer training, the same 64 numbers hold most sentences. The network has to learn to use them. Whether they can hold twelve words, we do not know: longer training and a wider vector both help, but most sentences still fail. More training sentences may help, too.
+# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those with six words and none with twelve. Of a twelve-word sentence, mostly the first words come through, while the last ones are harder to find in the vector. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words. Longer training and a larger vector both help, but most sentences still fail. More training sentences may also help.
 #
-# Cho et al. 2014 ("On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. 2014 translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards brought no certain gain, as an exercise shows.
+# Cho et al. (2014, "On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards gave no certain gain, as an exercise shows.
 #
-# What is wasteful about our model? The encoder has a state after *every* word, and we throw away all of them but the last.
+# Our model is wasteful: the encoder has a state after *every* word, and we throw away all but the last.
+#
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- | --- |
+# | state $s_t$ | hidden state $h_t$ | `nn.GRU` returns `output`, `h_n` | `last_hidden_state` |
+# | sentence vector $c$ | context vector, thought vector | `h_n`: layers B H, even with `batch_first` | none |
+# | `given`, `wanted` | $y_{t-1}$, $y_t$ | none | `decoder_input_ids`, `labels` |
+# | padding in the loss | | `cross_entropy(…, ignore_index=PAD)`, by default -100 | `labels` of -100 |
+#
+# Sutskever et al. (2014) use LSTMs, cells with more gates, instead of GRUs.
 #
 # ## Questions
 #
@@ -503,15 +514,9 @@ check("05.q5", ...)
 # ## Recap
 #
 # - A recurrent network carries a state from word to word. The gates of a GRU decide what it keeps.
-# - The encoder's last state is all that the decoder knows of the source. In training, the decoder reads the right words, moved by one position. Without this shift it could copy them.
-# - With the vector of another sentence, the decoder can only guess. With its own, it gets the first words of a long sentence right more often than the last.
-# - The size of the vector is not the only limit. Using its numbers has to be learned, so longer training makes longer sentences come through.
-#
-# <details><summary>Other names in other texts</summary>
-#
-# Papers also call the sentence vector the *context vector* or the *thought vector*. Sutskever et al. 2014 use LSTMs in place of GRUs, a cell with more gates.
-#
-# </details>
+# - The encoder's last state is all that the decoder knows of the source. In training, the decoder reads the right words, shifted by one position. Without this shift, it could copy them.
+# - With the vector of a different sentence, the decoder can only guess. With its own, it gets the first words of a long sentence right more often than the last.
+# - The size of the vector is not the only limit. The network has to learn to use its entries, so longer training makes longer sentences come through.
 #
 # **Exercises**: [open them](../exercises/05_seq2seq_exercises.ipynb)
 #

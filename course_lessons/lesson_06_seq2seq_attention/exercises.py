@@ -1,9 +1,9 @@
 # %% [markdown]
-# You begin with a translation in which words are missing, and the weights show you which source words to put there. Then you write a decoder that looks back. First comes one look as Bahdanau does it, then one as Luong does it, and then the whole way through a sentence in training. After that, you measure how well the weights agree with links that people have drawn. Last, you write a test that finds decoders which do not look at the source, or look where they should not.
+# You begin with a translation in which words are missing: the weights show you which source words to put there. Then you write a decoder that looks back: first one attention step as in Bahdanau et al., then one as in Luong et al., and then a whole sentence in training. After that, you measure how well the weights agree with links that people have annotated. Finally, you write a test that catches decoders which do not look at the source, or look where they should not.
 #
-# The letters mean: B sentences, S source words, T target words, D the width of a word, H the width of the decoder's state, E the width of an **annotation**, and A the width of the hidden layer in a score.
+# The letters mean: B sentences, S source words, T target words; D is the dimension of a word, H of the decoder state, E of an **annotation** and A of the hidden layer in a score.
 #
-# A mask is True at words and False at padding. **It may have gaps**: the words need not come first. What stands at a False position must have no effect. A sentence without any True gets zeros as weights and as context, as in the lesson. NaN or anything else in such a sentence earns a remark, and costs no point.
+# A mask is True at words and False at padding. **It may have gaps**: the words need not come first. Whatever is at a False position must have no effect. A sentence with no True in its mask gets zeros for the weights and the context, as in the lesson. NaN or anything else in such a sentence gets a remark but costs no point.
 
 # %%
 import torch
@@ -15,19 +15,19 @@ from course_utils.models.minimal import gru_step as reference_gru
 # %% [markdown]
 # ## 06.copy_unknown
 #
-# A translator whose vocabulary holds whole words does not know every word. In place of most names it writes `<unk>`, for *unknown*. But a name need not be translated: we can copy it from the source. We copy the source word that the decoder looks at most when it writes `<unk>` (Jean et al. 2015).
+# A translation model whose vocabulary consists of whole words does not know every word. It replaces most names with `<unk>`, for *unknown*. But a name need not be translated, because we can copy it from the source. We copy the source word with the largest weight when the decoder writes `<unk>` (Jean et al., 2015).
 #
-# The translation has T words, the source has S, and `weights` has a row for each word of the translation. Row $t$ says how much the decoder looks at each source word before it writes word $t$. If several source words have the largest weight, take the first of them.
+# The translation has T words, the source has S, and `weights` has a row for each word of the translation. Row $t$ says how much weight the decoder gives each source word before it writes word $t$. If several source words share the largest weight, copy the first of them.
 #
-# For example, "friends called Ada" becomes "vuvi `<unk>` kovor". The row of `<unk>` is (0.1, 0.3, 0.6). The third weight is the largest, and the third source word is "Ada". So the translation is "vuvi Ada kovor".
+# For example, "friends called Ada" becomes "vuvi `<unk>` kovor". The row of `<unk>` is (0.1, 0.3, 0.6). The third weight is the largest and the third source word is "Ada", so the translation becomes "vuvi Ada kovor".
 
 
 # %%
 def copy_unknown(words, weights, source):
-    """Return the translation with a source word in place of each unknown word.
+    """Return the translation with each unknown word replaced by a source word.
 
     Args:
-        words: the translation, a list of T words, which stays as it is; unknown ones are "<unk>".
+        words: the translation, a list of T words, which must not be changed; unknown words are "<unk>".
         weights: T×S.
         source: a list of S words.
 
@@ -51,16 +51,16 @@ check("06.copy_unknown", copy_unknown)
 # %% [markdown]
 # ## 06.bahdanau_step
 #
-# Before each word, the decoder looks at all annotations $h_1, \dots, h_S$ of the source (Bahdanau et al., 2014). A small network scores each annotation against the state $s$. A softmax over the words turns the scores into weights. The **context** $c$ is the weighted sum.
+# Before each word, the decoder looks at all annotations $h_1, \dots, h_S$ of the source (Bahdanau et al., 2014). A small network scores each annotation against the state $s$, and a softmax over the words turns the scores into weights. The **context** $c$ is the weighted sum.
 #
 # $$z_j = v^\top \tanh(W s + U h_j) \qquad a = \operatorname{softmax}(z) \text{ over the True positions} \qquad c = \sum_j a_j h_j$$
 #
-# The formula is for one sentence and takes vectors as columns. `state` and `annotations` hold vectors as rows. What stands at a False position affects neither the result nor any gradient. NaN at such a position does not fail the check.
+# The formula is for one sentence, with vectors as columns, whereas `state` and `annotations` hold vectors as rows. Whatever is at a False position affects neither the result nor any gradient. Going wrong only when such a position holds NaN does not fail the check.
 
 
 # %%
 def bahdanau_step(state, annotations, mask, weight_s, weight_h, v):
-    """Return what the decoder takes from the source, and how much from each position.
+    """Return what the decoder reads from the source, and the weight of each position.
 
     Args:
         state: B×H, the decoder's state so far.
@@ -96,21 +96,21 @@ check("06.bahdanau_step", bahdanau_step)
 # %% [markdown]
 # ## 06.luong_step
 #
-# In Luong et al. (2015), the decoder takes its step first and looks back afterwards, with the new state $s$. Their score "general" has one matrix between state and annotation. The context and the state, side by side as $[c; s]$, go through one more layer. The decoder chooses a word from the **features** that come out.
+# In Luong et al. (2015), the decoder takes its step first and looks back afterwards, with the new state $s$. Their score "general" has one matrix between the state and an annotation. The context and the state, joined as $[c; s]$, go through one more layer, which returns the **features** from which the decoder chooses a word.
 #
 # $$z_j = s^\top W h_j \qquad a = \operatorname{softmax}(z) \text{ over the True positions} \qquad c = \sum_j a_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
 
 
 # %%
 def luong_step(state, annotations, mask, weight, weight_c):
-    """Return what the decoder makes of its state and of a look at the source, and how much it takes from each position.
+    """Return the features that the decoder computes from its state and the source, and the weight of each position.
 
     Args:
         state: B×H, the decoder's state.
         annotations: B×S×E, what the encoder says about each source word.
         mask: B×S, True at words, False at padding.
         weight: H×E, W in the equation.
-        weight_c: D×(E+H), W_c in the equation; its first E columns meet the context.
+        weight_c: D×(E+H), W_c in the equation; its first E columns multiply the context.
 
     Returns:
         features: B×D.
@@ -137,26 +137,26 @@ check("06.luong_step", luong_step)
 # %% [markdown]
 # ## 06.teacher_forced
 #
-# Now the decoder goes the whole way through a sentence, as in training, where it is given the right words (**teacher forcing**). At each step it first looks at the source, with the state $s_{t-1}$ of the step before. Then the GRU of lesson 05 reads the word and the context, side by side, and gives the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
+# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU of lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
 #
 # $$c_t, a_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1, \dots, T$$
 #
-# Both steps are at hand, because the first cell has imported them. `reference_look(state, annotations, mask, weight_s, weight_h, v)` is `06.bahdanau_step`. `reference_gru(x, state, weight_ih, weight_hh, bias_ih, bias_hh)` is `05.gru_step`.
+# The first cell has imported both steps. `reference_look(state, annotations, mask, weight_s, weight_h, v)` is `06.bahdanau_step`. `reference_gru(x, state, weight_ih, weight_hh, bias_ih, bias_hh)` is `05.gru_step`.
 
 
 # %%
 def teacher_forced(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_hh, bias_ih, bias_hh):
-    """Return the decoder's states after each word, and where it has looked before each.
+    """Return the decoder's states after each word and its weights before each word.
 
     Args:
         words: B×T×D, what the decoder reads.
         state: B×H, the state before the first word.
         annotations: B×S×E, what the encoder says about each source word.
         mask: B×S, True at words of the source, False at padding.
-        weight_s: A×H, for the look, like the next two.
+        weight_s: A×H, for attention, like the next two.
         weight_h: A×E.
         v: A.
-        weight_ih: 3H×(D+E), for the GRU, like the next three; its first D columns meet the word.
+        weight_ih: 3H×(D+E), for the GRU, like the next three; its first D columns multiply the word.
         weight_hh: 3H×H.
         bias_ih: 3H.
         bias_hh: 3H.
@@ -192,16 +192,16 @@ check("06.teacher_forced", teacher_forced)
 # %% [markdown]
 # ## 06.alignment_error_rate
 #
-# Do the weights show which source word became which target word? People have aligned sentences by hand. Some pairs (source word, target word) are **sure**, others only **possible**. Link each target word with the source word that it attends to most, the first of several with the same weight. These links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $K$ and the possible pairs $P$:
+# Do the weights show which source word became which target word? People have aligned sentences by hand. Some pairs (source word, target word) are **sure**, others only **possible**. Link each target word with the source word that has its largest weight, and with the first of them if several share it. These links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $K$ and the possible pairs $P$:
 #
 # $$\text{AER} = 1 - \frac{|A \cap K| + |A \cap P|}{|A| + |K|}$$
 #
-# A sure link counts twice in the numerator, a link that is only possible counts once. Every sure pair is possible, too, **whether it is listed there or not**. A pair that is listed twice counts once. There may be no sure pair at all.
+# A sure link counts twice in the numerator, and a link that is only possible counts once. Every sure pair is also possible, **whether it is listed there or not**. A pair listed twice counts once. There may be no sure pairs at all.
 
 
 # %%
 def alignment_error_rate(weights, sure, possible):
-    """Return how far the links that attention makes are from those that people made.
+    """Return the error rate of the links that attention makes, compared with the links that people made.
 
     Args:
         weights: T×S, a row for each target word.
@@ -230,14 +230,14 @@ check("06.alignment_error_rate", alignment_error_rate)
 # %% [markdown]
 # ## Does it look at all?
 #
-# A decoder that looks at the wrong words, or does not look at all, can still be trained. Its loss goes down, and its translations are only worse than they could be. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations.
+# A decoder that looks at the wrong words, or does not look at all, can still be trained. Its loss goes down; its translations are merely worse than they could be. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations.
 
 # %% [markdown]
 # ## 06.catch_blind_decoder
 #
-# The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. Change an argument by random numbers of about 1: features move by more than $10^{-4}$ or stay within $10^{-5}$. Return `True` for a decoder that keeps these promises, else `False`:
+# The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. If you change an argument by random numbers of about 1, features either move by more than $10^{-4}$ or stay within $10^{-5}$. Return `True` for a decoder that keeps these promises and `False` otherwise:
 #
-# - If a real annotation changes, features of its sentence move, and those of other sentences stay.
+# - If a real annotation changes, features of its sentence move, and the features of other sentences stay.
 # - If two real annotations change by $+\delta$ and $-\delta$, features move: each has its own weight.
 # - Padding has no effect.
 # - Features stay if annotations and mask are reordered in the same way.
@@ -247,14 +247,14 @@ check("06.alignment_error_rate", alignment_error_rate)
 
 # %%
 def catch_blind_decoder(decoder):
-    """Tell whether a decoder looks at the source as it should, and at nothing else.
+    """Tell whether a decoder looks at the source as it should and at nothing else.
 
     Args:
         decoder: a function (words B×T×3, state B×4, annotations B×S×5, mask B×S) → features B×T×F, which may be wrong and
-            may raise.
+            may raise an error.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if it is correct, False if it is wrong.
 
     Example:
         >>> catch_blind_decoder(lambda words, state, annotations, mask: words)  # it ignores the source
@@ -299,4 +299,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows a solution after a try.
 #
-# Next comes lesson 07: how to find a good translation, once a model can tell good ones from bad.
+# Next, lesson 07: how to find a good translation once a model can tell good ones from bad.

@@ -21,15 +21,15 @@ from course_utils.translation.translate import align
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. Short sentences came out right, but in sentences of 12 words most of the words were wrong.
+# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. The model translated short sentences correctly, but in sentences of 12 words it got most of the words wrong.
 #
-# In this lesson, the decoder may look back at all states of the encoder, before each word that it writes. We build this model, and train it in the small world of lesson 05. Then we want to know three things: does it look at the right words, how long may a sentence be now, and where does the help end?
+# In this lesson, the decoder may look back at all encoder states before each word that it writes. We build this model and train it on the toy language of lesson 05. Then we ask three things: does it look at the right words, how long can a sentence be now, and where does looking back stop helping?
 #
 # ## All states instead of the last one
 #
-# Bahdanau et al. 2014 call the states of the encoder **annotations** $h_1, \dots, h_S$, because each says something about one word of the source and the words around it. A GRU that reads from left to right does not yet know what comes after a word. So a second GRU reads from right to left. An annotation is the states of both GRUs at one word, side by side.
+# Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each says something about one word of the source and the words around it. A GRU that reads from left to right does not yet know what comes after a word, so a second GRU reads from right to left. An annotation consists of the states of the two GRUs at one word, placed side by side.
 #
-# The drawing shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word, and will write "sliro", which means "small". Which parts of attention can you find: the query, the keys, the values?
+# The diagram shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word and will write "sliro", which means "small". Find the query, the keys and the values in the diagram.
 
 # %%
 words = ["our", "small", "boy"]
@@ -37,17 +37,17 @@ new = ["attention", "query", "context"]
 diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 
 # %% [markdown]
-# The query is the decoder's state $s_1$. "glodil" was written from this state, so it can tell how far the translation has come. It has not read "glodil" itself: the cell does that in this step. The annotations are both keys and values. The result is the context, which is computed anew at each step. The cell reads it together with the word "glodil", and the **readout** reads it, too. This is the last layer, which makes the output.
+# The query is the decoder state $s_1$. "glodil" was written from this state, so the state can tell how much of the translation is done. It has not read "glodil" itself, because the cell does that in this step. The annotations serve as both keys and values, and the result, computed afresh at each step, is the context. It goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
 #
-# ## One look back by hand
+# ## One step of attention by hand
 #
-# How does the decoder score an annotation? Bahdanau et al. use the perceptron of lesson 04. The softmax and the weighted sum are those of lesson 03:
+# How does the decoder score an annotation? Bahdanau et al. use the perceptron of lesson 04. The softmax and the weighted sum are as in lesson 03:
 #
 # $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
 #
-# As before, $z$ is a score, $a$ a weight and $c$ a context. The step of the decoder is $t$, and $j$ counts the words of the source. Two letters need care: $s$ is a state, as in lesson 05, and $v$ is a learned vector of the perceptron, not a value.
+# As before, $z$ is a score, $a$ a weight and $c$ a context. The index $t$ counts the decoder's steps, and $j$ the words of the source. Two letters need care: $s$ is a state, as in lesson 05, and $v$ is a learned vector of the perceptron, not a value.
 #
-# For our example, every vector has only one number. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Calculate the scores on paper: tanh 1 is 0.762. Which word gets the most weight?
+# In our example, every vector has only one entry. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Work out the scores on paper (tanh 1 is 0.762) and guess which word gets the most weight.
 
 # %% tags=["nbval-check-output"]
 s = torch.tensor(-1.0)
@@ -66,19 +66,19 @@ table({"score": z, "weight": a}, words)
 # %% [markdown]
 # The word "small" gets the most weight. Its score is $2 \tanh(-1 + 2) = 1.523$. The exponentials of the three scores are 0.218, 4.586 and 1, so its weight is 4.586 / 5.804 = 0.790. The context is $0.038 \cdot 0 + 0.790 \cdot 2 + 0.172 \cdot 1 = 1.75$.
 #
-# **Your turn**: change the state to -3 and run the cell again. Does the decoder still look at "small" so much?
+# **Your turn**: change the state to -3 and run the cell again. Does the decoder still look at "small" as much?
 #
 # <details><summary>Answer</summary>
 #
-# No. The weights are now 0.273, 0.436 and 0.291. "small" is still first, but with much less of a lead. With another state, the decoder looks at the same sentence in another way.
+# No. The weights are now 0.273, 0.436 and 0.291. "small" still comes first, but with a much smaller lead. With a different state, the decoder looks at the same sentence differently.
 #
 # </details>
 #
 # ## The same as a module
 #
-# For training we need this calculation for many sentences at once, and for vectors of width H. In the comments, B is the number of sentences and S the number of source words. The matrices $W$ and $U$ and the vector $v$ are learned. Each of them is an `nn.Linear` without a bias.
+# For training, we need this calculation for many sentences at once and for vectors of dimension H. In the comments, B is the number of sentences and S the number of source words. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias.
 #
-# The mask is True at words and False at padding. As in lesson 03, a row of the mask without any True gives zeros.
+# The mask is True at words and False at padding. As in lesson 03, a row of the mask with no True in it gives zeros.
 
 
 # %%
@@ -102,7 +102,7 @@ class Attention(nn.Module):
 
 
 # %% [markdown]
-# We give this module the numbers of our example, for two sentences. They differ only in the mask: the second sentence has no "boy". What is the weight of "small" in it?
+# We give this module the numbers of our example, for two sentences that differ only in the mask: the second has no "boy". Work out the weight of "small" in the second sentence.
 
 # %% tags=["nbval-check-output"]
 attention = Attention(H=1)
@@ -121,7 +121,7 @@ print("weights:", a.detach())
 print("contexts:", c.detach()[:, 0])
 
 # %% [markdown]
-# The weight of "small" is 0.790 in the first sentence, as before. In the second one it is 0.955, because only two words share the weight.
+# The weight of "small" is 0.790 in the first sentence, as before, and 0.955 in the second, because only two words share the weight there.
 #
 # ## The whole model
 #
@@ -148,7 +148,7 @@ def read_both_ways(gru, vectors, mask):  # …, B S D, B S
 
 
 # %% [markdown]
-# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` makes a single step of a GRU, and in `decode` you see the loop. As in lesson 05, T is the number of target words, D the width of a word, and V the size of the vocabulary. Where does the context go in?
+# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` takes a single GRU step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word and V the size of the vocabulary. Where does the context go in?
 
 
 # %%
@@ -183,11 +183,11 @@ class LookingBack(nn.Module):
 
 
 # %% [markdown]
-# The context goes in twice, as in the drawing: into the cell, and into the readout. Besides the logits, `decode` returns the last state and the weights of all steps. The decoder's first state is made of the last states of the encoder.
+# As in the diagram, the context goes into the cell and into the readout. In addition to the logits, `decode` returns the last state and the weights of all steps. The decoder's first state consists of the last states of the encoder.
 #
 # ## Does it translate?
 #
-# Our small world has a new difficulty: in the translation, each verb goes to the end of its clause. So the words have to change places. We train with the loop of lesson 05, for 600 steps. How does the loss fall?
+# Our toy language has a new difficulty: in the translation, each verb goes to the end of its clause, so the words have to change places. We train with the loop of lesson 05 for 600 steps. How far does the loss fall?
 
 # %%
 pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
@@ -199,9 +199,9 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss falls from 4.45, which is $\ln 86$, the loss of a guess among 86 words. It ends at about 0.01. So the model predicts nearly every next word of the sentences that it learns from, if it is given the right words before it.
+# The loss falls from 4.45, which is $\ln 86$, the loss of a guess among 86 words, to about 0.01. The model therefore predicts nearly every word of its training sentences, as long as it is given the right words before it.
 #
-# Now it has to write by itself, as in lesson 05: at each step the most probable word, which it reads at the next step.
+# Now it has to write by itself. As in lesson 05, it writes the most probable word at each step and reads it at the next.
 
 
 # %%
@@ -221,7 +221,7 @@ def translate(sentences, longest=40):
 
 
 # %% [markdown]
-# We try it on a sentence of 12 words, as long as the longest ones in training. `World` knows the right translation. It also knows the links: which source word each target word comes from. Has the model read this sentence in training, and is its translation right?
+# We try a sentence of 12 words, as long as the longest in training. `World` knows the right translation and the links: which source word each target word comes from. Has the model read this sentence in training, and is its translation right?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -232,11 +232,11 @@ print("right: ", *right)
 print("model: ", *translate([sentence]))
 
 # %% [markdown]
-# The model has not read this sentence, and every word is right. The first clause of the source is "big boy near my house called old girls". Its verb "called" stands at the end of the clause in the translation, as "kovor".
+# The model has not read this sentence, and it gets every word right. The first clause of the source is "big boy near my house called old girls". In the translation, its verb "called" is at the end of the clause, as "kovor".
 #
 # ## Does it look where it should?
 #
-# The translation is right. Does the decoder also look at the right words? The function `look` gives it translations, word by word as in training, and returns the weights of each. In the picture, a row is one step of the decoder. The known links are framed. Some source words, such as "old", become two words, so they have two frames. Does the largest weight of each row lie in a frame?
+# As in training, the function `look` feeds the model translations word by word. It returns the weights of each. In the plot, a row is one step of the decoder; frames mark the known links. Some source words, such as "old", become two words, so they have two frames. Does the largest weight of each row lie in a frame?
 
 
 # %%
@@ -267,11 +267,11 @@ plots.weights(
 # %% [markdown]
 # In this sentence, the largest weight of every row lies in a frame. Most frames follow a diagonal, because most words keep their order. For the first verb, the decoder passes over "called", looks at "old" and "girls", and then goes back to "called".
 #
-# One sentence may be luck, so we want a number for many sentences. Let $A$ have one link for every target word: the one to the source word with the most weight. Let $K$ have the known links. The **alignment error rate**, AER (Och & Ney 2003), is the share of the links in $A$ and $K$ that the other set does not have:
+# One sentence may be luck, so we want a number for many sentences. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all links in $A$ and $K$ that the other set does not have:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
-# Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our small world, the AER is the share of words whose largest weight is at a wrong place. Suppose that this is so for the last of four words. What is the AER?
+# Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our toy language, the AER is the share of words whose largest weight is in the wrong place. Suppose the last of four words is such a case. What is the AER?
 
 
 # %% tags=["nbval-check-output"]
@@ -298,7 +298,7 @@ print("AER:", alignment_error_rate([example], [known]))
 # %% [markdown]
 # The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one of four links is wrong.
 #
-# Now we measure your model on 200 new sentences of each length. Beside it stand three models of the same class, which the course has trained in advance from other seeds. Does the AER grow with the length?
+# We measure your model on 200 new sentences of each length. The table also shows three models of the same class, trained in advance with different seeds. Does the AER grow with the length?
 
 
 # %%
@@ -320,13 +320,13 @@ columns = [f"{length} words" for length in few]
 table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# The AER grows with the length, but it stays small: at 12 words, the three models miss 5 of 100 links on average. So the decoder mostly looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word. At twice the learning rate, the AER at 12 words is 0.05 as well ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+# The AER grows with the length, but it stays small: at 12 words, the three models miss 5 of 100 links on average. The decoder therefore mostly looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word. At twice the learning rate, the AER at 12 words is also 0.05 ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
 #
-# ## How long may a sentence be now?
+# ## How long can a sentence be now?
 #
-# As in lesson 05, we count the share of words that stand at their right position. The figure shows your model, the three models that look back, and three models with **one vector**. These have the same layers, but only one annotation, the last states of the encoder. So each context is this one vector (Cho et al. 2014). They learn with the rate 0.01, as in lesson 05: at 0.005, fewer of their words are right. For looking back, the rate hardly changes this share ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+# As in lesson 05, we measure the share of words in the right position. The plot shows your model, the three models that look back, and three models with **one vector**. These have the same layers but only one annotation, the last states of the encoder, so each context is this one vector (Cho et al., 2014). They use a learning rate of 0.01, as in lesson 05, because they get fewer words right at 0.005. For looking back, the learning rate makes little difference to this share ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
 #
-# The dotted line marks 12 words, the longest sentences in training. What share of the words is right there, if the decoder looks back?
+# The dotted line marks 12 words, the greatest length in training. What share of the words is right at that length when the decoder looks back?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -360,11 +360,11 @@ at_12 = looking_back[:, lengths.index(12)]  # seeds
 reveal("06.twelve", at_12.mean().item())
 
 # %% [markdown]
-# At 12 words, nearly every word is right if the decoder looks back. With one vector, fewer than half of the words are right. Bahdanau et al. 2014 found the same for English and French: there, too, long sentences came out much better.
+# At 12 words, nearly every word is right when the decoder looks back, but fewer than half of the words are right with one vector. Bahdanau et al. (2014) found the same for English and French, where long sentences were also translated much better.
 #
-# ## Where does the help end?
+# ## Where does looking back stop helping?
 #
-# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than one vector. What goes wrong there? We let the model translate a sentence of 20 words, and look at its weights while it reads its own translation. A frame shows the source word of each word that is also in the right translation.
+# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than one vector. What goes wrong there? We let the model translate a sentence of 20 words and plot its weights while it reads its own translation. For each word that is also in the right translation, a frame marks its source word.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -383,9 +383,9 @@ plots.weights(
 )
 
 # %% [markdown]
-# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the picture, it looks at wrong words: "kovor" means "called", but its largest weight is at "while", seven words further on.
+# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but its largest weight is on "while", seven words further on.
 #
-# From the first gap on, every word stands at a wrong position. So only 5 of the 24 words count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` takes the longest list of words that both translations have in the same order. It divides the length of this list by that of the right translation, here 19 by 24. To see what chance does, we also give it the right translations of other sentences. Is looking back better than one vector now, at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations have in the same order. It divides the length of this list by the length of the right translation, here 19 by 24. To see how much is due to chance, we also score the right translations of other sentences. By this count, does looking back beat one vector at 20 words?
 
 
 # %%
@@ -409,9 +409,9 @@ print(f"The translation above: {one:.2f}")
 table(rows, columns, corner="right words in order", digits=2)
 
 # %% [markdown]
-# It is better at every length, with each of the three seeds. But at 20 words, more than a quarter of the words are missing or wrong, and the lead over one vector is smaller than at 12.
+# Looking back gets more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing or wrong, and the lead over one vector is smaller than at 12.
 #
-# Does the decoder lose its place only because it reads its own wrong words? We give it the right words, and measure where it looks. Does the AER stay small? And how often is the next word right, after a right look and after a wrong one?
+# Does the decoder lose its place only because it reads its own wrong words? We give it the right words and measure where it looks. Does the AER stay small? And how often is the next word right after the decoder looked in the right place, and after it looked in the wrong one?
 
 
 # %%
@@ -446,9 +446,9 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# Its own wrong words are not the only reason: at 20 words, more than two of three links are wrong, even after the right words. There, in your model, after a right look, nearly every next word is right, and after a wrong one only about one in four. When the decoder writes by itself, it can leave words out and go on where it looks, as in our example. Perhaps this is why about seven in ten words still come in the right order.
+# Its wrong words are not the only reason: at 20 words, more than two in three links are wrong, even after the right words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When it writes by itself, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
 #
-# Why does it lose its place? Perhaps because such lengths are new to it. Three more models met sentences of up to 20 words in training, in as many pairs and steps. Is their AER at 20 words smaller?
+# Why does it lose its place? Perhaps because such lengths are new to it. We trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words smaller?
 
 # %%
 rows = {
@@ -458,13 +458,13 @@ rows = {
 table(rows, columns, corner="AER of three models", digits=2)
 
 # %% [markdown]
-# Yes: at 20 words it is 0.06 in place of 0.71. So the decoder loses its place because such lengths are new to it. Looking back removes one limit, the single vector, but not every limit.
+# At 20 words, their AER is much smaller, 0.06 instead of 0.71. The decoder therefore loses its place because such lengths are new to it. Looking back removes one limit, the single vector, but not every limit.
 #
-# ## Must the decoder look before its step?
+# ## Does the decoder have to look before its step?
 #
-# Luong et al. 2015 look back at another moment. Their query is $s_2$ in the drawing, which has read the word that was written last:
+# Luong et al. (2015) look back at a different moment. Their query is $s_2$ in the diagram, which has read the previous word:
 #
-# | | query | who reads the context |
+# | | query | what reads the context |
 # | --- | --- | --- |
 # | Bahdanau | $s_{t-1}$, the state before the step | the cell and the output |
 # | Luong | $s_t$, the state after the step | the output |
@@ -476,7 +476,7 @@ table(rows, columns, corner="AER of three models", digits=2)
 # c, a = self.attention(s, h, mask)  # B H, B S: then the look back
 # ```
 #
-# The course has trained three such decoders, with the settings and the seeds of the three models above. Which moment is better?
+# We have trained three such decoders, with the same settings and seeds as the three models above. Which moment is better?
 
 # %%
 rows = {
@@ -488,13 +488,15 @@ rows = {
 table(rows, columns, corner="right words", digits=2)
 
 # %% [markdown]
-# Neither is better by both counts. At 12 words, nearly every word is right with both, so the decoder need not look before its step. At 20 words, with each seed, Bahdanau's decoder has more words in the right order, and Luong's more at their right position. These decoders differ in two things, when they look and who reads the context, so the table does not say which of the two matters. Luong et al. also add **input feeding**: the cell also reads the vector from which the last word was written. This vector holds what the last context said, so the cell can know where the decoder has looked. You will write their score and their output layer in the exercises.
+# Neither moment is better on both counts. At 12 words, nearly every word is right with both, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, and Luong's more in the right position. These decoders differ in two respects, when they look and what reads the context, so the table does not say which of the two matters.
+#
+# Luong et al. also add **input feeding**: the cell also reads the vector from which the last word was written. This vector holds what the last context said, so the cell can know where the decoder has looked. You will write their score and their output layer in the exercises.
 #
 # ## Real sentences
 #
-# Does looking back help with real sentences, too? The course has a larger model, with Bahdanau's attention, that has learned French from 29,000 English captions of photos. On new captions, [it reaches a BLEU of 52](../docs/measurements.md), and the same GRUs without attention, trained once, 30. BLEU says how close a translation is to a person's.
+# Does looking back also help with real sentences? The course comes with a larger model, with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On new captions, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU says how close a translation is to a person's.
 #
-# Does it also look at the right words, and is the word then right? We look at the word "old", which is "vieux" in French. Before a masculine noun in the singular that begins with a vowel or a silent h, it becomes "vieil": an old man is *un vieil homme*. Which English words does the model look at when it writes "vieil"?
+# Does it also look at the right words, and is the word it writes then right? We look at the word "old", which is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, it becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -502,23 +504,31 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# It looks at "old" and at "man". This makes sense, because the noun decides between "vieux" and "vieil". The first word, "Un", also gives its largest weight to "man": the noun decides between "un" and "une", too.
+# The model looks at "old" and at "man", which makes sense because the noun decides between "vieux" and "vieil". The first word, "Un", also gives its largest weight to "man", since the noun decides between "un" and "une" as well.
 #
-# In the next cell you can type sentences of your own. The one that stands there needs "vieil", too, because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
+# In the next cell you can type your own sentences. The sentence already there also needs "vieil", because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
 
 # %%
 figures.translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is this too little, or does it not know *arbre* well enough? The weights do not tell. Besides, the annotation of "old" has read "tree", too, so a weight at "old" is not a look at "old" alone. Weights show where a model looks, and not how it uses what it reads there.
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is that too little weight, or does the model not know *arbre* well enough? The weights cannot tell us. The annotation of "old" has also read "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
 #
-# ## What is the price?
+# ## What does it cost?
 #
-# Each target word is scored against each source word, so 50 words that become 50 words need 2,500 scores. The steps still have to wait for each other, as in lesson 05.
+# Every target word is scored against every source word, so translating 50 words into 50 takes 2,500 scores. The steps still have to wait for each other, as in lesson 05.
 #
-# ## So: what if the decoder could look back?
+# ## What if the decoder could look back?
 #
-# Then a sentence no longer has to fit into one vector. Before each word, the decoder scores all annotations, and their weighted sum is a new context. In our small world, nearly every word of a sentence of 12 words comes out right, and the decoder looks where it should. In much longer sentences than those in training, the help shrinks: the decoder looks at wrong places and leaves words out.
+# A sentence then no longer has to fit into one vector. Before each word, the decoder scores all annotations, and their weighted sum is a new context. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder looks where it should. In sentences much longer than those in training, attention helps less: the decoder looks in the wrong places and leaves words out.
+#
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- | --- |
+# | score $z$, weight $a$ | Bahdanau: $e_{ij}$, $\alpha_{ij}$; *additive*; Luong's is *multiplicative* | none | `cross_attentions`: $a$ for each head, B heads T S |
+# | annotations | encoder states | `output` of `nn.GRU(…, bidirectional=True)` | `encoder_outputs.last_hidden_state` |
+# | mask, True at words | | `nn.MultiheadAttention`: `key_padding_mask`, True at padding | `attention_mask`: 1 at words |
 #
 # ## Questions
 #
@@ -542,18 +552,12 @@ check("06.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What if the decoder could look back? Then sentences as long as those in training come out right, and no vector has to hold a whole sentence.
-# - The encoder passes on all of its states, the annotations. Before each word, the decoder's state is the query: score, normalise, sum.
-# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and only the output reads the context, unless there is input feeding.
+# - Once the decoder can look back, the model translates sentences as long as those in training correctly.
+# - The encoder passes on all of its states, the annotations. Before each word, the decoder state is the query: score, normalise, sum.
+# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's is the state after the step, and only the output reads the context, unless there is input feeding.
 # - The alignment error rate compares the largest weights with known links. Up to 12 words, few links are wrong.
-# - In sentences much longer than those in training, the decoder looks at wrong places and leaves words out, but it still gets more words in the right order than one vector.
-#
-# <details><summary>Other names in other texts</summary>
-#
-# Bahdanau et al. 2014 write $e_{tj}$ for the score and $\alpha_{tj}$ for the weight. Many texts call Bahdanau's score *additive*, and Luong's *multiplicative*. Annotations are also called encoder outputs, encoder states, or hidden states, as in lesson 04.
-#
-# </details>
+# - In sentences much longer than those in training, it looks in the wrong places and leaves words out, but still gets more words in the right order than one vector.
 #
 # **Exercises**: [open them](../exercises/06_seq2seq_attention_exercises.ipynb)
 #
-# **Next**: at each step the most probable word was written. [Is the result the best translation?](07_decoding.ipynb)
+# **Next**: at each step, we wrote the most probable word. [Is the result the best translation?](07_decoding.ipynb)

@@ -8,9 +8,9 @@ lesson = Lesson(
     question="Which translation is best?",
     goals=(
         "show by hand where greedy search misses the most probable translation",
-        "follow a beam search through its rounds, and say what happens to translations that end",
-        "tell a search error from a model error, and correct for length",
-        "compute BLEU by hand, and say what it does not see",
+        "follow a beam search through its rounds and say what happens to translations that end",
+        "tell a search error from a model error and correct for length",
+        "compute BLEU by hand and say what it misses",
     ),
     needs="lesson 05: decoder, teacher forcing; lesson 06: attention; logarithms",
     reading=45,

@@ -1,6 +1,6 @@
 # %% [markdown]
-# You compute how probable a translation is, and search for a probable one, greedily and with a beam. You find out which length penalty a translation needs to win, and compute BLEU. Then you write a test
-# that tells right beam searches from wrong ones. T is the length of the target, V the size of the vocabulary.
+# You will compute how probable a translation is and search for a probable one, greedily and with a beam. You find out which length penalty a translation needs to win, compute BLEU, and write a test
+# that tells correct beam searches from wrong ones. T is the length of the target, V the size of the vocabulary.
 
 # %%
 import math
@@ -14,16 +14,16 @@ from course_utils.models.minimal import beam_search as reference
 # %% [markdown]
 # ## How probable is it?
 #
-# A decoder gives, at each position, one score for each word of the vocabulary. A whole translation $y$ of a source $x$ is as probable as all its words together.
+# At each position, a decoder gives one score for each word of the vocabulary. The probability of a whole translation $y$ of a source $x$ is the product of the probabilities of its words.
 
 # %% [markdown]
 # ## 07.log_probability
 #
-# At each position $t$ the decoder has read the words before it and gives V logits. Compute the natural logarithm of the probability that it gives to the whole target:
+# At each position $t$, the decoder has read the words before it and gives V logits. Compute the natural logarithm of the probability that it gives to the whole target:
 #
 # $$\log p(y \mid x) = \sum_t \log p_t(\text{target}_t), \quad p_t = \operatorname{softmax}(\text{logits}_t)$$
 #
-# The target has no padding, and its last word, which ends it, counts like the others. There may be hundreds of words: the result must still be finite.
+# The target has no padding. Its last word, which ends it, counts like the others. The result must be finite even for hundreds of words.
 
 
 # %%
@@ -31,7 +31,7 @@ def log_probability(logits, target):
     """Return the natural logarithm of a translation's probability.
 
     Args:
-        logits: T×V, at each position the scores of all words.
+        logits: T×V, the scores of all words at each position.
         target: T, the ids of the translation's words.
 
     Returns:
@@ -54,33 +54,33 @@ check("07.log_probability", log_probability)
 # %% [markdown]
 # ## Searching for a translation
 #
-# We look for the translation that the decoder finds most probable. There are far too many to look at all of them.
+# We look for the translation that the decoder finds most probable. There are far too many translations to try them all.
 #
-# In the next tasks a function `step` stands for the decoder. `step(prefix)` takes what is written so far, a list of ids that begins with `bos`, and returns the natural logarithms of the probabilities of what may come
-# next: a new tensor with V numbers, one for each id. It keeps nothing between two calls, and the same prefix gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
-# limits how many ids are written: `eos` counts, and `bos` does not. Once so many are written, `step` is not called again.
+# In the next tasks, a function `step` stands for the decoder. `step(prefix)` is given the list of ids written up to now, which begins with `bos`. It returns the natural logarithms of the probabilities of what may come
+# next: a new tensor with V numbers, one for each id. It keeps nothing between calls, and the same prefix gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
+# limits how many ids are written: `eos` counts, and `bos` does not. Once that many are written, `step` is not called again.
 
 # %% [markdown]
 # ## 07.greedy
 #
-# Write the most probable id, then ask again, until `eos` is written or there are `longest` ids. Return the ids after `bos`, as a list of ints; `eos`, where it was written, is the last of them. Where several ids are
-# equally probable, take the smallest.
+# Write the most probable id and ask again, until `eos` is written or there are `longest` ids. Return the ids after `bos` as a list of ints; `eos`, if it was written, comes last. If several ids are
+# equally probable, write the smallest.
 #
 # $$y_t = \operatorname{argmax}_v \log p(v \mid x, y_1, \dots, y_{t-1})$$
 
 
 # %%
 def greedy(step, bos, eos, longest):
-    """Return a translation, written by taking the most probable id at each step.
+    """Return the translation that consists of the most probable id at each step.
 
     Args:
         step: a function (prefix, a list of ints that begins with bos) → log probabilities of the next id, V.
         bos: the id that marks the beginning, an int.
         eos: the id that ends a translation, an int.
-        longest: the most ids that are written, an int of 1 or more.
+        longest: how many ids are written at most, an int of 1 or more.
 
     Returns:
-        The ids after bos, a list of ints, up to and with eos.
+        The ids after bos, a list of ints, up to and including eos.
 
     Example:
         >>> def step(prefix):  # the ids are 0, which is eos, 1 and 2; after two ids it mostly ends
@@ -107,13 +107,13 @@ check("07.greedy", greedy)
 # %% [markdown]
 # ## 07.beam_search
 #
-# The lesson's beam search has two faults. It loses what is still open at the limit, and it fails if the beam is wider than the vocabulary. Write one without these faults. It begins with one open hypothesis, `bos` alone, with the log probability 0. Each round:
+# The lesson's beam search has two faults: it loses what is still open at the limit, and it fails if the beam is wider than the vocabulary. Write one without these faults. It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
 #
-# 1. Continue every open hypothesis by every id, and add the id's log probability.
-# 2. Of all continuations together keep the `width` most probable, or all if they are fewer.
+# 1. Continue every open hypothesis by every id and add the id's log probability.
+# 2. Of all continuations together, keep the `width` most probable, or all if there are fewer.
 # 3. Set aside those that end in `eos`. The others stay open.
 #
-# The search ends when nothing is open, or after `longest` rounds; what is open then is set aside, too. Return pairs of the ids after `bos` and their log probability, the most probable first. No two are equal.
+# The search ends when nothing is open, or after `longest` rounds; whatever is open then is also set aside. Return pairs of the ids after `bos` and their log probability, the most probable first. No two are equal.
 
 
 # %%
@@ -125,7 +125,7 @@ def beam_search(step, bos, eos, width, longest):
         bos: the id that marks the beginning, an int.
         eos: the id that ends a translation, an int.
         width: how many continuations each round keeps, an int of 1 or more.
-        longest: the most ids that are written, an int of 1 or more.
+        longest: how many ids are written at most, an int of 1 or more.
 
     Returns:
         A list of pairs (ids after bos, log probability).
@@ -156,7 +156,7 @@ def beam_search(step, bos, eos, width, longest):
 check("07.beam_search", beam_search)
 
 # %% [markdown]
-# ## Which of them is best?
+# ## Which hypothesis is best?
 #
 # Our model gives early ends too much probability, so its most probable translations are often too short. A length penalty favours longer ones.
 
@@ -167,7 +167,7 @@ check("07.beam_search", beam_search)
 #
 # $$\text{score} = \frac{\text{log probability}}{\left((5 + n) / 6\right)^{\alpha}}$$
 #
-# How large must $\alpha$ be for the longer one to win? Return the smallest $\alpha$, from 0 on, at which the score of the longer translation is at least that of the shorter one.
+# How large does $\alpha$ have to be for the longer one to win? Return the smallest $\alpha \ge 0$ at which the longer translation scores at least as well as the shorter one.
 #
 # Both log probabilities are below 0. The longer translation may be the less probable one or the more probable one.
 
@@ -178,12 +178,12 @@ def tipping_alpha(short_log_p, short_length, long_log_p, long_length):
 
     Args:
         short_log_p: the log probability of the shorter translation, a number below 0.
-        short_length: its tokens, 1 or more.
+        short_length: its number of tokens, 1 or more.
         long_log_p: the log probability of the longer translation, a number below 0.
-        long_length: its tokens, more than short_length.
+        long_length: its number of tokens, more than short_length.
 
     Returns:
-        alpha, a number from 0.
+        alpha, a number that is at least 0.
 
     Example:
         >>> tipping_alpha(-2.0, 1, -4.0, 7)
@@ -202,27 +202,27 @@ check("07.tipping_alpha", tipping_alpha)
 # %% [markdown]
 # ## How good is it?
 #
-# A probable translation need not be a good one. To see how good translations are we compare them with those that people wrote.
+# A probable translation need not be a good one. To see how good translations are, we compare them with translations that people have written.
 
 # %% [markdown]
 # ## 07.bleu
 #
-# BLEU (Papineni et al. 2002) looks at **n-grams**, groups of $n$ words in a row, and asks how many of a hypothesis's n-grams are in its reference too. An n-gram matches as often as it occurs in both: take the smaller count.
-# The numbers of matches and of n-grams are added up over **all** sentences before anything is divided:
+# BLEU (Papineni et al., 2002) looks at **n-grams** (groups of $n$ words in a row) and asks how many of a hypothesis's n-grams are also in its reference. An n-gram matches as often as it occurs in both, which is the smaller of its two counts.
+# The numbers of matches and of n-grams are summed over **all** sentences before anything is divided:
 #
 # $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
 #
-# Here $c$ is the number of words of all hypotheses and $r$ that of all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are: case matters. Each hypothesis has one reference, and may be empty.
+# Here $c$ is the number of words in all hypotheses and $r$ the number in all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are, so case matters. Each hypothesis has one reference and may be empty.
 # If no n-gram matches for some $n$, BLEU is 0. Write it in plain Python.
 
 
 # %%
 def bleu(hypotheses, references):
-    """Return the corpus BLEU of some translations.
+    """Return the corpus BLEU of translations.
 
     Args:
         hypotheses: a list of translations, each a list of words.
-        references: a list of what they should be, one for each of them, each a list of words.
+        references: a list of references, one for each translation, each a list of words.
 
     Returns:
         A number from 0 to 100.
@@ -256,14 +256,14 @@ def bleu(hypotheses, references):
 check("07.bleu", bleu)
 
 # %% [markdown]
-# ## Which searches are right?
+# ## Which searches are correct?
 #
-# A wrong search may return translations that are only a little worse, so it is easy to overlook and worth a test.
+# A wrong search may return translations that are only slightly worse, so it is easy to overlook and worth a test.
 
 # %% [markdown]
 # ## 07.catch_wrong_beam
 #
-# The check hands your function **candidates** that claim to do `07.beam_search`. Call each as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it keeps these promises, else `False`:
+# The check hands your function **candidates** that claim to do `07.beam_search`. Call each as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it keeps these promises and `False` otherwise:
 #
 # 1. It returns the same pairs as `reference`, the course's search, in the same order.
 # 2. Log probabilities agree up to $10^{-5}$.
@@ -281,10 +281,10 @@ def catch_wrong_beam(candidate):
     """Tell whether a candidate is a beam search as in 07.beam_search.
 
     Args:
-        candidate: a function (step, bos, eos, width, longest) → list of pairs (ids, log probability), which may be wrong and may raise.
+        candidate: a function (step, bos, eos, width, longest) → list of pairs (ids, log probability), which may be wrong and may raise an error.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if it is correct, False if it is wrong.
 
     Example:
         >>> catch_wrong_beam(reference)
@@ -304,9 +304,9 @@ def catch_wrong_beam(candidate):
     def agrees(step, width, longest):
         right = reference(step, 9, 2, width, longest)
         try:
-            came = candidate(step, 9, 2, width, longest)
+            found = candidate(step, 9, 2, width, longest)
             return all(
-                list(a[0]) == list(b[0]) and abs(float(a[1] - b[1])) < 1e-5 for a, b in zip(right, came, strict=True)
+                list(a[0]) == list(b[0]) and abs(float(a[1] - b[1])) < 1e-5 for a, b in zip(right, found, strict=True)
             )
         except Exception:
             return False
@@ -325,4 +325,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows a solution after a try.
 #
-# Next, lesson 08: attention that picks one place instead of a mean over all.
+# Next, lesson 08: attention that picks one position instead of averaging over all of them.

@@ -52,11 +52,11 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "A decoder writes the same translation for all sentences with the same vector. With which one is it right most often?",
-        'Take four sentences whose vectors are [1], [1], [1] and [2], with the targets "a", "b", "b" and "a". For [1] the best decoder writes "b" and is right '
-        'twice of 3 times; for [2] it writes "a" and is right. In all that is 3 of 4 sentences: 0.75.',
+        "A decoder writes the same translation for all sentences with the same vector. Which translation is right most often?",
+        'Take four sentences whose vectors are [1], [1], [1] and [2], with the targets "a", "b", "b" and "a". For [1], the best decoder writes "b" and is right '
+        '2 times out of 3; for [2], it writes "a" and is right. In all, this is 3 of 4 sentences: 0.75.',
         "Collect the targets in a dict of lists, with tuple(encode(sentence).tolist()) as the key. For each list, count how often its most frequent target "
-        "is there. Add up these counts, and divide by the number of sentences.",
+        "occurs. Add up these counts and divide by the number of sentences.",
     ),
 )
 
@@ -115,7 +115,7 @@ def each_group_has_its_best_translation(case, value):
     if len(groups) == 1:
         return f"Here all sentences get the same vector, and {right[0]} of {len(targets)} can be right."
     parts = ", ".join(f"{n} of {len(group)}" for n, group in zip(right, groups, strict=True))
-    return f"Here the sentences get {len(groups)} different vectors. Of those with the same vector, so many can be right: {parts}."
+    return f"Here the sentences get {len(groups)} different vectors. Among the sentences with each vector, this many can be right: {parts}."
 
 
 GROUPS, RIGHT, SHARE = "the targets of each vector", "the right ones by group", "the share"
@@ -131,17 +131,17 @@ def _(encode, sentences, targets):
 
 task.changed(
     "one_for_each_vector",
-    "You count one sentence as right for each different vector. If several sentences share a vector and also a target, all of them are right: count how often the most frequent target is there.",
+    "You count one sentence as right for each different vector. If several sentences share a vector and also a target, all of them are right: count how often the most frequent target occurs.",
     {RIGHT: lambda groups: [1 for _ in groups]},
 )
 task.changed(
     "pure_groups_only",
-    "You count groups in which all have the same target, and nothing of the others. In a mixed group the decoder writes the most frequent target, and is right with that part of the group.",
+    "You count only the groups in which all sentences have the same target. In a mixed group, the decoder writes the most frequent target and is right for that part of the group.",
     {RIGHT: lambda groups: [len(group) for group in groups if len({*group}) == 1]},
 )
 task.changed(
     "mean_of_groups",
-    "You take the mean over the vectors. A vector that many sentences share counts as often as there are sentences: add up the right ones, and divide by all sentences once.",
+    "You average over the vectors. A vector shared by many sentences counts once for each of them: add up the right sentences and divide by all sentences once.",
     {
         RIGHT: lambda groups: [_most(group) / len(group) for group in groups],
         SHARE: lambda total, n, *, done: total / len(done[GROUPS]),
@@ -152,38 +152,38 @@ task.changed_each(
     ("not_divided", "This is the number of sentences that can be right. Divide it by the number of all sentences.", {SHARE: lambda total, n: float(total)}),
     ("whole_division", "`//` divides without a remainder, so that every share below 1 becomes 0: write `/`.", {SHARE: lambda total, n: total // n}),
     ("the_other_part", "This is the share of the sentences that no decoder can get right. Return the share of the others.", {SHARE: lambda total, n: 1 - total / n}),
-    ("first_of_each", "You take the first target of each group as the decoder's translation. The best decoder writes the one that is most frequent in the group.", {RIGHT: lambda groups: [group.count(group[0]) for group in groups]}),
-    ("last_of_each", "You take the last target of each group as the decoder's translation, as a dict does in which each new target takes the place of the one before. The best decoder writes the one that is most frequent in the group.", {RIGHT: lambda groups: [group.count(group[-1]) for group in groups]}),
-    ("different_targets", "You count each pair of a vector and a target once. A decoder writes one translation for a vector: count how often the most frequent target is there.", {RIGHT: lambda groups: [len({*group}) for group in groups]}),
-    ("pure_groups_once", "You count each group once in which all have the same target, and nothing of the others. Count sentences: the most frequent target of each group, as often as it is there.", {RIGHT: lambda groups: [1 for group in groups if len({*group}) == 1]}),
-    ("alone_with_its_vector", "You count the sentences whose vector no other one has. Where several share a vector, the decoder is right with the most frequent of their targets.", {RIGHT: lambda groups: [1 for group in groups if len(group) == 1]}),
-    ("largest_group_alone", "You count one group alone. The decoder translates all sentences: add up what is right in every group.", {RIGHT: lambda groups: [max(map(_most, groups))]}),
-    ("by_chance", "In each group you count what a decoder gets right on average that chooses by chance. The best one writes the most frequent target of the group.", {RIGHT: lambda groups: [len(group) / len({*group}) for group in groups]}),
-    ("targets_as_keys", "You collect the vectors of each target. It is the other way round: the decoder is given a vector, and chooses a target for it. Collect the targets of each vector.", {GROUPS: lambda vectors, targets: _grouped(targets, vectors)}),
-    ("capitals_unheeded", "You take targets for the same that differ in capital letters. Compare them as they are.", {GROUPS: lambda vectors, targets: _grouped(vectors, map(str.lower, targets))}),
-    ("sums_compared", "You compare the sum, or the mean, of each vector's numbers. Vectors are the same if all their numbers are.", {GROUPS: lambda vectors, targets: _grouped(map(sum, vectors), targets)}),
-    ("first_numbers_compared", "You compare the first number of each vector. Vectors are the same if all their numbers are.", {GROUPS: lambda vectors, targets: _grouped([vector[0] for vector in vectors], targets)}),
-    ("encoder_unused", "You compare the sentences themselves. The decoder does not see them: it is given what `encode` makes of each.", {GROUPS: lambda vectors, targets, *, sentences: _grouped([tuple(sentence.tolist()) for sentence in sentences], targets)}),
+    ("first_of_each", "You use the first target of each group as the decoder's translation. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [group.count(group[0]) for group in groups]}),
+    ("last_of_each", "You use the last target of each group as the decoder's translation, as in a dict in which each new target replaces the previous one. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [group.count(group[-1]) for group in groups]}),
+    ("different_targets", "You count each pair of a vector and a target once. A decoder writes one translation for each vector: count how often the most frequent target occurs.", {RIGHT: lambda groups: [len({*group}) for group in groups]}),
+    ("pure_groups_once", "You count once each group in which all sentences have the same target, and ignore the others. Count sentences: the most frequent target of each group, as often as it occurs.", {RIGHT: lambda groups: [1 for group in groups if len({*group}) == 1]}),
+    ("alone_with_its_vector", "You count the sentences whose vector no other sentence has. If several share a vector, the decoder is right for those with the most frequent target.", {RIGHT: lambda groups: [1 for group in groups if len(group) == 1]}),
+    ("largest_group_alone", "You count only one group. The decoder translates all sentences: add up the right ones of every group.", {RIGHT: lambda groups: [max(map(_most, groups))]}),
+    ("by_chance", "In each group, you count what a decoder that chooses at random gets right on average. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [len(group) / len({*group}) for group in groups]}),
+    ("targets_as_keys", "You collect the vectors of each target. It should be the other way round: the decoder is given a vector and chooses a target for it. Collect the targets of each vector.", {GROUPS: lambda vectors, targets: _grouped(targets, vectors)}),
+    ("capitals_unheeded", "You treat targets as equal that differ in capital letters. Compare them as they are.", {GROUPS: lambda vectors, targets: _grouped(vectors, map(str.lower, targets))}),
+    ("sums_compared", "You compare the sum, or the mean, of each vector's entries. Vectors are the same if all their entries are.", {GROUPS: lambda vectors, targets: _grouped(map(sum, vectors), targets)}),
+    ("first_numbers_compared", "You compare the first entry of each vector. Vectors are the same if all their entries are.", {GROUPS: lambda vectors, targets: _grouped([vector[0] for vector in vectors], targets)}),
+    ("encoder_unused", "You compare the sentences themselves. The decoder does not see them: it is given what `encode` returns for each.", {GROUPS: lambda vectors, targets, *, sentences: _grouped([tuple(sentence.tolist()) for sentence in sentences], targets)}),
 )  # fmt: skip
 
 task.changed(
     "nearly_equal",
-    "You treat vectors as the same if their numbers are nearly equal. `str` shows four decimals of a tensor's numbers, and rounding or `torch.allclose` lets small differences go. All numbers have to be equal: compare them as they are, in `tuple(vector.tolist())`.",
+    "You treat vectors as the same if their entries are nearly equal. `str` shows four decimals of a tensor's entries, and rounding or `torch.allclose` ignores small differences. All entries have to be equal: compare them as they are, in `tuple(vector.tolist())`.",
     {GROUPS: lambda vectors, targets: _grouped([tuple(round(number, 4) for number in v) for v in vectors], targets)},
 )
 task.changed(
     "no_two_alike",
-    "Your share is always 1, as if no two vectors were the same. That happens where tensors are the keys of a dict, which finds a tensor only if it is the very same object. Make a key of the numbers: `tuple(vector.tolist())`.",
+    "Your share is always 1, as if no two vectors were the same. That happens if tensors are the keys of a dict, which finds a tensor only if it is the very same object. Make a key from the entries: `tuple(vector.tolist())`.",
     {GROUPS: lambda vectors, targets: _grouped(range(len(vectors)), targets)},
 )
 task.changed(
     "sign_of_zero",
-    "You take 0.0 and -0.0 for different numbers, as their text and their bytes are. They are equal: compare the numbers themselves, in `tuple(vector.tolist())`.",
+    "You treat 0.0 and -0.0 as different, as their text and their bytes are. They are equal: compare the numbers themselves, in `tuple(vector.tolist())`.",
     {GROUPS: lambda vectors, targets: _grouped(map(str, vectors), targets)},
 )
 
 
-@task.mistake("You count each different sentence once. One that is there several times counts as often as it is there.")
+@task.mistake("You count each different sentence once. A sentence that occurs several times counts each time.")
 def different_sentences(encode, sentences, targets):
     once = {tuple(sentence.tolist()): pair for sentence, *pair in zip(sentences, sentences, targets, strict=True)}
     return task.oracle_function(encode, *zip(*once.values(), strict=True))

@@ -110,11 +110,11 @@ task = Task(
     offers=("models.minimal.sequence_loss",),
     hints=(
         (
-            "`reference` is right, so the work is in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then look "
+            "`reference` is correct, so the work lies in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then look "
             "beyond the value, at the gradient and at what the candidate leaves in its arguments."
         ),
         (
-            "Take a candidate that averages the sentences' means. In a batch of two sentences the words cost 1 and 2 in the first, and 6 in the second. The right loss is 9 / 3 = 3; the candidate gives "
+            "Take a candidate that averages the sentences' means. In a batch of two sentences, the words cost 1 and 2 in the first and 6 in the second. The right loss is 9 / 3 = 3; the candidate gives "
             "(1.5 + 6) / 2 = 3.75. With two words in each sentence, such as 1, 2 and 6, 3, both give 3, so with equal lengths this candidate looks right."
         ),
         (
@@ -168,37 +168,37 @@ def _test(candidate, lengths=LENGTHS, large=True, empty=True, gradient=True, alt
 mistaken = mistakes_of_tests(task, _test, "candidate")
 mistaken(
     "no_rounding",
-    "Your test refuses right candidates whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==.",
+    "Your test refuses right candidates whose last digits differ from the reference's, because adding in a different order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) instead of torch.equal or ==.",
     same=torch.equal,
 )
 mistaken(
     "no_padding",
-    "Candidates that treat padding like words pass your test, and so do those that divide by the wrong number or average the sentences' means. Let the mask be False somewhere, and let the sentences have different lengths.",
+    "Candidates that treat padding like words pass your test, and so do candidates that divide by the wrong number or average the sentences' means. Use a mask with some False entries and sentences of different lengths.",
     lengths=(5, 5, 5),
 )
 mistaken(
     "equal_lengths",
-    "Candidates that average the sentences' means, or take one sentence's mask for all, pass your test. Let the sentences of a batch have different lengths.",
+    "Candidates that average the sentences' means, or use one sentence's mask for all, pass your test. Use batches of sentences with different lengths.",
     lengths=(3, 3, 3),
 )
 mistaken(
     "batch_of_one",
-    "Candidates that mix up the sentences of a batch pass your test, and those that average over sentences. Use a batch of two sentences or more, of different lengths.",
+    "Candidates that mix up the sentences of a batch pass your test, and so do candidates that average over sentences. Use a batch of two or more sentences of different lengths.",
     lengths=(3,),
 )
 
 
 mistaken(
     "finite_only",
-    "Every candidate whose loss is a single number passes your test, unless it raises an error or gives NaN or infinity. Compare that number, and its gradient, with the reference's.",
+    "Every candidate whose loss is a single number passes your test, unless it raises an error or gives NaN or infinity. Compare that number and its gradient with the reference's.",
     same=finite,
     gradient=False,
     altered=False,
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "gradient": ("candidates whose value is right and whose gradient is not", "Make logits require a gradient, call backward on the loss, and compare the gradient of logits with the one that the reference gives."),
-    "altered": ("candidates that alter what they are given", "Give each candidate copies, and compare them with the originals afterwards."),
+    "gradient": ("candidates whose value is right and whose gradient is not", "Let the logits require a gradient, call backward on the loss, and compare the gradient of the logits with the reference's."),
+    "altered": ("candidates that alter what they are given", "Give each candidate copies and compare them with the originals afterwards."),
     "empty": ("candidates that fail where the whole batch has no word", "Try a mask without any True as well."),
     "large": ("candidates that fail for large logits", "Try logits of ±10,000 as well."),
 }  # fmt: skip

@@ -18,7 +18,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Multiply first, then cut: x and state each make 3·D numbers with their matrix and bias, D for the reset gate, D for the update gate and D for the "
+        "Multiply first, then cut: with their matrix and bias, x and state each give 3·D numbers, D for the reset gate, D for the update gate and D for the "
         "candidate. Two gates and the candidate come from these six pieces, and the update gate mixes the candidate with the old state.",
         (
             "Take D = 1, and suppose that, after matrices and biases, the word gives the three numbers 0, 0 and 1, and the state, which is 0.4, gives 0, ln 3 ≈ 1.0986 and 2. "
@@ -77,12 +77,12 @@ GATES = ("the reset gate", "the update gate")
 CANDIDATE, LET_THROUGH = "the candidate", "what is let through"
 task.changed(
     "blocks_z_r_n",
-    "You take the first block for the update gate and the second one for the reset gate. The blocks are in the order r, z, n: reset gate, update gate, candidate.",
+    "You use the first block for the update gate and the second for the reset gate. The blocks are in the order r, z, n: reset gate, update gate, candidate.",
     _pieces(lambda numbers: [_cut(numbers)[place] for place in (1, 0, 2)]),
 )
 task.changed(
     "blocks_interleaved",
-    "Your three pieces are interleaved: every third number goes to the same gate. The blocks come one after the other, first D numbers for r, then D for z, then D for n.",
+    "Your three pieces are interleaved: every third number goes to the same gate. The blocks follow one another: first D numbers for r, then D for z, then D for n.",
     _pieces(lambda numbers: numbers.unflatten(-1, (-1, 3)).unbind(-1)),
 )
 
@@ -98,17 +98,17 @@ def _reset_without_bias(reset, of_state, *, bias_hh):
 
 task.changed(
     "reset_before_the_product",
-    "Your reset gate multiplies the old state before the matrix does. Cho et al. (2014) do it so; here, as in torch.nn.GRUCell, the gate multiplies what matrix and bias have made of the state.",
+    "Your reset gate multiplies the old state before the matrix does, as in Cho et al. (2014). Here, as in torch.nn.GRUCell, the gate multiplies the state after the matrix and the bias.",
     {LET_THROUGH: _reset_before},
 )
 task.changed(
     "reset_skips_the_bias",
-    "Your reset gate multiplies the product of matrix and state alone, and bias_hh is added afterwards. In torch.nn.GRUCell this bias comes first: the gate multiplies the sum of the two.",
+    "Your reset gate multiplies the product of matrix and state alone, and bias_hh is added afterwards. In torch.nn.GRUCell, this bias is added first, and the gate multiplies the sum of the two.",
     {LET_THROUGH: _reset_without_bias},
 )
 task.changed(
     "reset_of_everything",
-    "Your reset gate multiplies the whole sum inside tanh, the word's part too. It is there to forget the state: let it multiply the state's part alone.",
+    "Your reset gate multiplies the whole sum inside tanh, including the word's part. Its purpose is to forget the state: let it multiply only the state's part.",
     {LET_THROUGH: lambda reset, of_s: of_s, CANDIDATE: lambda z, *, done: torch.tanh(done["the reset gate"] * z)},
 )
 task.changed(
@@ -118,12 +118,12 @@ task.changed(
 )
 task.changed(
     "shares_exchanged",
-    "The shares are exchanged. The update gate z is the share of the old state that is kept, and 1 - z the share of the candidate. Some papers, such as Bahdanau et al. (2014), have it the other way round.",
+    "The shares are swapped. The update gate z is the share of the old state that is kept, and 1 - z is the share of the candidate. Some papers, such as Bahdanau et al. (2014), define it the other way round.",
     {"the update gate": lambda z: torch.sigmoid(-z)},
 )
 task.changed(
     "candidate_in_full",
-    "You add all of the candidate to what is kept of the old state, so the state can leave the range between the two. The candidate only gets the share that is not kept: 1 - z.",
+    "You add all of the candidate to the part of the old state that is kept, so the state can leave the range between the two. The candidate gets only the remaining share, 1 - z.",
     {"what is taken": lambda share, candidate: candidate},
 )
 for name, gates, steps in (
@@ -140,7 +140,7 @@ task.changed_each(
     ("candidate_with_sigmoid", "Your candidate uses the sigmoid. Only the gates do: the candidate goes through tanh and lies between -1 and 1.", {CANDIDATE: torch.sigmoid}),
     ("no_biases", "Both biases are missing.", dict.fromkeys(("what x contributes", "what the state contributes"), left_out)),
     ("gates_with_tanh", "Your gates use tanh, so they can be negative. A gate is a share between 0 and 1: use the sigmoid for both.", dict.fromkeys(GATES, torch.tanh)),
-    ("candidate_without_tanh", "Your candidate goes through no tanh, so it can have any size. It should lie between -1 and 1.", {CANDIDATE: left_out}),
+    ("candidate_without_tanh", "Your candidate does not go through a tanh, so it can have any size. It should lie between -1 and 1.", {CANDIDATE: left_out}),
 )  # fmt: skip
 task.changed(
     "overflow",

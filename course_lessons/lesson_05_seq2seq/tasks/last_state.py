@@ -19,7 +19,7 @@ task = Task(
     importance=5,
     minutes=10,
     hints=(
-        "Each sentence ends at its own position. Find out from the mask where each one has its last word, and take the state from there, one for each sentence.",
+        "Each sentence ends at its own position. Use the mask to find out where each sentence has its last word, and return the state at that position.",
         (
             "Take two sentences of 3 and 1 words, padded to 3 positions, with the states 1, 2, 3 and 4, 5, 6 of width 1. The lengths are 3 and 1, so the last words are at "
             "positions 2 and 0, counted from 0. The states there are 3 and 4. The last column would have given 3 and 6, and the 6 is the state after padding."
@@ -33,20 +33,20 @@ task = Task(
 
 @task.property
 def each_state_is_from_the_last_place(case, value):
-    """Which place a state is from, and from which one it should be."""
+    """Which position a state is from, and from which one it should be."""
     states, mask = case.args
     for b, (row, n) in enumerate(zip(states, mask.sum(1).tolist(), strict=True)):
         same = ((row - value[b]).abs() <= 1e-5).all(-1)
         if not same[n - 1]:
             places = same.nonzero().flatten().tolist()
             what = (
-                f"is that of place {places[0]}"
+                f"is that of position {places[0]}"
                 if len(places) == 1
-                else "is that of no single place"
+                else "is that of no single position"
                 if not places
                 else "is another one"
             )
-            return f"Sentence {b} has {count(n, 'word')}, so its last state is at place {n - 1}, counted from 0; yours {what}."
+            return f"Sentence {b} has {count(n, 'word')}, so its last state is at position {n - 1}, counted from 0; yours {what}."
     return None
 
 
@@ -54,20 +54,20 @@ def each_state_is_from_the_last_place(case, value):
 def _(draw):
     for size in sizes(B=3, S=5, D=7):
         mask = words_first(lengths_below(draw, size.B, size.S), size.S)
-        name = f"{count(size.B, 'sentence')}, padded to {size.S} places, states of width {size.D}"
+        name = f"{count(size.B, 'sentence')}, padded to {size.S} positions, states of width {size.D}"
         yield Case(name, (draw.numbers(size.B, size.S, size.D), mask), size.full)
     yield Case("5 sentences, the first of which fills its row", (draw.numbers(5, 7, 3), draw.lengths_mask(5, 7)))
     mask = words_first(lengths_below(draw, 3, 5), 5)
     zeros = (draw.numbers(3, 5, 7) * mask[..., None], mask)
     yield Case("zeros behind the words", zeros)
-    yield Case("as many sentences as places", (draw.numbers(3, 3, 2), words_first(torch.tensor([2, 3, 1]), 3)))
+    yield Case("as many sentences as positions", (draw.numbers(3, 3, 2), words_first(torch.tensor([2, 3, 1]), 3)))
     one_word = torch.ones(3, dtype=torch.long)
     yield Case("sentences of one word", (draw.numbers(3, 5, 2), words_first(one_word, 5)), True, edge=True)
-    yield Case("a single place", (draw.numbers(2, 1, 3), words_first(one_word[:2], 1)), edge=True)
+    yield Case("a single position", (draw.numbers(2, 1, 3), words_first(one_word[:2], 1)), edge=True)
     no_padding = torch.ones(2, 3, dtype=torch.bool)
     yield Case("sentences without padding", (draw.numbers(2, 3, 5), no_padding), edge=True)
     long = words_first(torch.tensor([199, 200, 1]), 200)
-    yield Case("200 places", (draw.numbers(3, 200, 2), long), edge=True)
+    yield Case("200 positions", (draw.numbers(3, 200, 2), long), edge=True)
     mask = words_first(lengths_below(draw, 3, 5), 5)
     behind = with_garbage(draw.numbers(3, 5, 7), mask)
     yield Case("NaN and infinity behind the words", (behind, mask), True, hazard=True)
@@ -77,32 +77,32 @@ def _(draw):
 @task.steps
 def _(states, mask):
     lengths = yield "the lengths", lambda mask: mask.sum(1), mask
-    last = yield "the places of the last words", sub, lengths, 1
-    states = yield "the states at these places", _at, states, last
+    last = yield "the positions of the last words", sub, lengths, 1
+    states = yield "the states at these positions", _at, states, last
     return states
 
 
 def _at(states, places):
-    """The state at a place of each sentence; a place below 0 counts from the end."""
+    """The state at a position of each sentence; a position below 0 counts from the end."""
     return states[torch.arange(len(states)), places]
 
 
-LENGTHS, PLACES, READ = "the lengths", "the places of the last words", "the states at these places"
+LENGTHS, PLACES, READ = "the lengths", "the positions of the last words", "the states at these positions"
 task.changed_each(
-    ("last_column", "You take the last column. A short sentence has ended long before: what is there is what the network made of padding. Find each sentence's own last word.", {READ: lambda states, places: states[:, -1]}),
-    ("one_too_far", "You look one place too far: a sentence of n words has its last one at place n - 1, since places are counted from 0. Place n is padding, or lies outside.", {PLACES: left_out}),
-    ("one_too_early", "You look one place too early, at the last word but one. A sentence of n words has its last one at place n - 1, since places are counted from 0.", {PLACES: lambda lengths, one: lengths - 2}),
-    ("one_too_far_where_there_is_room", "You look one place too far, except where the row ends: a sentence of n words has its last one at place n - 1, since places are counted from 0.", {PLACES: lambda lengths, one, *, mask: lengths.clamp(max=mask.shape[1] - 1)}),
-    ("longest_for_all", "You take the place of the longest sentence's last word for all sentences. Each sentence has its own length: take a sum over each row of the mask.", {PLACES: lambda lengths, one: (lengths.max() - 1).expand_as(lengths)}),
+    ("last_column", "You use the last column. A short sentence has ended long before, so the state there is what the network made of padding. Find each sentence's own last word.", {READ: lambda states, places: states[:, -1]}),
+    ("one_too_far", "You look one position too far: a sentence of n words has its last one at position n - 1, since positions are counted from 0. Place n is padding, or lies outside.", {PLACES: left_out}),
+    ("one_too_early", "You look one position too early, at the second-to-last word. A sentence of n words has its last one at position n - 1, since positions are counted from 0.", {PLACES: lambda lengths, one: lengths - 2}),
+    ("one_too_far_where_there_is_room", "You look one position too far, except where the row ends: a sentence of n words has its last one at position n - 1, since positions are counted from 0.", {PLACES: lambda lengths, one, *, mask: lengths.clamp(max=mask.shape[1] - 1)}),
+    ("longest_for_all", "You use the position of the longest sentence's last word for all sentences. Each sentence has its own length: sum each row of the mask.", {PLACES: lambda lengths, one: (lengths.max() - 1).expand_as(lengths)}),
     ("mean_of_words", "You return the mean of the states at the words. The decoder gets one of them, the state after the last word.", {READ: lambda states, places, *, mask: (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)}),
     ("sum_of_words", "You return the sum of the states at the words. The decoder gets one of them, the state after the last word.", {READ: lambda states, places, *, mask: (states * mask[..., None]).sum(1)}),
-    ("mean_of_places", "You return the mean of the states at all places, padding included. The decoder gets one of them, the state after the last word.", {READ: lambda states, places: states.mean(1)}),
-    ("sum_of_places", "You return the sum of the states at all places, padding included. The decoder gets one of them, the state after the last word.", {READ: lambda states, places: states.sum(1)}),
+    ("mean_of_places", "You return the mean of the states at all positions, padding included. The decoder gets one of them, the state after the last word.", {READ: lambda states, places: states.mean(1)}),
+    ("sum_of_places", "You return the sum of the states at all positions, padding included. The decoder gets one of them, the state after the last word.", {READ: lambda states, places: states.sum(1)}),
     ("first_state", "You return the first state, which has read one word only. The last True of each row is wanted; `argmax` of a row of True and False finds the first.", {READ: lambda states, places: states[:, 0]}),
 )  # fmt: skip
 task.changed(
     "places_taken_for_sentences",
-    "`states[lengths - 1]` counts along the first axis, which is that of sentences: it takes whole sentences. Give the number of the sentence first, `torch.arange` of B, and then the place.",
+    "`states[lengths - 1]` counts along the first axis, the sentences, and returns whole sentences. Give the number of the sentence first, `torch.arange` of B, and then the position.",
     {READ: lambda states, places: states[places]},
 )
 
@@ -114,7 +114,7 @@ task.changed(
 )
 task.changed(
     "every_place_of_every_sentence",
-    "`states[:, places]` takes every place from every sentence, which gives B×B×D. Sentence and place belong together in pairs: put the numbers of the sentences, `torch.arange` of B, in place of the colon.",
+    "`states[:, positions]` takes every position from every sentence, which gives B×B×D. Sentence and position belong together in pairs: replace the colon with the numbers of the sentences, `torch.arange` of B.",
     {READ: lambda states, places: states[:, places]},
 )
 task.changed(
@@ -125,7 +125,7 @@ task.changed(
 
 
 @task.mistake(
-    "You multiply all states except the last one by 0 and add them up. 0 times NaN, and 0 times infinity, is NaN: what comes after the words gets into your result. Pick the state by its place."
+    "You multiply all states except the last one by 0 and add them up. 0 times NaN, and 0 times infinity, is NaN: what comes after the words leaks into your result. Pick the state by its position."
 )
 def garbage_times_zero(states, mask):
     last = mask & ~torch.nn.functional.pad(mask[:, 1:], (0, 1))

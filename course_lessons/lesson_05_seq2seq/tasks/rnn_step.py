@@ -18,7 +18,7 @@ task = Task(
     importance=4,
     minutes=10,
     hints=(
-        "A step mixes what it reads with what it remembers: the word and the old state each go through a matrix of their own, the two are added, "
+        "A step mixes what it reads with what it remembers: the word and the old state each go through their own matrix, the two are added, "
         "and tanh keeps every number of the new state between -1 and 1.",
         (
             "Take the word [1, 2], the state [0.5, 1], weight_x [[1, -1], [0, 1]], weight_s [[2, 0], [0, -1]] and the bias [0.5, -1]. The word gives "
@@ -51,7 +51,7 @@ def _(x, state, weight_x, weight_s, bias):
 BOTH, Z = "the sum of the two products", "the sum with the bias"
 IN_RANGE = "The new state can then leave the range from -1 to 1. Add the two products and the bias first, and take tanh of their sum."
 task.changed_each(
-    ("no_tanh", "The tanh is missing. Without it the step is a matrix product, and many steps in a row are no more than one: the state can grow without limit.", {"the tanh": left_out}),
+    ("no_tanh", "The tanh is missing. Without it, the step is a matrix product, many steps in a row are no more than one, and the state can grow without limit.", {"the tanh": left_out}),
     ("with_sigmoid", "You use the sigmoid, whose values lie between 0 and 1. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.sigmoid}),
     ("with_relu", "You use ReLU, which lets the state grow from step to step. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.relu}),
     ("tanh_of_each_bias_with_x", f"You take tanh of each side by itself, with the bias on the side of x. {IN_RANGE}", {BOTH: lambda of_x, of_s, *, bias: (of_x + bias).tanh() + of_s.tanh(), Z: left_out, "the tanh": left_out}),
@@ -61,12 +61,12 @@ task.changed_each(
 )  # fmt: skip
 task.changed(
     "state_weight_not_transposed",
-    "weight_s is the wrong way round. It is D×D, so it fits both ways, and nothing stops you. Each row of it makes one number of the new state, so for states that are rows it has to be transposed.",
+    "weight_s is the wrong way round. It is D×D, so it fits both ways, and no error warns you. Each of its rows gives one entry of the new state, so it has to be transposed when states are rows.",
     {"weight_s": lambda weight: weight.T},
 )
 task.changed(
     "formula_word_for_word",
-    "The formula is for one word, a column. Here each word and each state is a row of a batch, so the matrices come last and are transposed. As it is written, the formula runs only where B, E and D happen to fit, and gives a wrong result there.",
+    "The formula is for one word, a column. Here each word and each state is a row of a batch, so the matrices come last and are transposed. As written, the formula runs only if B, E and D happen to fit, and then gives a wrong result.",
     {
         "the product of x and weight_x": lambda x, turned: turned.T @ x,
         "the product of state and weight_s": lambda state, turned: turned.T @ state,

@@ -21,7 +21,7 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Every word of the batch counts the same, no matter which sentence it is in, and padding does not count at all: neither in the sum of the losses nor in the number that "
+        "All words of the batch count equally, whichever sentence they are in, and padding does not count at all: neither in the sum of the losses nor in the number that "
         "you divide by.",
         (
             "Take three words with the probabilities 0.5, 0.25 and 0.125 for the right word each: the first two in one sentence, the third in another, and then one position of padding. "
@@ -55,14 +55,14 @@ def _(draw):
     for size in sizes(B=3, T=5, V=7):
         T = size.T if size.full else size.T + 1  # so that there is padding
         mask = words_first(lengths_below(draw, size.B, T), T)
-        name = f"{count(size.B, 'sentence')}, padded to {T} places, {size.V} words in the vocabulary"
+        name = f"{count(size.B, 'sentence')}, padded to {T} positions, {size.V} words in the vocabulary"
         yield Case(name, (draw.numbers(size.B, T, size.V), _target(draw, mask, size.V), mask), size.full)
     mask = draw.lengths_mask(5, 7)
     yield Case("5 sentences, the first of which fills its row", (draw.numbers(5, 7, 3), _target(draw, mask, 3), mask))
     everything = torch.ones(2, 3, dtype=torch.bool)
     yield Case("no padding", (draw.numbers(2, 3, 5), _target(draw, everything, 5), everything))
     holes = draw.mask(3, 5)
-    yield Case("False places anywhere", (draw.numbers(3, 5, 7), _target(draw, holes, 7), holes))
+    yield Case("False positions anywhere", (draw.numbers(3, 5, 7), _target(draw, holes, 7), holes))
     mask = words_first(torch.tensor([2, 0, 4]), 5)
     ordinary = (draw.numbers(3, 5, 7), _target(draw, mask, 7), mask)
     yield Case("a sentence without words", ordinary, True, edge=True)
@@ -75,7 +75,7 @@ def _(draw):
     yield Case("a word with a probability of 1e-13", (improbable, ids, everything), edge=True)
     yield Case("a vocabulary of one word", (draw.numbers(2, 3, 1), torch.zeros(2, 3).long(), everything), edge=True)
     long = words_first(torch.tensor([200, 127]), 200)
-    yield Case("200 places", (draw.numbers(2, 200, 5), _target(draw, long, 5), long), True, edge=True)
+    yield Case("200 positions", (draw.numbers(2, 200, 5), _target(draw, long, 5), long), True, edge=True)
     mask = words_first(torch.tensor([3, 1, 4]), 5)
     logits, target = draw.numbers(3, 5, 7), _target(draw, mask, 7)
     outside = torch.tensor([7, -1, 10**6, -100]).repeat(4)[: mask.numel()].reshape(mask.shape)
@@ -125,54 +125,54 @@ def _of_sentences(loss, *, mask, done):
 log_softmax_mistakes(task)
 task.changed(
     "mean_over_all_places",
-    "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. The more padding a batch has, the smaller its loss becomes. You took some terms out of the sum: take them out of the count too.",
+    "You set the losses at padding to 0, but padding still counts: you divide by all B·T positions. The more padding a batch has, the smaller its loss becomes. You left some terms out of the sum: leave them out of the count as well.",
     {N: lambda n, *, mask: mask.numel()},
 )
 task.changed(
     "mean_of_sentences",
-    "You take the mean of each sentence and then the mean of these, so a word counts more in a short sentence than in a long one. Every word of the batch should count alike: add up all losses and divide once.",
+    "You average each sentence and then average these means, so a word counts more in a short sentence than in a long one. All words of the batch should count equally: add up all losses and divide once.",
     {"result": lambda loss, *, mask, done: _of_sentences(loss, mask=mask, done=done).mean()},
 )
 task.changed(
     "padding_by_its_id",
-    "You take every place whose target is 0 for padding. The mask says what padding is: a word may have the id 0, and padding any other.",
+    "You treat every position whose target is 0 as padding. The mask says what is padding: a word may have the id 0, and padding any other id.",
     {"mask": lambda mask, *, target: target != 0},
 )
 task.changed(
     "no_softmax",
-    "The softmax is missing: these are the logits of the right words with a minus sign, and they have no lower bound. Turn the logits into logarithms of probabilities first.",
+    "The softmax is missing: these are the logits of the right words with a minus sign, which have no lower bound. Turn the logits into logarithms of probabilities first.",
     {LOG_P: left_out},
 )
 task.changed(
     "cut_anew",
-    "You cut the numbers of B×T×V anew into B×V×T: `view` and `reshape` move nothing, so a row then holds scores of several words. To exchange two axes, use `transpose`.",
+    "You reshape B×T×V into B×V×T: `view` and `reshape` move nothing, so a row then contains scores of several words. To swap two axes, use `transpose`.",
     {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
 )
 task.changed(
     "flattened_in_another_order",
-    "Logits and targets are flattened in different orders: one goes through the batch sentence by sentence, the other place by place. Then most logits meet the target of another place.",
+    "Logits and targets are flattened in different orders: one goes through the batch sentence by sentence, the other position by position. Most logits are then compared with the target of a different position.",
     {"logits": lambda logits: logits.transpose(0, 1).reshape(logits.shape)},
 )
 task.changed(
     "shifted_again",
-    "You compare the logits of each place with the target of the next one. The decoder's inputs have been shifted already: here, logits and target of the same place belong together.",
+    "You compare the logits of each position with the target of the next one. The decoder's inputs have been shifted already: here, logits and target of the same position belong together.",
     {"logits": lambda logits: logits[:, :-1]} | dict.fromkeys(("target", "mask"), lambda ids: ids[:, 1:]),
 )
 task.changed(
     "softmax_over_the_words",
-    "Your softmax runs over the words of a sentence, axis 1, so that they compete with one another. Each word shares out its probability among the V words of the vocabulary: take the last axis.",
+    "Your softmax runs over the words of a sentence, axis 1, so that they compete with one another. Each position distributes its probability over the V words of the vocabulary: use the last axis.",
     {LOG_P: lambda words, *, logits, mask: logits.log_softmax(1)[mask]},
 )
 task.changed_each(
     ("summed", "This is the sum of the losses. Divide by the number of words.", {N: lambda n: 1}),
-    ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of words in all of them.", {N: lambda n, *, mask: len(mask)}),
+    ("divided_by_sentences", "You divide by the number of sentences. Divide by the total number of words.", {N: lambda n, *, mask: len(mask)}),
     ("one_for_each_sentence", "You return one loss for each sentence. One number is asked for, the mean over all words of the batch.", {"result": _of_sentences}),
-    ("nothing_gives_nan", "Where the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 there.", {N: left_out}),
+    ("nothing_gives_nan", "If the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 in that case.", {N: left_out}),
 )  # fmt: skip
 
 
 @task.mistake(
-    "You compute a loss at every place and take out the padding afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN or infinity from padding stay in the result or in the gradient, since 0 times NaN is NaN. Leave padding out before you compute anything. And where the whole batch has no word, you divide by 0: return 0 there."
+    "You compute a loss at every position and take out the padding afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN or infinity from padding stay in the result or in the gradient, since 0 times NaN is NaN. Leave padding out before you compute anything. And if the whole batch has no word, you divide by 0: return 0 in that case."
 )
 def padding_taken_out_late(logits, target, mask):
     return (F.cross_entropy(logits.mT, target, reduction="none") * mask).sum() / mask.sum()

@@ -55,41 +55,41 @@ def _(target, bos):
 
 task.changed(
     "not_shifted",
-    "The decoder reads the very word that it is to predict, so it only has to copy. Training then looks perfect and nothing is learned: at each place it has to read the word before.",
+    "The decoder reads the very word that it is to predict, so it only has to copy. Training then looks perfect, but nothing is learned: at each position, the decoder has to read the previous word.",
     {"result": lambda inputs, *, target: target},
 )
 task.changed(
     "rolled",
-    "The last word comes round to the front, as `roll` moves it. Nothing is known before the first word: bos belongs there.",
+    "The last word wraps round to the front, as with `roll`. Nothing is known before the first word, so bos belongs there.",
     {"the column of bos": lambda bos, *, target: target[:, -1:]},
 )
 task.changed(
     "shifted_left",
-    "You shift to the left: at each place the decoder reads the word that comes after it, which is not known yet. Shift to the right.",
+    "You shift to the left: at each position, the decoder reads the word that comes next, which is not known yet. Shift to the right.",
     {"the two side by side": lambda bos, rest, *, right, target: right(target[:, 1:], bos)},
 )
 task.changed(
     "first_word_overwritten",
-    "You write bos over the first word and leave the others where they are. The first word is lost, and at every other place the decoder still reads the word that it is to predict. All words have to move.",
+    "You write bos over the first word and leave the others where they are. The first word is lost, and at every other position the decoder still reads the word that it is to predict. All words have to move.",
     {"all columns but the last": lambda target: target[:, 1:]},
 )
 task.changed(
     "bos_everywhere",
-    "At every place the decoder reads bos, as if one were copied to the next over and over. Each word has to be read before it is overwritten: build a new tensor.",
+    "The decoder reads bos at every position, as if each were copied to the next, over and over. Each word has to be read before it is overwritten: build a new tensor.",
     {"all columns but the last": lambda target, *, bos: torch.full_like(target[:, 1:], bos)},
 )
 task.changed(
     "along_the_batch",
-    "You shift along the batch: each sentence reads the one before it. Shift along the places, the second axis.",
+    "You shift along the batch, so each sentence reads the previous one. Shift along the positions, the second axis.",
     {"result": lambda inputs, *, target, bos: torch.cat([torch.full_like(target[:1], bos), target[:-1]])},
 )
 task.changed_each(
     ("always_1", "You write a fixed 1 in front. Write `bos`, whatever number it is.", {"the column of bos": lambda bos, *, target: torch.ones_like(target[:, :1])}),
     ("always_0", "You write a fixed 0 in front. Write `bos`, whatever number it is.", {"the column of bos": lambda bos, *, target: torch.zeros_like(target[:, :1])}),
-    ("last_word_kept", "Your inputs are one word too long: with bos in front, the last word has to go. Take `target[:, :-1]`.", {"all columns but the last": left_out}),
+    ("last_word_kept", "Your inputs are one word too long: with bos in front, the last word has to go. Use `target[:, :-1]`.", {"all columns but the last": left_out}),
 )  # fmt: skip
 task.changed(
     "floating_point",
-    "Your ids have become floating-point numbers, as they do beside `torch.ones` or `torch.zeros` without a dtype. An embedding takes whole numbers only: keep target's dtype.",
+    "Your ids have become floating-point numbers, as happens next to `torch.ones` or `torch.zeros` without a dtype. An embedding accepts only whole numbers: keep target's dtype.",
     {"result": lambda inputs: inputs.float()},
 )

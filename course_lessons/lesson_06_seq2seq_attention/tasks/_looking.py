@@ -26,22 +26,28 @@ def look_cases(draw, inputs, letter, more=()):
     for size in sizes(B=3, S=5, H=7, E=11, X=13):
         S = size.S if size.full else size.S + 1  # so that two real places may share a weight
         dims = (size.B, S, size.H, size.E, size.X)
-        name = f"{count(size.B, 'sentence')} of {count(S, 'place')}, widths H={size.H}, E={size.E}, {letter}={size.X}"
+        name = (
+            f"{count(size.B, 'sentence')} of {count(S, 'position')}, widths H={size.H}, E={size.E}, {letter}={size.X}"
+        )
         yield Case(f"{name}, no padding", inputs(draw, *dims, torch.ones(size.B, S, dtype=torch.bool)), size.full)
         yield Case(f"{name}, with padding", inputs(draw, *dims, gaps(draw, size.B, S)), size.full)
     yield Case("padding anywhere in a sentence", inputs(draw, 3, 5, 2, 3, 2, scattered(draw)))
-    several = ((f"H, E and {letter} all 5", (2, 3, 5, 5, 5)), *more, ("as many sentences as places", (3, 3, 2, 5, 7)))
+    several = (
+        (f"H, E and {letter} all 5", (2, 3, 5, 5, 5)),
+        *more,
+        ("as many sentences as positions", (3, 3, 2, 5, 7)),
+    )
     for name, dims in several:
         yield Case(name, inputs(draw, *dims, gaps(draw, *dims[:2])))
     one = torch.ones(1, 1, dtype=torch.bool)
-    yield Case("a single place, widths of 1", inputs(draw, 1, 1, 1, 1, 1, one), True, edge=True)
+    yield Case("a single position, widths of 1", inputs(draw, 1, 1, 1, 1, 1, one), True, edge=True)
     empty = gaps(draw, 3, 5)
     empty[1] = False
     yield Case("a sentence without words", inputs(draw, 3, 5, 7, 11, 13, empty), True, hazard=True)
     state, annotations, mask, *weights = inputs(draw, 3, 5, 7, 11, 13, scattered(draw))
     behind = with_garbage(annotations, mask)
     yield Case("NaN and infinity at padding", (state, behind, mask, *weights), True, hazard=True)
-    yield Case("200 places", inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
+    yield Case("200 positions", inputs(draw, 2, 200, 3, 5, 7, gaps(draw, 2, 200)), edge=True)
 
 
 # Properties
@@ -79,10 +85,10 @@ def looking(scores, annotations, mask):
     return context, weights
 
 
-EMPTY = "In a row without a True nothing may be looked at: return zeros there, for the weights and for the context."
-GARBAGE = "What is at a False place may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Put zeros in place of these annotations before you compute anything."
+EMPTY = "In a row with no True, nothing may be looked at: return zeros for the weights and the context."
+GARBAGE = "What is at a False position may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Replace these annotations with zeros before you compute anything."
 INVERTED = (
-    'The mask is used the wrong way round: True means "may be looked at", and those are the places that you hide.'
+    'The mask is used the wrong way round: True means "may be looked at", and those are the positions that you hide.'
 )
 MISTAKES = {
     "mask_unused": (
@@ -94,7 +100,7 @@ MISTAKES = {
         {"mask": torch.logical_not, CLEAN: left_out, WEIGHTS: left_out},
     ),
     "mask_as_lengths": (
-        "You count the True values in each row and look at that many places from the left. The mask may have gaps: look where it is True, wherever that is.",
+        "You count the True values in each row and look at that many positions from the left. The mask may have gaps: look where it is True, wherever that is.",
         {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)},
     ),
     "masked_after": (
@@ -106,11 +112,11 @@ MISTAKES = {
         {SOFTMAX: lambda masked: masked.softmax(0)},
     ),
     "over_one_number": (
-        "All your weights are 1: the softmax of a single number is 1. It runs along an axis of size 1; let it run along the source words, S.",
+        "All your weights are 1, because the softmax of a single number is 1. Yours runs along an axis of size 1; let it run along the source words, S.",
         {SOFTMAX: lambda masked: masked[..., None].softmax(-1)[..., 0]},
     ),
     "equal_weights": (
-        "All real places get the same weight, so your context is a plain mean of the annotations. The scores should differ from place to place, and decide.",
+        "All real positions get the same weight, so your context is a plain mean of the annotations. The scores should differ from position to position and determine the weights.",
         {SOFTMAX: lambda masked: masked.masked_fill(masked > -torch.inf, 0.0).softmax(-1)},
     ),
     "scores_returned": (
@@ -118,8 +124,8 @@ MISTAKES = {
         {"result": lambda first, weights, *, done: (first, done[SCORES])},
     ),
     "fill_undercut": (
-        "Where all honest scores of a row are very low, its weights come out as zeros. Masked scores that become a finite number, such as -1000, take the weight there, and so do scores that are masked only after "
-        "the softmax. Or you subtract the largest score of the whole batch, and not that of each row. Put -inf in place of masked scores before the softmax: only -inf lies below every score.",
+        "If all real scores of a row are very low, its weights become zeros. Masked scores that become a finite number, such as -1000, then take the weight, and so do scores that are masked only after "
+        "the softmax. Or you subtract the largest score of the whole batch instead of the largest score of each row. Replace masked scores with -inf before the softmax: only -inf lies below every score.",
         {MASKED: filled(-1000.0)},
     ),
     "empty_row_mean": (
@@ -136,10 +142,10 @@ def look_mistakes(task):
         task,
         *("mask_inverted", "no_softmax", "empty_row_nan", "empty_row_uniform", "overflow"),
         one="A state",
-        others="places",
+        others="positions",
         nothing=EMPTY,
         zeros=WEIGHTS,
     )
-    plus_infinity_mistakes(task, weights_returned=True, others="places", zeros=WEIGHTS)
+    plus_infinity_mistakes(task, weights_returned=True, others="positions", zeros=WEIGHTS)
     for name, mistake in MISTAKES.items():
         task.changed(name, *mistake)

@@ -30,7 +30,7 @@ task = Task(
             "the context is 2."
         ),
         "annotations = zeros where the mask is False; hidden = tanh of (state times weight_s transposed) as B×1×A plus annotations times weight_h transposed, B×S×A; scores = hidden times v, B×S; put -inf where the mask is False; "
-        "weights = softmax over S, zeros in place of NaN in empty rows; context = weights as B×S×1 times annotations, summed over S; return context, weights.",
+        "weights = softmax over S, zeros instead of NaN in empty rows; context = weights as B×S×1 times annotations, summed over S; return context, weights.",
     ),
     partial=USUAL,
 )
@@ -83,7 +83,7 @@ def _(state, annotations, mask, weight_s, weight_h, v):
 _looking.look_mistakes(task)
 task.changed(
     "scores_unmasked",
-    "The mask reaches the annotations and not the scores. An annotation of zeros has a score like any other, and takes weight from the words: put -inf in place of its score, too.",
+    "The mask reaches the annotations and not the scores. An annotation of zeros has a score like any other and takes weight from the words: also replace its score with -inf.",
     {MASKED: left_out, WEIGHTS: left_out},
 )
 task.changed(
@@ -93,18 +93,18 @@ task.changed(
 )
 task.changed(
     "state_unused",
-    "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same places. That is so where it is left out, and also where tanh is taken of each side by itself, since the state then adds the same "
+    "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same positions. That happens if it is left out, or if tanh is applied to each side separately, since the state then adds the same "
     "to every score. Add W s to each U h, and take tanh of the sum.",
     {SUM: lambda of_state, of_words, *, state: of_words + 0 * state.sum()},
 )
 task.changed(
     "state_lined_up_with_words",
-    "The state's part has no axis for the words, so it is added place by place, which runs only where B = S: place i then meets the state of sentence i. Give it an axis in the middle, B×1×A.",
+    "The state's part has no axis for the words, so it is added position by position, which runs only where B = S: position i then meets the state of sentence i. Give it an axis in the middle, B×1×A.",
     {SUM: lambda of_state, of_words: of_state[:, 0] + of_words},
 )
 task.changed_each(
-    ("keys_summed", "You add up U h, what the score makes of the annotations. The context is the weighted sum of the annotations themselves: B×E.", {CONTEXT: lambda parts, *, weight_h: parts.sum(1) @ weight_h.mT}),
-    ("no_tanh", "tanh is missing: without it the state adds the same to every score, and the softmax does not see it.", {HIDDEN: left_out}),
+    ("keys_summed", "You add up U h, the annotations after the score's matrix. The context is the weighted sum of the annotations themselves: B×E.", {CONTEXT: lambda parts, *, weight_h: parts.sum(1) @ weight_h.mT}),
+    ("no_tanh", "tanh is missing: without it, the state adds the same number to every score, which does not change the softmax.", {HIDDEN: left_out}),
     ("with_relu", "You use ReLU. This score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
     ("with_sigmoid", "You use the logistic sigmoid. This score has tanh.", {HIDDEN: torch.sigmoid}),
     ("tanh_outside", "tanh is outside, around the whole score. It belongs around W s + U h, before v.", {HIDDEN: left_out, SCORES: lambda units, v: (units @ v).tanh()}),

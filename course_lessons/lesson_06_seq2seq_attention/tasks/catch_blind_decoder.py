@@ -92,7 +92,7 @@ def _seeing(change):
 
 
 def _sentence_by_sentence(words, state, annotations, mask):
-    """In float64, one sentence after another, real places only."""
+    """In float64, one sentence after another, real positions only."""
     rows = []
     for b in range(len(words)):
         real, s, steps = annotations[b][mask[b]].double(), state[b].double(), []
@@ -120,7 +120,7 @@ RIGHT = {
     _with(_two_heads): "a right decoder with two looks at once",
     _with(_changed({CLEAN: lambda h, mask, *, right: F.layer_norm(right(h, mask), (ANNOTATION,))})): "a right decoder that subtracts from each annotation its mean",
     _with(_changed({CLEAN: lambda h, mask, *, right: F.normalize(right(h, mask), dim=-1)}), _looks_after): "a right decoder that scales each annotation to length 1",
-    _with(_changed(ADDED_UP)): "a right decoder that adds up one place after another",
+    _with(_changed(ADDED_UP)): "a right decoder that adds up one position after another",
 }  # fmt: skip
 
 
@@ -128,24 +128,24 @@ RIGHT = {
 
 
 def _last_place(state, annotations, mask):
-    """The annotation at the last real place; zeros where there is none."""
+    """The annotation at the last real position; zeros where there is none."""
     places = torch.arange(mask.shape[1]) * mask
     return without_garbage(annotations, mask)[torch.arange(len(mask)), places.amax(1)]
 
 
 def _state_decides_how_much(state, annotations, mask):
-    """A gate that the state opens, in front of the plain mean: the same for every place."""
+    """A gate that the state opens, in front of the plain mean: the same for every position."""
     return (1 + torch.sigmoid(state @ LOOK_S.T @ V))[:, None] * _mean(state, annotations, mask)
 
 
 def _one_place_off(softmax, mask):
-    """Each real place gets the weight of the one before it, and the first gets none: with the last one's weight there, many orders of three places would not show it."""
+    """Each real position gets the weight of the one before it, and the first gets none: with the last one's weight there, many orders of three positions would not show it."""
     rows = zip(softmax, mask, strict=True)
     return torch.stack([torch.zeros_like(w).masked_scatter(real, F.pad(w[real][:-1], (1, 0))) for w, real in rows])
 
 
 def _weights_by_place(state, annotations, mask):
-    """Weights from the state alone, by place, as in PyTorch's own tutorial from 2017 to 2023."""
+    """Weights from the state alone, by position, as in PyTorch's own tutorial from 2017 to 2023."""
     scores = state @ BY_PLACE[: mask.shape[1]].T
     return summed(masked_softmax(scores, mask), without_garbage(annotations, mask))
 
@@ -156,7 +156,7 @@ def _first_sentence_alone(state, annotations, mask):
 
 
 def _cut_into_equal_parts(state, annotations, mask):
-    """Puts all real places of the batch in one list and cuts it into equal parts, one for each sentence."""
+    """Puts all real positions of the batch in one list and cuts it into equal parts, one for each sentence."""
     real = annotations[mask].view(len(mask), -1, ANNOTATION)
     return _bahdanau(state, real, torch.ones(real.shape[:2], dtype=torch.bool))
 
@@ -166,7 +166,7 @@ WRONG = {
     _with(_last_place): "a wrong decoder: it looks at the last annotation only",
     _with(_wrong("mask_unused")): "a wrong decoder: it looks at padding",
     _with(_mean): "a wrong decoder: a plain mean of the annotations",
-    _with(_changed({WEIGHTS: _one_place_off})): "a wrong decoder: its weights are off by one place",
+    _with(_changed({WEIGHTS: _one_place_off})): "a wrong decoder: its weights are off by one position",
     _with(_weights_by_place, _looks_after): "a wrong decoder: its weights ignore the annotations",
     _seeing(lambda words: words + F.pad(words[:, 1:], (0, 0, 0, 1))): "a wrong decoder: it sees the next word",
     _with(_wrong("over_the_batch")): "a wrong decoder: sentences share their weights",
@@ -206,13 +206,13 @@ task = Task(
     importance=5,
     minutes=40,
     hints=(
-        "There is no reference to compare with, so let the decoder answer for itself: call it once, change one thing in what it is given, and call it again. Each line of the list says what may be changed, and whether the features have to move or have to stay.",
+        "There is no reference to compare with, so let the decoder answer for itself: call it once, change one thing in what it is given, and call it again. Each line of the list says what to change and whether the features have to move or stay.",
         (
             "Take a decoder whose feature is the mean of the annotations, and a source of two positions with the annotations 1 and 5. The feature is 3. Change the first annotation to 3: it is 4, so the decoder seems to look. Now move both in opposite directions, 1 + 2 = 3 and 5 - 2 = 3: the feature is 3 again, as "
             "before. With weights of 0.25 and 0.75, which depend on something else, it would have been 4 before and 3 afterwards."
         ),
         "In a `try` that returns False on any exception: before = features of random inputs with two sentences and a mask with gaps; each change begins with fresh copies. These have to move: features of sentence b, when noise is added to one real annotation of b, or added to one and subtracted from another. These have to stay: the features of the other sentence "
-        "then; all features, when what is at False positions changes, or when annotations and mask are put in another order; features before position t, when words from t on change. Moved means not torch.allclose(…, atol=1e-5).",
+        "then; all features, when what is at False positions changes, or when annotations and mask are reordered; features before position t, when words from t on change. Moved means not torch.allclose(…, atol=1e-5).",
     ),
 )
 
@@ -267,56 +267,56 @@ def _test(decoder, left_out=(), **changes):
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "others": ("candidates in which a sentence sees another one's source", "Change one sentence's annotations, and see that the features of the other sentences stay."),
+    "others": ("candidates in which a sentence sees another one's source", "Change one sentence's annotations and check that the features of the other sentences stay."),
     "opposite": ("candidates that give each annotation the same weight", "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay, and the features have to move, by more than rounding."),
-    "padding": ("candidates in which padding has an effect", "Change what is where the mask is False, and see that the features stay."),
-    "order": ("candidates whose weights belong to places and not to annotations", "Put annotations and mask in another order, both in the same, and see that the features stay."),
-    "future": ("candidates that see the words to come", "Change the words from some place on, and see that the features before it stay."),
+    "padding": ("candidates in which padding has an effect", "Change what is where the mask is False and check that the features stay."),
+    "order": ("candidates whose weights belong to positions and not to annotations", "Reorder annotations and mask in the same way and check that the features stay."),
+    "future": ("candidates that see the words to come", "Change the words from some position on and check that the features before it stay."),
 }  # fmt: skip
 mistaken = mistakes_of_tests(
     task,
     _test,
     "candidate",
-    "It may be that you put the annotations in another order and leave the mask as it is, or that you ask features to stay at all places when later words change, and not only at the places before. Or an error of "
+    "Perhaps you reorder the annotations but not the mask, or require features to stay at all positions when later words change, not only at the positions before. Or an error of "
     "the test's own, such as a wrong shape, ends in `except`, which returns False.",
 )
 
 
 mistaken(
     "runs_only",
-    "Every candidate that gives features of the right form and does not raise passes your test. Change what the decoder is given, and see whether its features move or stay.",
+    "Every candidate that returns features of the right shape and raises no error passes your test. Change what the decoder is given and check whether its features move or stay.",
     left_out=("moves", *LEFT_OUT),
 )
 mistaken(
     "no_rounding",
-    "Right decoders are refused whose last digits differ when annotations come in another order, because adding in another order rounds differently. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5) in place of "
+    "Right decoders are refused if their last digits differ when annotations are reordered, because adding in a different order rounds differently. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5) instead of "
     "torch.equal or ==.",
     stays=0,
     moves=0,
 )
 mistaken(
     "too_much_room",
-    "A candidate in which padding has a small effect passes your test: there is too much room where features have to stay. Rounding is below 1e-5.",
+    "A candidate in which padding has a small effect passes your test: your tolerance is too large where features have to stay. Rounding errors are below 1e-5.",
     stays=0.05,
 )
 mistaken(
     "a_constant_added",
-    "Your test refuses a right decoder that subtracts from each annotation the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.",
+    "Your test refuses a right decoder that subtracts from each annotation the mean of its features: adding the same number to all features has no effect on it. Add a different random number to each feature.",
     change=lambda annotation, noise: annotation + 1,
 )
 mistaken(
     "multiplied",
-    "Your test refuses right decoders that scale each annotation to the same size first: they do not notice when one is multiplied by a number. Add random numbers to it.",
+    "Your test refuses right decoders that first scale each annotation to the same size: multiplying an annotation by a number has no effect on them. Add random numbers to it.",
     change=lambda annotation, noise: 2 * annotation,
 )
 mistaken(
     "nothing_has_to_move",
-    "Candidates that ignore the source pass your test, and so do those that give each annotation the same weight. Change one real annotation after another and see that the features of its sentence move; and move two in opposite directions.",
+    "Candidates that ignore the source pass your test, and so do candidates that give each annotation the same weight. Change one real annotation after another and check that the features of its sentence move; also move two in opposite directions.",
     left_out=("moves", "opposite"),
 )
 mistaken(
     "features_have_to_move",
-    "Candidates that see too much, or that give each annotation the same weight, pass your test: you ask only that features move. Also try the changes that they should not see: of padding, of the order, of later words and of other sentences.",
+    "Candidates that see too much, or that give each annotation the same weight, pass your test: you ask only that features move. Also try the changes that should have no effect: to padding, to the order, to later words and to other sentences.",
     left_out=tuple(LEFT_OUT),
 )
 
@@ -328,37 +328,37 @@ ORDER_OF_FIRST_TWO = (1, 0, 2, 3)
 WORDS_FIRST = ((True, True, True, False), (True, True, False, False))
 mistaken(
     "batch_of_one",
-    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more with masks of their own, change one sentence, and see that the features of the others stay.",
+    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two or more sentences with different masks, change one sentence and check that the features of the others stay.",
     mask=MASK[:1],
 )
 mistaken(
     "one_sentence",
-    "A candidate that attends in the first sentence of a batch alone passes your test. Change annotations of each sentence, one after another, and see that its features move.",
+    "A candidate that attends only in the first sentence of a batch passes your test. Change annotations of each sentence, one after another, and check that its features move.",
     sentences=slice(1),
 )
 mistaken(
     "no_padding",
-    "Candidates that look at padding, or that use one sentence's mask for all, pass your test. Let the mask be False at different places in each sentence, and change what is there.",
+    "Candidates that look at padding, or that use one sentence's mask for all, pass your test. Let the mask be False at different positions in each sentence, and change what is there.",
     mask=((True,) * 4,) * 2,
 )
 mistaken(
     "equal_numbers",
-    "Candidates that cut all real places of the batch into equal parts, one for each sentence, pass your test. Where sentences have different numbers of real places, they go wrong or raise an error: give yours different numbers, and return False in `except`.",
+    "Candidates that cut all real positions of the batch into equal parts, one for each sentence, pass your test. If sentences have different numbers of real positions, they go wrong or raise an error: give yours different numbers, and return False in `except`.",
     mask=((True, False, True, False), (False, True, False, True)),
 )
 mistaken(
     "same_mask",
-    "Candidates that use the first sentence's mask for all, or that cut all real places of the batch into equal parts, pass your test. Give each sentence a mask of its own, with another number of real places.",
+    "Candidates that use the first sentence's mask for all, or that cut all real positions of the batch into equal parts, pass your test. Give each sentence its own mask, with a different number of real positions.",
     mask=MASK[:1] * 2,
 )
 mistaken(
     "no_gaps",
-    "Candidates that count the True values of a mask, and look at as many places from the left, pass your test. Let the mask have gaps: a False that comes before a True.",
+    "Candidates that count the True values of a mask and look at that many positions from the left pass your test. Use a mask with gaps: a False that comes before a True.",
     mask=WORDS_FIRST,
     order=ORDER_OF_FIRST_TWO,
 )
 mistaken(
     "real_places_in_their_order",
-    "A candidate passes your test whose weights are off by one real place. When you put annotations and mask in another order, let real places change their order among themselves: reversed, say.",
+    "A candidate whose weights are off by one real position passes your test. When you reorder annotations and mask, also change the order of the real positions among themselves: reverse them, say.",
     order=ORDER_OF_FIRST_TWO,
 )

@@ -19,9 +19,9 @@ task = Task(
     importance=3,
     minutes=5,
     hints=(
-        "Each row of the weights belongs to one word of the translation, and each column to one word of the source. Which row belongs to the word that is unknown? And which column of this row do you look for?",
-        'Take the source "Otto called dogs" and the translation "<unk> smadu kovor". The first word is unknown, so we need the first row. Let it be (0.7, 0.1, 0.2). Its largest weight, 0.7, is at position 0, where the source has "Otto". So the translation is "Otto smadu kovor".',
-        'For each position t and its word: if the word is "<unk>", take the source word at the position of the largest weight in row t, else keep the word.',
+        "Each row of the weights belongs to one word of the translation, and each column to one word of the source. Which row belongs to the unknown word, and which column of this row do you need?",
+        'Take the source "Otto called dogs" and the translation "<unk> smadu kovor". The first word is unknown, so we need the first row. Let it be (0.7, 0.1, 0.2). Its largest weight, 0.7, is at position 0, where the source has "Otto", so the translation becomes "Otto smadu kovor".',
+        'For each position t and its word: if the word is "<unk>", use the source word at the position of the largest weight in row t; otherwise keep the word.',
     ),
     partial=EDGE | SIDE_EFFECT,
 )
@@ -47,7 +47,7 @@ def the_right_word_is_copied(case, value):
         column = int(weights[t].argmax())
         if word == UNKNOWN and copied != source[column] and len(source) < 8:
             row = ", ".join(f"{weight:.3g}" for weight in weights[t].tolist())
-            return f"Word {t} is unknown, and row {t} of the weights is {row}. The largest is at place {column}, counted from 0, where the source has “{source[column]}”; yours is “{copied}”."
+            return f"Word {t} is unknown, and row {t} of the weights is {row}. The largest is at position {column}, counted from 0, where the source has “{source[column]}”; yours is “{copied}”."
     return None
 
 
@@ -92,16 +92,16 @@ def _first_only(words, positions, *, source):
 
 
 task.changed_each(
-    ("same_position", "You copy the source word at the same position as the unknown word. Words change places in a translation: take the position where row t of the weights is largest.", {POSITIONS: lambda weights: list(range(len(weights)))}),
+    ("same_position", "You copy the source word at the same position as the unknown word. Words change places in a translation: use the position of the largest weight in row t.", {POSITIONS: lambda weights: list(range(len(weights)))}),
     ("columns", "You look for the largest weight of each column, which belongs to a word of the source. Each row belongs to a word of the translation: look along the rows, with `argmax(1)`.", {POSITIONS: lambda weights: weights.argmax(0).tolist()}),
-    ("unknown_words_counted", "The first unknown word gets what row 0 looks at, the second one what row 1 looks at, and so on. Row t belongs to position t of the translation: count all words, and not only the unknown ones.", {TRANSLATION: _counted}),
-    ("smallest_weight", "You copy the source word with the smallest weight. The decoder looks most at the one with the largest: `argmax`, not `argmin`.", {POSITIONS: lambda weights: weights.argmin(1).tolist()}),
-    ("row_after", "You take the row of the word after. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(weights.roll(-1, 0))}),
-    ("row_after_and_none_for_the_last", "You take row t + 1 for word t, and the last word has no such row. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(weights)[1:]}),
-    ("row_after_or_the_last", "You take row t + 1 for word t, and for the last word its own. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(torch.cat([weights[1:], weights[-1:]]))}),
-    ("row_before", "You take the row of the word before. Row t belongs to word t itself: it says where the decoder looks before it writes this word.", {POSITIONS: lambda weights, *, right: right(weights.roll(1, 0))}),
-    ("last_of_equals", "Where several source words have the largest weight, you copy the last of them. Copy the first.", {POSITIONS: lambda weights: (weights.shape[1] - 1 - weights.flip(1).argmax(1)).tolist()}),
-    ("every_word", "You put a source word in place of every word. The words that the translator knows stay: replace only `<unk>`.", {TRANSLATION: lambda words, positions, *, source: [source[s] for s in positions]}),
-    ("whole_table", "You look for the largest of all weights. `weights.argmax()` counts through the whole table and gives one number for it. Each unknown word has a row of its own: look for the largest weight in row t.", {POSITIONS: lambda weights: [int(weights.argmax())] * len(weights)}),
-    ("first_unknown_only", "Only the first unknown word is replaced, as `words.index` finds it. Go through all positions.", {TRANSLATION: _first_only}),
+    ("unknown_words_counted", "You use row 0 for the first unknown word, row 1 for the second and so on. Row t belongs to position t of the translation: count all words, not only the unknown ones.", {TRANSLATION: _counted}),
+    ("smallest_weight", "You copy the source word with the smallest weight. Copy the one with the largest weight: `argmax`, not `argmin`.", {POSITIONS: lambda weights: weights.argmin(1).tolist()}),
+    ("row_after", "You use the row of the next word. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(weights.roll(-1, 0))}),
+    ("row_after_and_none_for_the_last", "You use row t + 1 for word t, and the last word has no such row. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(weights)[1:]}),
+    ("row_after_or_the_last", "You use row t + 1 for word t, and the last word's own row for that word. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(torch.cat([weights[1:], weights[-1:]]))}),
+    ("row_before", "You use the row of the previous word. Row t belongs to word t itself: it says where the decoder looks before it writes this word.", {POSITIONS: lambda weights, *, right: right(weights.roll(1, 0))}),
+    ("last_of_equals", "If several source words share the largest weight, you copy the last of them. Copy the first.", {POSITIONS: lambda weights: (weights.shape[1] - 1 - weights.flip(1).argmax(1)).tolist()}),
+    ("every_word", "You replace every word with a source word. The words that the model knows stay: replace only `<unk>`.", {TRANSLATION: lambda words, positions, *, source: [source[s] for s in positions]}),
+    ("whole_table", "You look for the largest of all weights. `weights.argmax()` counts through the whole table and gives one number for it. Each unknown word has its own row: look for the largest weight in row t.", {POSITIONS: lambda weights: [int(weights.argmax())] * len(weights)}),
+    ("first_unknown_only", "Only the first unknown word is replaced, the one that `words.index` finds. Go through all positions.", {TRANSLATION: _first_only}),
 )  # fmt: skip

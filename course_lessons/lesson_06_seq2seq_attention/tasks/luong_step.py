@@ -22,13 +22,13 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The look is like Bahdanau's with another score: there is one matrix between state and annotation, and no hidden layer. What is new comes after it: context and state are laid end to end, and one layer "
+        "This attention step is like Bahdanau's with a different score: there is one matrix between state and annotation, and no hidden layer. What is new comes afterwards: context and state are joined end to end, and one layer "
         "turns the two into features.",
         (
             "Take the state [1], two annotations [0] and [ln 3] ≈ [1.0986], and W = [[1]]. The scores are 1·1·0 = 0 and 1·1·1.0986 = 1.0986. Their exponentials are 1 and 3, so the weights are 0.25 and 0.75, and the context is 0.75·1.0986 = 0.8240. "
             "With W_c = [[1, -1]] the features are tanh(1·0.8240 - 1·1) = tanh(-0.1760) = -0.1742: the context's part of W_c comes first."
         ),
-        "annotations = zeros where the mask is False; scores = (state times weight) as B×1×E, times annotations, summed over E, B×S; put -inf where the mask is False; weights = softmax over S, zeros in place of NaN in empty "
+        "annotations = zeros where the mask is False; scores = (state times weight) as B×1×E, times annotations, summed over E, B×S; put -inf where the mask is False; weights = softmax over S, zeros instead of NaN in empty "
         "rows; context = weights as B×S×1 times annotations, summed over S; return tanh of (context and state side by side, times weight_c transposed), and the weights.",
     ),
     partial=USUAL,
@@ -86,23 +86,23 @@ def _(state, annotations, mask, weight, weight_c):
 _looking.look_mistakes(task)
 task.changed(
     "masked_with_zeros",
-    "The scores of padding are not masked, or they are masked with 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). An annotation of zeros scores 0, too, and exp(0) = 1 is a weight like any other. "
-    "Put -inf in place of the scores where the mask is False.",
+    "The scores of padding are not masked, or they are masked with 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). An annotation of zeros also scores 0, and exp(0) = 1 is a weight like any other. "
+    "Replace the scores with -inf where the mask is False.",
     {CLEAN: left_out, MASKED: filled(0.0), WEIGHTS: left_out},
 )
 task.changed(
     "state_first",
-    "State and context are laid end to end in the wrong order. The first E columns of W_c belong to the context and the last H to the state: [c; s].",
+    "State and context are joined in the wrong order. The first E columns of W_c belong to the context and the last H to the state: [c; s].",
     {BOTH: lambda context, state: torch.cat([state, context], -1)},
 )
 task.changed(
     "context_unused",
-    "The context has no effect on the features: they come from the state alone, so the decoder looks and takes nothing. Lay the context beside the state.",
+    "The context has no effect on the features: they come from the state alone, so the decoder ignores what it has seen. Join the context and the state.",
     {BOTH: lambda context, state, *, right: right(0 * context, state)},
 )
 task.changed(
     "state_lined_up_with_words",
-    "The state's part has no axis for the words, so it is multiplied place by place, which runs only where B = S: place i then meets the state of sentence i. Give it an axis in the middle, B×1×E.",
+    "The state's part has no axis for the words, so it is multiplied position by position, which runs only where B = S: position i then meets the state of sentence i. Give it an axis in the middle, B×1×E.",
     {PRODUCTS: lambda query, annotations: query[:, 0] * annotations},
 )
 task.changed_each(

@@ -21,7 +21,7 @@ task = Task(
     minutes=25,
     offers=("models.minimal.bahdanau_step", "models.minimal.gru_step"),
     hints=(
-        "Each step needs the state of the step before, so go through the words one after the other. A step looks first, with the state that it finds, and then lets the GRU make the next state from the word and from what was seen. Keep "
+        "Each step needs the previous state, so go through the words one after another. A step looks first, with the current state, and then lets the GRU compute the next state from the word and the context. Keep "
         "what each step gives, and put it together at the end.",
         (
             "Take widths of 1, the words 1 and 2, the first state 0, and a source of one annotation, 3, so that every weight is 1 and every context 3. Suppose the GRU's gates are both 0.5 and its candidate is tanh of word minus context, so that a step gives "
@@ -61,7 +61,7 @@ def _(draw):
     for size in sizes(B=2, T=3, S=5, D=7, H=11, E=13, A=17):
         B, T = size.B, size.T if size.full else size.T + 1  # two words at least
         S = size.S if size.full else size.S + 1
-        name = f"{count(B, 'sentence')}, {T} words from {count(S, 'place')}, widths D={size.D}, H={size.H}, E={size.E}, A={size.A}"
+        name = f"{count(B, 'sentence')}, {T} words from {count(S, 'position')}, widths D={size.D}, H={size.H}, E={size.E}, A={size.A}"
         inputs = _inputs(draw, B, T, S, size.D, size.H, size.E, size.A, gaps(draw, B, S))
         yield Case(name, inputs, size.full)
     yield Case("padding anywhere in a source", _inputs(draw, 3, 2, 5, 3, 2, 4, 3, scattered(draw)))
@@ -69,7 +69,7 @@ def _(draw):
     yield Case("D and E both 3, as many sentences as words", _inputs(draw, 2, 2, 3, 3, 5, 3, 4, no_padding))
     yield Case("B, T, S and all widths 3", _inputs(draw, 3, 3, 3, 3, 3, 3, 3, gaps(draw, 3, 3)))
     one = torch.ones(1, 1, dtype=torch.bool)
-    yield Case("one word from one place, widths of 1", _inputs(draw, 1, 1, 1, 1, 1, 1, 1, one), True, edge=True)
+    yield Case("one word from one position, widths of 1", _inputs(draw, 1, 1, 1, 1, 1, 1, 1, one), True, edge=True)
     empty = gaps(draw, 3, 5)
     empty[1] = False
     yield Case("a source without words", _inputs(draw, 3, 2, 5, 4, 7, 11, 3, empty), True, hazard=True)
@@ -109,17 +109,17 @@ LOOKS_WITH_FIRST = {SHARES: lambda now, *, state, right: right(state)}
 GOES_ON_FROM_FIRST = {NEXT: lambda read, now, *, state, right: right(read, state)}
 task.changed(
     "query_frozen",
-    "Every step looks with the first state, so all words look at the same places. Look with the state as it is before this word.",
+    "Every step looks with the first state, so all words look at the same positions. Use the state just before each word.",
     LOOKS_WITH_FIRST,
 )
 task.changed(
     "state_never_updated",
-    "Every step starts from the first state, so nothing of the words before is kept. Put the new state in the place of the old one: the next step looks with it and goes on from it.",
+    "Every step starts from the first state, so nothing is kept of the earlier words. Replace the old state with the new one: the next step looks with it and continues from it.",
     LOOKS_WITH_FIRST | GOES_ON_FROM_FIRST,
 )
 task.changed(
     "gru_from_first",
-    "At every step the GRU goes on from the first state. Let it go on from the state that the step before has given, the same that you look with.",
+    "At every step, the GRU continues from the first state. Let it continue from the state of the previous step, the same state that you look with.",
     GOES_ON_FROM_FIRST,
 )
 
@@ -130,7 +130,7 @@ def _cut(now, first):
 
 task.changed(
     "state_detached",
-    "The values are right, but no gradient comes from a step to the one before it: the state is detached on the way. The weights then learn only what is of use in the same step. Leave `.detach()` out.",
+    "The values are right, but no gradient passes from a step to the previous one, because the state is detached on the way. The weights then learn only what helps in the same step. Leave `.detach()` out.",
     {
         SHARES: lambda now, *, state, right: right(_cut(now, state)),
         NEXT: lambda read, now, *, state, right: right(read, _cut(now, state)),
@@ -146,13 +146,13 @@ task.changed(
 )
 task.changed(
     "context_unused",
-    "The context has no effect on the states: the decoder looks and takes nothing, so what it writes has nothing to do with the source. Let the GRU read the word and the context side by side.",
+    "The context has no effect on the states: the decoder ignores what it has seen, so what it writes has nothing to do with the source. Let the GRU read the word and the context side by side.",
     {READ: lambda word, context: _side_by_side(word, 0 * context)},
 )
-SHIFTED = "The words have been shifted already, as 05.shift_right does it: at step t read word t."
+SHIFTED = "The words have already been shifted, as in 05.shift_right: at step t, read word t."
 task.changed(
     "shifted_again",
-    f"Each step reads the word of the step before, and the first one zeros. {SHIFTED}",
+    f"Each step reads the previous step's word, and the first step reads zeros. {SHIFTED}",
     {"words": lambda words: torch.cat([torch.zeros_like(words[:, :1]), words[:, :-1]], 1)},
 )
 
@@ -172,12 +172,12 @@ def _next_looks(states, weights, *, annotations, mask, weight_s, weight_h, v):
 
 task.changed(
     "looks_after",
-    "Your first step reads zeros, and your weights are one step ahead: you look after the step, with the state that the word has led to. Here a step looks first, with the state before it, and the GRU reads that context.",
+    "Your first step reads zeros, and your weights are one step ahead: you look after the step, with the state that has read the word. Here, a step looks first, with the state before it, and the GRU reads that context.",
     {SEEN: _seen_after_the_step_before, "result": _next_looks},
 )
 task.changed_each(
-    ("weights_of_the_next_look", "The states are right, but the weights are one step ahead: they come from a look with the new state. Return those that the step's own context was made with.", {"result": _next_looks}),
-    ("mask_unused", "All places of the source are looked at, padding too: give the mask to each look.", {"mask": torch.ones_like}),
+    ("weights_of_the_next_look", "The states are right, but the weights are one step ahead: they come from a look with the new state. Return the weights from which the step's own context was computed.", {"result": _next_looks}),
+    ("mask_unused", "You look at all positions of the source, including padding: pass the mask at every step.", {"mask": torch.ones_like}),
     ("mask_inverted", 'The mask is the wrong way round: True means "may be looked at".', {"mask": torch.logical_not}),
 )  # fmt: skip
 
@@ -185,12 +185,12 @@ task.changed_each(
 
 task.changed(
     "state_before_kept",
-    "Your states are one step late: you keep the state that a step starts from. Keep the one that it gives: the first of them has read the first word.",
+    "Your states are one step late: you keep the state from which a step starts. Keep the state that it returns: the first of these has read the first word.",
     {"result": lambda states, weights, *, state: (torch.cat([state[:, None], states[:, :-1]], 1), weights)},
 )
 task.changed(
     "cut_anew",
-    "Words and sentences are mixed up: you stack the steps one after the other and cut that anew into B×T. `view` and `reshape` move nothing: stack along axis 1, or exchange the two axes with `transpose`.",
+    "Words and sentences are mixed up: you stack the steps one after another and reshape the result into B×T. `view` and `reshape` move nothing: stack along axis 1, or swap the two axes with `transpose`.",
     {"result": lambda *parts: tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)},
 )
 task.changed(

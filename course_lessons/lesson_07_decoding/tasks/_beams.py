@@ -103,14 +103,12 @@ def each_is_whole(value, step, bos, eos, width, longest):
     """A hypothesis ends in eos or is as long as is allowed, and holds eos nowhere else."""
     for ids, _ in value:
         if ids[:1] == [bos] and bos != eos:
-            return f"You return {ids}, which begins with bos. Leave it out: the ids after it are asked for."
+            return f"You return {ids}, which begins with bos. Leave bos out: return only the ids after it."
         if eos in ids[:-1]:
-            return (
-                f"You return {ids}, which goes on after eos, {eos}. What ends in eos is set aside and is not continued."
-            )
+            return f"You return {ids}, which goes on after eos, {eos}. A hypothesis that ends in eos is set aside and not continued."
         if ids[-1] != eos and len(ids) < longest:
             if ids[-1] == 0:
-                return f"You return {ids}, which is shorter than longest = {longest} and ends in 0. Do you take 0 for eos? Here eos is {eos}."
+                return f"You return {ids}, which is shorter than longest = {longest} and ends in 0. Do you treat 0 as eos? Here eos is {eos}."
             return f"You return {ids}, which is shorter than longest = {longest} and does not end in eos, {eos}. Does your search stop before nothing is open, or is eos cut off?"
         if len(ids) > longest:
             return f"You return {len(ids)} ids, and longest is {longest}: eos counts, and bos does not."
@@ -131,9 +129,9 @@ def scores_are_sums(value, step, bos, eos, width, longest):
             return f"{told} All your log probabilities end after {digits} decimal places: do not round."
     without_eos = [own - step([bos, *ids[:-1]])[eos].item() if ids[-1] == eos else own for ids, _, own in wrong]
     if _agree(wrong, without_eos):
-        return f"{told} Yours is the sum without eos. It is a word like the others: its log probability counts."
+        return f"{told} Yours is the sum without eos. It is a word like any other: its log probability counts."
     if _agree(wrong, [_log_p(lambda prefix: step(prefix[1:] or [bos]), bos, ids) for ids, *_ in wrong]):
-        return f"{told} Yours is the sum that comes from prefixes without bos: begin what you give to step with bos each time."
+        return f"{told} Yours is the sum for prefixes without bos: every prefix that you give to step has to begin with bos."
     return f"{told} Does each score go with its own ids, and is step given the whole prefix?"
 
 
@@ -169,7 +167,7 @@ def wide_enough_is_exhaustive(value, step, bos, eos, width, longest):
         return None
     score, ids = every_one(step, bos, eos, longest)
     return (
-        f"This beam has room for all translations of at most {longest} ids, so none may get lost. The best of all is {ids}, with {score:.4g}; yours is {value[0][0]}, with {value[0][1]:.4g}."
+        f"This beam has room for all translations of at most {longest} ids, so none should get lost. The best of all is {ids}, with {score:.4g}; yours is {value[0][0]}, with {value[0][1]:.4g}."
         if value[0][0] != ids
         else None
     )
@@ -178,15 +176,17 @@ def wide_enough_is_exhaustive(value, step, bos, eos, width, longest):
 def the_right_ones(value, step, bos, eos, width, longest):
     """None is missing, and none is there that should not be."""
     if len(value) > 1 and width == 1:
-        return f"With width 1 one hypothesis is kept at each step, so there is one at the end; you return {len(value)}."
+        return (
+            f"With width 1, one hypothesis is kept at each step, so there is one at the end; you return {len(value)}."
+        )
     expected = [ids for ids, _ in right(step, bos, eos, width, longest)]
     ended = [ids for ids in expected if ids[-1] == eos and ids not in [list(ids) for ids, _ in value]]
     left = [ids for ids in expected if ids[-1] != eos and ids not in [list(ids) for ids, _ in value]]
     more = [list(ids) for ids, _ in value if list(ids) not in expected]
     if ended:
-        return f"{ended[0]} is missing: it ends in eos and is among the {width} best of round {len(ended[0])}, so it is set aside, and stays so."
+        return f"{ended[0]} is missing: it ends in eos and is among the {width} best of round {len(ended[0])}, so it is set aside for good."
     if left:
-        return f"{left[0]} is missing: it is among the {width} best when {longest} ids are written, and belongs to the result though it has not ended."
+        return f"{left[0]} is missing: it is among the {width} best when {longest} ids are written, and belongs to the result although it has not ended."
     return (
         f"{more[0]} should not be there: in some round it, or what it continues, is not among the {width} best of all continuations."
         if more

@@ -56,7 +56,7 @@ def _strict(step, longest):
             )
         if len(ids) >= longest:
             raise UsageError(
-                f"Your function calls step with a prefix of {len(ids)} ids after bos, and longest is {longest}. Where so many are written, step is not called again."
+                f"Your function calls step with a prefix of {len(ids)} ids after bos, and longest is {longest}. Once that many are written, step is not called again."
             )
         return log_p
 
@@ -102,7 +102,7 @@ def prefix_mistakes(task):
     """Declare the mistakes of giving a decoder too little of the prefix."""
     task.changed(
         "last_id_alone",
-        "You call step with the last id alone, as you would call a decoder with a state of its own. This one keeps nothing between two calls: give step bos and all ids so far.",
+        "You call step with the last id alone, as you would call a decoder that keeps a state. This one keeps nothing between calls: give step bos and all ids so far.",
         asked_with(lambda prefix: prefix[-1:]),
     )
     task.changed(

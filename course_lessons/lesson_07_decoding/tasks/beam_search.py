@@ -21,8 +21,8 @@ task = Task(
     importance=5,
     minutes=40,
     hints=(
-        "Keep two lists: hypotheses that are open, and hypotheses that are set aside. In each round every open one is continued by every id, and all these continuations compete with one another. Those among the "
-        "best that end in eos leave the race; they do not take a place in the next round.",
+        "Keep two lists: hypotheses that are open, and hypotheses that are set aside. In each round, every open hypothesis is continued by every id, and all these continuations compete with one another. Those among the "
+        "best that end in eos are set aside and do not take up room in the next round.",
         (
             "Take eos = 0, two more ids, 1 and 2, and width = 2. After bos the three probabilities are 0.1, 0.4 and 0.5: [2] and [1] are kept. Behind [2] they are 0.34, 0.335 and 0.325, behind [1] they are 0.9, 0.06 "
             "and 0.04. The six continuations have the probabilities 0.5 · 0.34 = 0.17, 0.1675, 0.1625, 0.4 · 0.9 = 0.36, 0.024 and 0.016. The two best are [1, 0] with 0.36 and [2, 0] with 0.17. Both end in eos, so nothing "
@@ -111,9 +111,9 @@ def _(step, bos, eos, width, longest):
 # What is kept
 
 task.changed_each(
-    ("ended_lost", "Hypotheses that end in eos get lost: only what is still open after `longest` ids is in your result. Set them aside when they end, and return them too.", {FOUND: lambda ended, left: left}),
-    ("open_lost", "What is still open after `longest` ids gets lost. Set it aside as it is, and return it with the others.", {FOUND: lambda ended, left: ended}),
-    ("ended_extended", "Hypotheses that end in eos are continued. Set them aside, and continue the others only.", {"eos": lambda eos: None}),
+    ("ended_lost", "Hypotheses that end in eos get lost: your result contains only what is still open after `longest` ids. Set them aside when they end, and return them as well.", {FOUND: lambda ended, left: left}),
+    ("open_lost", "What is still open after `longest` ids gets lost. Set it aside as it is and return it with the others.", {FOUND: lambda ended, left: ended}),
+    ("ended_extended", "Hypotheses that end in eos are continued. Set them aside and continue only the others.", {"eos": lambda eos: None}),
 )  # fmt: skip
 
 
@@ -124,12 +124,12 @@ def _beside_the_ended(decoder, beam, *, eos, right):
 
 task.changed(
     "ended_keep_their_place",
-    "Hypotheses that have ended stay in the beam and compete with open ones for its places in every round. Set them aside for good: the next round again keeps `width` of the continuations, whatever has ended before.",
+    "Hypotheses that have ended stay in the beam and compete with open ones in every round. Set them aside for good: the next round again keeps `width` of the continuations, whatever has ended before.",
     {PAIRS: _beside_the_ended, ASIDE: lambda ended, kept: [], OPEN: left_out},
 )
 task.changed(
     "narrower_with_each_end",
-    "Your beam becomes narrower by one with each hypothesis that ends. What is set aside takes no place: each round keeps `width` continuations.",
+    "Your beam becomes narrower by one with each hypothesis that ends. What is set aside takes up no room: each round keeps `width` continuations.",
     {KEPT: lambda pairs, width, *, done: best(pairs, max(0, width - len(done.get(ASIDE, ()))))},
 )
 
@@ -150,7 +150,7 @@ task.changed(
 )
 task.changed(
     "one_for_each",
-    "After the first round each hypothesis is continued by its own best id, without competing with the others. Put the continuations of all hypotheses together and keep `width` of them: two may come from the same one.",
+    "After the first round, each hypothesis is continued by its own best id, without competing with the others. Put the continuations of all hypotheses together and keep `width` of them: two may come from the same hypothesis.",
     _for_each(lambda width, first: width if first else 1),
 )
 task.changed(
@@ -167,7 +167,7 @@ def _until_width_open(pairs, width, *, eos):
 
 task.changed(
     "width_open_ones",
-    "You always keep `width` hypotheses that are open, and those that end are kept in addition. Take the `width` best of all continuations first, and then see which of them end.",
+    "You always keep `width` open hypotheses, and keep those that end in addition. First keep the `width` best of all continuations, and then see which of them end.",
     {KEPT: _until_width_open},
 )
 
@@ -193,7 +193,7 @@ def _with_other_parents(pairs, width, *, done):
 
 task.changed(
     "wrong_parents",
-    "The ids do not match the scores: a new id is appended to the hypothesis that had the same place in the beam before, not to the one that it continues. Keep each continuation together with its own prefix.",
+    "The ids do not match the scores: a new id is appended to the hypothesis that was at the same position in the previous beam, not to the one that it continues. Keep each continuation together with its own prefix.",
     {KEPT: _with_other_parents},
 )
 task.changed(
@@ -207,7 +207,7 @@ task.changed_each(
     ("one_too_wide", "Your beam is too wide by one: it keeps width + 1 continuations.", {"width": lambda width: width + 1}),
     ("bos_counted", "You stop one round too early: bos does not count towards `longest`.", {"longest": lambda n: n - 1}),
     ("one_too_long", "You go one round too far: a hypothesis has at most `longest` ids.", {"longest": lambda n: n + 1}),
-    ("zero_for_eos", "A hypothesis ends with the id 0 in your search, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
+    ("zero_for_eos", "In your search, a hypothesis ends with the id 0, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
 )  # fmt: skip
 decoders.prefix_mistakes(task)
 
@@ -267,8 +267,8 @@ for name, sentence, grow, first in (
 ):  # fmt: skip
     task.changed(name, sentence, _scores(grow, first))
 for name, sentence, times in (
-    ("eos_counted_twice", "The log probability of eos counts twice. It is in the score already when a hypothesis is set aside.", 1),
-    ("eos_not_counted", "The log probability of eos does not count. It is a word like the others: its log probability belongs to the score.", -1),
+    ("eos_counted_twice", "The log probability of eos counts twice. It is already in the score when a hypothesis is set aside.", 1),
+    ("eos_not_counted", "The log probability of eos is missing. It is a word like any other: its log probability belongs to the score.", -1),
 ):  # fmt: skip
 
     def ranked(found, *, eos, step, times=times):
@@ -296,14 +296,14 @@ task.changed(
 )
 task.changed_each(
     ("as_set_aside", "The hypotheses are right, but they are in the order in which they were set aside. Sort them at the end, the most probable first.", {RANKED: left_out}),
-    ("eos_dropped", "eos is missing at the end of the ids. Leave it in: it tells what has ended from what was cut off.", _each_that_ended(lambda ids, eos: ids[:-1])),
+    ("eos_dropped", "eos is missing at the end of the ids. Leave it in: it distinguishes what has ended from what was cut off.", _each_that_ended(lambda ids, eos: ids[:-1])),
     ("eos_added", "You put eos after what is cut off after `longest` ids. Return it as it is.", {FOUND: lambda ended, left, *, eos: ended + [([*ids, eos], score) for ids, score in left]}),
-    ("probabilities_returned", "You return probabilities. The hypotheses are right, but their log probabilities are asked for, as sums of what step gives.", {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]}),
+    ("probabilities_returned", "You return probabilities. The hypotheses are right, but return their log probabilities, the sums of what step returns.", {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]}),
 )  # fmt: skip
 for name, sentence, change in (
-    ("worst_first", "The order is turned round: the least probable hypothesis comes first. Log probabilities are negative: the one nearest to 0 is the best.", lambda pairs: pairs[::-1]),
-    ("cut_to_width", "You return `width` hypotheses at most. All that were set aside are asked for, also where they are more.", lambda pairs, *, width: pairs[:width]),
-    ("best_alone", "You return the best hypothesis alone. All that were set aside are asked for, the best first.", lambda pairs: pairs[:1]),
+    ("worst_first", "The order is reversed: the least probable hypothesis comes first. Log probabilities are negative, and the one nearest to 0 is the best.", lambda pairs: pairs[::-1]),
+    ("cut_to_width", "You return at most `width` hypotheses. Return all that were set aside, even if there are more.", lambda pairs, *, width: pairs[:width]),
+    ("best_alone", "You return only the best hypothesis. Return all that were set aside, the best first.", lambda pairs: pairs[:1]),
     ("bos_kept", "bos is in front of your ids. Return what comes after it.", lambda pairs, *, bos: [([bos, *ids], score) for ids, score in pairs]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": change})

@@ -21,14 +21,14 @@ task = Task(
     importance=4,
     minutes=30,
     hints=(
-        "Count first, divide later: for each n, add up the matches and the numbers of n-grams over all sentences, and only then divide. A hypothesis can match an n-gram as often as the reference holds it, not more.",
+        "Count first, divide later: for each n, add up the matches and the numbers of n-grams over all sentences, and only then divide. A hypothesis can match an n-gram only as often as the reference contains it.",
         (
             "Take the hypothesis a b c d e f, whose reference is a b c d e g. 5 of its 6 single words match, 4 of its 5 pairs, 3 of its 4 triples and 2 of its 3 groups of four. The product of the four "
             "quotients is 5/6 · 4/5 · 3/4 · 2/3 = 1/3, and its fourth root is 0.7598. Both have 6 words, so the brevity penalty is 1, and BLEU is 75.98. Without f the hypothesis has 5 words, and all its n-grams match; the penalty "
             "exp(1 - 6/5) = 0.8187 gives 81.87."
         ),
         "for n from 1 to 4: matches = total = 0; for each pair: count the n-grams of both; add to matches, for each n-gram, the smaller of its two counts; add to total the number of the hypothesis's n-grams; "
-        "p_n = matches / total, and where matches is 0 return 0. c and r = the numbers of words; bp = 1 if c >= r, else exp(1 - r / c); return 100 · bp · the fourth root of p_1 p_2 p_3 p_4.",
+        "p_n = matches / total; if matches is 0, return 0. c and r = the numbers of words; bp = 1 if c >= r, else exp(1 - r / c); return 100 · bp · the fourth root of p_1 p_2 p_3 p_4.",
     ),
 )
 
@@ -102,7 +102,7 @@ def a_copy_is_perfect(case, value):
     """A translation that equals its reference has 100."""
     hypotheses, references = case.args
     return (
-        f"Where every hypothesis equals its reference, all n-grams match, and the score is 100; yours is {value:.4g}."
+        f"If every hypothesis equals its reference, all n-grams match and the score is 100; yours is {value:.4g}."
         if hypotheses == references and abs(value - 100) > 1e-3
         else None
     )
@@ -129,7 +129,7 @@ def parts_are_right(case, value):
     quotients = zip(_matches(hypotheses, references).tolist(), _totals(hypotheses).tolist(), strict=True)
     told = ", ".join(f"{a:.0f}/{b:.0f}" for a, b in quotients)
     brevity = exp(min(0, 1 - _quotient(hypotheses, references)))
-    return f"For the input “{case.name}” p_1 to p_4 are {told}, and the brevity penalty is {brevity:.4g}: compare yours. If all five are the same, the mean is not: it is the fourth root of the product."
+    return f"For the input “{case.name}” p_1 to p_4 are {told}, and the brevity penalty is {brevity:.4g}: compare yours. If all five agree, the mean is wrong: it is the fourth root of the product."
 
 
 def _grams(words, n):
@@ -205,17 +205,17 @@ def _mean_of_sentences(score, *, hypotheses, references):
 
 task.changed(
     "mean_of_sentences",
-    "You compute BLEU for each sentence and take the mean. Corpus BLEU adds up the matches and the numbers of n-grams over all sentences, and divides once.",
+    "You compute BLEU for each sentence and average. Corpus BLEU adds up the matches and the numbers of n-grams over all sentences and divides once.",
     {"result": _mean_of_sentences},
 )
 task.changed(
     "not_clipped",
-    "The matches are not limited: an n-gram of the hypothesis counts each time that it comes, also where the reference holds it less often. Count the smaller of the two numbers.",
+    "The matches are not limited: an n-gram of the hypothesis counts each time it occurs, even if the reference contains it less often. Use the smaller of the two counts.",
     _counting(common=lambda h, r: sum(number for gram, number in h.items() if gram in r)),
 )
 task.changed(
     "as_sets",
-    "You count each different n-gram once, as a set does. An n-gram that both hold twice matches twice, and the hypothesis has it twice: use counts.",
+    "You count each different n-gram once, as a set does. An n-gram that occurs twice in both matches twice and counts twice in the hypothesis: use counts.",
     _counting(grams=lambda words, n: Counter(set(_grams(words, n)))),
 )
 task.changed(
@@ -230,7 +230,7 @@ task.changed(
 )
 task.changed(
     "joined_words",
-    "You join the words of an n-gram without anything between them, so “now here” and “no where” become the same. Take a tuple of the words, or join them with a space.",
+    "You join the words of an n-gram without anything between them, so “now here” and “no where” become the same. Use a tuple of the words, or join them with a space.",
     _counting(grams=lambda words, n: Counter(map("".join, _grams(words, n).elements()))),
 )
 task.changed(
@@ -250,7 +250,7 @@ task.changed(
 )
 task.changed(
     "smoothed",
-    "You add 1 to the matches and to the numbers of n-grams. Nothing is added here: where no n-gram of some order matches, the score is 0.",
+    "You add 1 to the matches and to the numbers of n-grams. Add nothing here: if no n-gram of some order matches, the score is 0.",
     dict.fromkeys((MATCHES, TOTALS), lambda *sentences, right: right(*sentences) + 1),
 )
 
@@ -258,9 +258,9 @@ task.changed(
 # The brevity penalty: `q` is the number of words of the references divided by that of the hypotheses
 
 for name, sentence, change in (
-    ("no_brevity", "The brevity penalty is missing. Where the hypotheses have fewer words than the references, multiply by exp(1 - r/c).", lambda q: 1.0),
-    ("long_ones_rewarded", "The brevity penalty is not limited: where c is above r, exp(1 - r/c) is above 1 and raises the score. It is 1 there.", lambda q: exp(1 - q)),
-    ("brevity_turned_round", "The brevity penalty is turned round: it punishes hypotheses that are too long, and short ones get off. It should be exp(1 - r/c) where c, the number of words of the hypotheses, is below r.", lambda q: exp(min(0, 1 - 1 / q))),
+    ("no_brevity", "The brevity penalty is missing. If the hypotheses have fewer words than the references, multiply by exp(1 - r/c).", lambda q: 1.0),
+    ("long_ones_rewarded", "The brevity penalty is not limited: if c is above r, exp(1 - r/c) is above 1 and raises the score. It should then be 1.", lambda q: exp(1 - q)),
+    ("brevity_turned_round", "The brevity penalty is the wrong way round: it penalises hypotheses that are too long instead of those that are too short. It should be exp(1 - r/c) if c, the number of words of the hypotheses, is below r.", lambda q: exp(min(0, 1 - 1 / q))),
 ):  # fmt: skip
     task.changed(name, sentence, {BREVITY: change})
 
@@ -268,21 +268,21 @@ for name, sentence, change in (
 # The mean and the score
 
 task.changed_each(
-    ("exponents_of_d2l", "You raise p_n to the power 1/2ⁿ, as the book Dive into Deep Learning does, so p_1 counts most. Here all four count alike: take the fourth root of their product.", {MEAN: lambda p: float((p ** (0.5 ** torch.arange(1, len(p) + 1))).prod())}),
-    ("exponents_of_1_over_n", "You raise p_n to the power 1/n: p_1 counts whole, and p_4 by its fourth root alone. Here all four count alike: take the fourth root of their product.", {MEAN: lambda p: float((p ** (1 / torch.arange(1, len(p) + 1))).prod())}),
+    ("exponents_of_d2l", "You raise p_n to the power 1/2ⁿ, as the book Dive into Deep Learning does, so p_1 counts most. Here, all four count equally: take the fourth root of their product.", {MEAN: lambda p: float((p ** (0.5 ** torch.arange(1, len(p) + 1))).prod())}),
+    ("exponents_of_1_over_n", "You raise p_n to the power 1/n: p_1 counts in full and p_4 only by its fourth root. Here, all four count equally: take the fourth root of their product.", {MEAN: lambda p: float((p ** (1 / torch.arange(1, len(p) + 1))).prod())}),
     ("a_quarter_of_the_product", "You divide the product of the four precisions by 4: `** 1 / 4` is the first power, divided by 4. The fourth root is `** (1 / 4)`, with brackets.", {MEAN: lambda p: float(p.prod()) / 4}),
     ("square_root", "You take the square root of the product. There are four precisions: take the fourth root.", {MEAN: lambda p: float(p.prod()) ** 0.5}),
     ("product", "The fourth root is missing: you return the product of the four precisions.", {MEAN: lambda p: float(p.prod())}),
-    ("arithmetic_mean", "You take the arithmetic mean of the four precisions. BLEU takes the geometric one, the fourth root of their product, so that it is 0 where one of them is.", {MEAN: lambda p: float(p.mean())}),
-    ("zeros_left_out", "Where no n-gram of some order matches, you leave that order out. The score is 0 there: a product with 0 in it.", {MEAN: lambda p: float(p[p > 0].prod()) ** (1 / len(p[p > 0])) if p.any() else 0.0}),
+    ("arithmetic_mean", "You use the arithmetic mean of the four precisions. BLEU uses the geometric mean, the fourth root of their product, which is 0 if one of them is.", {MEAN: lambda p: float(p.mean())}),
+    ("zeros_left_out", "If no n-gram of some order matches, you leave that order out. The score is then 0, because one factor of the product is 0.", {MEAN: lambda p: float(p[p > 0].prod()) ** (1 / len(p[p > 0])) if p.any() else 0.0}),
 )  # fmt: skip
 task.changed(
     "stops_at_nothing",
-    "Your function stops where no n-gram of some order matches. The score is 0 there: ask for that before you take a logarithm or divide, since Python refuses the logarithm of 0 and a division by 0.",
+    "Your function fails if no n-gram of some order matches. The score is then 0: check for that before you take a logarithm or divide, since Python raises an error for the logarithm of 0 and for a division by 0.",
     {MEAN: lambda p: exp(sum(map(log, p.tolist())) / 4)},
 )
 task.changed(
     "stops_where_all_are_empty",
-    "Your function stops where all hypotheses are empty. There is nothing to divide by then, neither n-grams nor words, and the score is 0: return it before you divide.",
+    "Your function fails if all hypotheses are empty. There is then nothing to divide by, neither n-grams nor words, and the score is 0: return it before you divide.",
     {"the quotient of the lengths": lambda h, r: _length(r) / _length(h)},
 )

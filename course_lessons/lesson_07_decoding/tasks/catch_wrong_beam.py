@@ -104,7 +104,7 @@ def _asking(search):
     def candidate(step, bos, eos, width, longest):
         if width < 1 or longest < 1:
             raise UsageError(
-                f"Your test calls a candidate with width = {width} and longest = {longest}. Candidates take both from 1 on."
+                f"Your test calls a candidate with width = {width} and longest = {longest}. Both have to be at least 1."
             )
         gave, calls = {}, 0
 
@@ -114,7 +114,7 @@ def _asking(search):
             if calls > CALLS_AT_MOST:
                 if gave.keys() <= _as_a_right_one(gave, bos, eos, width, longest)[1]:
                     raise UsageError(
-                        f"Your search is too large: with width = {width} and longest = {longest} a right candidate may call `step` more than {CALLS_AT_MOST} times, and is stopped then. Take smaller numbers: a width of 3 with a "
+                        f"Your search is too large: with width = {width} and longest = {longest} a right candidate may call `step` more than {CALLS_AT_MOST} times and is then stopped. Use smaller numbers: a width of 3 with a "
                         "longest of 4, and a width above V with a longest of 2, are enough."
                     )
                 raise RuntimeError(f"step has been called {CALLS_AT_MOST} times")
@@ -140,9 +140,9 @@ def _problem(log_p, before):
     if not isinstance(log_p, torch.Tensor) or log_p.dim() != 1 or not log_p.is_floating_point():
         return f"Your `step` should return a tensor with one axis and V floating-point numbers, and it returns {describe(log_p)}."
     if not log_p.isfinite().all():
-        return "Your `step` gives a number that is not finite. Each of its logarithms should be: an id that is most improbable may get -20."
+        return "Your `step` returns a number that is not finite. All its logarithms should be finite: a very improbable id may get -20."
     if before is not None and not (before.shape == log_p.shape and torch.allclose(before, log_p.detach(), atol=1e-6)):
-        return "Your `step` gives other numbers when it is asked for the same prefix again. Make them from the ids of the prefix alone, as a generator does whose seed is made from them."
+        return "Your `step` returns different numbers when it is asked for the same prefix again. Compute them from the ids of the prefix alone, for example with a generator seeded by these ids."
     return None
 
 
@@ -167,7 +167,7 @@ def _equal_scores(gave, bos, eos, width, longest):
             alike = len(gave) > 1 and len({repr(log_p.tolist()) for log_p in gave.values()}) == 1
             why = "Your `step` gives the same numbers for every prefix. " if alike else ""
             return (
-                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` give numbers that are random and depend on every id of the "
+                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` return numbers that are random and depend on every id of the "
                 "prefix: then no two scores are equal."
             )
     return None
@@ -186,11 +186,11 @@ task = Task(
     minutes=30,
     offers=("models.minimal.beam_search",),
     hints=(
-        "`reference` is right, so the work is in the decoder that you make up, and in what you compare. Its probabilities should depend on every id of the prefix, and they should be such that some hypotheses end early and "
-        "others are cut off. Then look at all that comes back: how many pairs, in which order, which ids, which log probabilities.",
+        "`reference` is correct, so the work lies in the decoder that you make up and in what you compare. Its probabilities should depend on every id of the prefix, and they should be such that some hypotheses end early and "
+        "others are cut off. Then compare everything that comes back: the number of pairs, their order, their ids and their log probabilities.",
         (
-            "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with the probability 0.36 and nothing else ends. A candidate that lets hypotheses which have ended compete for places keeps [1, 0] and one open hypothesis; a right "
-            "search keeps two open ones beside it. With longest = 2 both return two pairs, and with longest = 3 the right one returns three."
+            "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with the probability 0.36 and nothing else ends. A candidate that lets ended hypotheses compete keeps [1, 0] and one open hypothesis; a correct "
+            "search keeps two open ones beside it. With longest = 2, both return two pairs, whereas with longest = 3 the correct one returns three."
         ),
         "step(prefix): numbers = V random numbers from a generator whose seed is made from all ids of the prefix; return their log_softmax. For several decoders, and a width of 3 and one above V: right = list of "
         "reference(step, …); try: came = candidate(step, …); compare the number of pairs, and pair by pair the ids and the log probabilities, up to 1e-5; any exception: False.",
@@ -255,7 +255,7 @@ def _as_many(compare):
 mistaken = mistakes_of_tests(task, _test, "candidate")
 mistaken(
     "no_rounding",
-    "Right candidates whose last digits differ from the reference's, because they add up in another order or in float32, are refused. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`.",
+    "Right candidates are refused if their last digits differ from the reference's, because they add in a different order or in float32. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`.",
     compare=lambda right, came: list(right) == list(came),
 )
 mistaken(
@@ -265,18 +265,18 @@ mistaken(
 )
 mistaken(
     "best_compared",
-    "Candidates whose first hypothesis is right but whose others are wrong or missing pass your test. Compare all pairs, and how many there are.",
+    "Candidates whose first hypothesis is right but whose others are wrong or missing pass your test. Compare all pairs and their number.",
     seeds=range(8),
     compare=lambda right, came: _pairs(right[:1], came[:1]),
 )
 mistaken(
     "ids_compared",
-    "Candidates whose ids are right and whose log probabilities are not pass your test. Compare both.",
+    "Candidates with the right ids but wrong log probabilities pass your test. Compare both.",
     compare=_as_many(partial(_pairs, scores=False)),
 )
 mistaken(
     "scores_compared",
-    "Candidates whose log probabilities are right and whose ids are not pass your test. Compare both.",
+    "Candidates with the right log probabilities but wrong ids pass your test. Compare both.",
     compare=_as_many(partial(_pairs, ids=False)),
 )
 mistaken(
@@ -286,16 +286,16 @@ mistaken(
     compare=_pairs,
 )
 for name, sentence, changes in (
-    ("order_not_compared", "Candidates that return the hypotheses in a wrong order pass your test. The most probable comes first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
-    ("width_one", "Your test tries width 1 alone, so candidates pass your test that go wrong where several hypotheses compete. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
-    ("wide_alone", "Your beam is as wide as all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
-    ("one_round", "One id is all that a hypothesis may have in your test, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
-    ("nothing_ends", "In your test nothing ends in eos before the limit, so candidates that treat what has ended wrongly pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
+    ("order_not_compared", "Candidates that return the hypotheses in the wrong order pass your test. The most probable should come first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
+    ("width_one", "Your test tries only width 1, so candidates that go wrong when several hypotheses compete pass. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
+    ("wide_alone", "Your beam is wide enough for all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
+    ("one_round", "In your test, a hypothesis may have only one id, so candidates that go wrong in the second round pass. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
+    ("nothing_ends", "In your test, nothing ends in eos before the limit, so candidates that mishandle ended hypotheses pass. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)
 mistaken(
     "everything_ends",
-    "In your test everything ends in eos before the limit, so candidates that treat what is still open then wrongly pass your test. Let longest be so small that some hypotheses are cut off.",
+    "In your test, everything ends in eos before the limit, so candidates that mishandle hypotheses still open at the limit pass. Let longest be so small that some hypotheses are cut off.",
     sizes=((2, 9),),
     seeds=ALL_END,
     ends=0.5,

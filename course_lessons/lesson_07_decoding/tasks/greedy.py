@@ -17,12 +17,12 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "The decoder says what may come next, given all that has been written. Write down the most probable id, and ask again with one id more. Two things end the loop: eos, and the limit.",
+        "The decoder says what may come next, given everything written so far. Write the most probable id and ask again with one more id. Two things end the loop: eos and the limit.",
         (
             "Take bos = 1, eos = 0 and longest = 3. step([1]) makes the id 4 the most probable, so 4 is written. step([1, 4]) makes 2 the most probable, and step([1, 4, 2]) makes it 0, which is eos: the "
             "result is [4, 2, 0]. With longest = 2 it is [4, 2], without eos."
         ),
-        "ids = an empty list; repeat up to longest times: log_p = step of bos followed by ids; best = the place of its largest number, as an int; append best to ids; stop if best is eos; return ids.",
+        "ids = an empty list; repeat up to longest times: log_p = step of bos followed by ids; best = the index of its largest number, as an int; append best to ids; stop if best is eos; return ids.",
     ),
 )
 
@@ -85,15 +85,13 @@ def the_first_id_is_the_most_probable(case, value):
         log_p = step([bos, *value[:place]])
         best = int(log_p.argmax())
         if token != best:
-            return f"After {[bos, *value[:place]]} the most probable id is {best}, with the log probability {log_p[best]:.4g}; you write {token}. Is step given bos and all ids that are written so far?"
+            return f"After {[bos, *value[:place]]} the most probable id is {best}, with the log probability {log_p[best]:.4g}; you write {token}. Is step given bos and all ids written so far?"
         if token == eos and place < len(value) - 1:
             return f"After eos, which is {eos}, nothing is written any more: stop there."
     if len(value) > longest:
         return f"You write {len(value)} ids, and longest is {longest}: eos counts, and bos does not."
     if len(value) < longest and (not value or value[-1] != eos):
-        return (
-            f"You stop after {len(value)} ids, before eos has come and before there are {longest}, which is the limit."
-        )
+        return f"You stop after {len(value)} ids, before eos is written and before the limit of {longest} is reached."
     return None
 
 
@@ -114,7 +112,7 @@ def _(step, bos, eos, longest):
 
 decoders.prefix_mistakes(task)
 for name, sentence, given in (
-    ("bos_alone", "You ask with bos alone each time, so the same id comes again and again. Give step all ids that are written so far.", lambda prefix: prefix[:1]),
+    ("bos_alone", "You ask with bos alone each time, so you get the same id again and again. Give step all ids written so far.", lambda prefix: prefix[:1]),
     ("prefix_reversed", "The prefix is in reverse order: you put each new id in front. bos comes first, and the newest id last.", lambda prefix: prefix[::-1]),
 ):  # fmt: skip
     task.changed(name, sentence, decoders.asked_with(given))
@@ -129,25 +127,25 @@ task.changed(
 task.changed_each(
     ("not_stopped", "You go on after eos, up to `longest`. Stop when eos has been written.", {"eos": lambda eos: None}),
     ("stops_at_zero", "You stop at the id 0, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
-    ("one_too_many", "You write one id too many where eos does not come: at most `longest` ids are asked for.", {"longest": lambda n: n + 1}),
-    ("longest_unused", "`longest` has no effect: you go on until eos comes. A decoder may never write it, so stop after `longest` ids.", {"longest": lambda n: 100}),
+    ("one_too_many", "You write one id too many if eos does not appear: write at most `longest` ids.", {"longest": lambda n: n + 1}),
+    ("longest_unused", "`longest` has no effect: you go on until eos appears. A decoder may never write it, so stop after `longest` ids.", {"longest": lambda n: 100}),
 )  # fmt: skip
 
 # Which id is chosen
 
 task.changed_each(
-    ("least_probable", "You take the least probable id. Log probabilities are negative, so the one nearest to 0 belongs to the most probable: take the largest.", {CHOSEN: lambda log_p: int(log_p.argmin())}),
-    ("largest_of_ties", "Where two ids are equally probable, you take the larger one. Take the smallest, as `argmax` does on the CPU.", {CHOSEN: lambda log_p: int((log_p == log_p.max()).nonzero()[-1])}),
+    ("least_probable", "You write the least probable id. Log probabilities are negative, so the most probable id has the one nearest to 0: choose the largest.", {CHOSEN: lambda log_p: int(log_p.argmin())}),
+    ("largest_of_ties", "If two ids are equally probable, you write the larger one. Write the smallest, as `argmax` does on the CPU.", {CHOSEN: lambda log_p: int((log_p == log_p.max()).nonzero()[-1])}),
 )  # fmt: skip
 
 # What is returned
 
 for name, sentence, change in (
     ("bos_kept", "bos is in your result. Return the ids after it.", lambda ids, *, bos: [bos, *ids]),
-    ("eos_dropped", "eos is missing at the end of your result. It says that the translation is finished, and not cut off: leave it in.", lambda ids, *, eos: [token for token in ids if token != eos]),
-    ("last_dropped", "The last id is always missing, be it eos or a word. Append each id before you ask whether the loop ends.", lambda ids: ids[:-1]),
-    ("bos_counted", "You write one id too few where eos does not come: bos does not count towards `longest`.", lambda ids, *, longest: ids[: longest - 1]),
-    ("eos_added", "You put eos at the end also where the limit cuts the translation off. Return what was written.", lambda ids, *, eos: ids if ids[-1] == eos else [*ids, eos]),
-    ("handed_back_reversed", "Your translation comes back in reverse order, the last id first. Step was asked rightly: return the ids in the order in which they were written.", lambda ids: ids[::-1]),
+    ("eos_dropped", "eos is missing at the end of your result. It says that the translation is finished, not cut off: leave it in.", lambda ids, *, eos: [token for token in ids if token != eos]),
+    ("last_dropped", "The last id is always missing, whether it is eos or a word. Append each id before you check whether the loop ends.", lambda ids: ids[:-1]),
+    ("bos_counted", "You write one id too few if eos does not appear: bos does not count towards `longest`.", lambda ids, *, longest: ids[: longest - 1]),
+    ("eos_added", "You put eos at the end even if the limit cuts the translation off. Return what was written.", lambda ids, *, eos: ids if ids[-1] == eos else [*ids, eos]),
+    ("handed_back_reversed", "Your translation comes back in reverse order, the last id first. You called step correctly: return the ids in the order in which they were written.", lambda ids: ids[::-1]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": change})

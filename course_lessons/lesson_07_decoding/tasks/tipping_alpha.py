@@ -16,10 +16,10 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "At the alpha that you look for, both translations have the same score. Write this as an equation. The sixes cancel, and a logarithm brings alpha down from the exponent. Then ask what it means if alpha comes out below 0.",
+        "At the alpha that you are looking for, both translations have the same score. Write this as an equation. The sixes cancel, and a logarithm brings alpha down from the exponent. Then ask what a negative alpha means.",
         (
             "Take a short one with a log probability of -3 and 7 tokens, and a long one with -6 and 19 tokens. The scores are equal where 6 / 3 = (24 / 12) to the power of alpha, and 2 = 2 to the power of alpha gives alpha = 1. If the long one "
-            "has -12, then 4 = 2 to the power of alpha, and alpha = 2. If it has -2.5, it is the more probable one already, so alpha = 0 is enough."
+            "has -12, then 4 = 2 to the power of alpha, and alpha = 2. If it has -2.5, it is already the more probable one, so alpha = 0 is enough."
         ),
         "lead = logarithm of (long log probability over short log probability); gain = logarithm of (5 + long length over 5 + short length); return lead over gain, but no less than 0.",
     ),
@@ -98,17 +98,17 @@ def _(short_log_p, short_length, long_log_p, long_length):
 
 task.changed(
     "quotient_turned_round",
-    "You divide the two logarithms the other way round. The one of the log probabilities belongs above.",
+    "You divide the two logarithms the wrong way round. The logarithm of the ratio of the log probabilities belongs in the numerator.",
     {QUOTIENT: lambda lead, gain: gain / lead if lead else 0.0},
 )
 for name, sentence, plus in (
-    ("without_five", "The 5 is missing: the penalty compares 5 + length, and not the lengths themselves.", 0),
+    ("without_five", "The 5 is missing: the penalty compares 5 + length, not the lengths themselves.", 0),
     ("six_added", "You add 6 to the lengths, and 5 is to be added. The 6 below cancels.", 6),
 ):  # fmt: skip
     task.changed(name, sentence, {LENGTHS: lambda n, m, plus=plus: (plus + n) / (plus + m)})
 task.changed(
     "difference_of_log_probabilities",
-    "You divide the difference of the log probabilities by that of the logarithms. Scores are quotients: take the logarithm of the ratio of the log probabilities.",
+    "You divide the difference of the log probabilities by the difference of the logarithms. Scores are quotients: take the logarithm of the ratio of the log probabilities.",
     {LEAD: lambda ratio, *, short_log_p, long_log_p: short_log_p - long_log_p},
 )
 task.changed(
@@ -117,8 +117,8 @@ task.changed(
     {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / done[LENGTHS] if lead > 0 else 0.0},
 )
 task.changed_each(
-    ("below_0", "Your alpha is below 0 where the long translation already wins without a penalty. The smallest alpha from 0 on is then 0.", {ALPHA: left_out}),
-    ("sign_left_out", "You leave out the sign of alpha. Where it comes out below 0, the long translation already wins, and the answer is 0.", {ALPHA: abs}),
+    ("below_0", "Your alpha is below 0 when the long translation already wins without a penalty. The smallest alpha from 0 on is then 0.", {ALPHA: left_out}),
+    ("sign_left_out", "You drop the sign of alpha. If alpha is negative, the long translation already wins, and the answer is 0.", {ALPHA: abs}),
     ("lengths_without_logarithm", "The ratio of the lengths has no logarithm. Alpha is its exponent, so take the logarithm of both ratios.", {GAIN: left_out}),
-    ("at_most_1", "Your alpha never exceeds 1. Some pairs need more: return what comes out, however large.", {"result": lambda alpha: min(1.0, alpha)}),
+    ("at_most_1", "Your alpha never exceeds 1. Some pairs need more: return the result, however large.", {"result": lambda alpha: min(1.0, alpha)}),
 )  # fmt: skip

@@ -20,10 +20,10 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Each state is a query, and the states before it are its keys and its values. Which states may be seen depends on the place of the query: a mask over pairs of places says it. One row of that mask holds no True at all.",
+        "Each state is a query, and the states before it are its keys and its values. Which states a query may see depends on its position, so you need a mask over pairs of positions. One row of that mask contains no True at all.",
         (
-            "Take three states of width 4: zeros, [2.1972, 0, 0, 0], where 2.1972 is 2 ln 3, and [1, 0, 0, 0]. The first sees nothing: its context is zeros. The second sees the first alone: zeros. The third sees two: the dot products are 0 and "
-            "2.1972, divided by √4 = 2 they are 0 and ln 3, and the weights are 0.25 and 0.75. Its context is [1.6479, 0, 0, 0], since 0.75 · 2.1972 is 1.6479."
+            "Take three states of width 4: zeros, [2.1972, 0, 0, 0], where 2.1972 is 2 ln 3, and [1, 0, 0, 0]. The first sees nothing, so its context is zeros. The second sees only the first, which gives zeros again. The third sees both: the dot products are 0 and "
+            "2.1972, which become 0 and ln 3 when divided by √4 = 2, so the weights are 0.25 and 0.75. Its context is [1.6479, 0, 0, 0], since 0.75 · 2.1972 is 1.6479."
         ),
         "scores = states times states transposed, B×T×T, divided by √D; past = True where the column is smaller than the row, T×T; put -inf where past is False; weights = softmax over the columns, zeros where past is False; return weights times "
         "states.",
@@ -44,7 +44,7 @@ def second_is_the_first(case, value):
     """Whoever sees one state alone gives it all weight."""
     states = case.args[0]
     return (
-        "The second state sees the first one alone, so its context is the first state as it is, whatever the scores are; yours is not. Which states does it see, and do its weights sum to 1?"
+        "The second state sees only the first, so its context is the first state itself, whatever the scores are; yours is not. Which states does it see, and do its weights sum to 1?"
         if states.shape[1] > 1 and (value[:, 1] - states[:, 0]).abs().max() > 1e-4 * (1 + states.abs().max())
         else None
     )
@@ -91,22 +91,22 @@ def _itself(scores):
 
 FIRST = "The first state has nothing to attend to: its context is zeros."
 for name, sentence, seen in (
-    ("sees_itself", "Each state sees itself, too. It attends to the earlier states alone: the diagonal belongs to what is hidden, as `tril(-1)` leaves it.", lambda scores: _past(scores) | _itself(scores)),
-    ("sees_everything", "Each state sees all states, those to come as well. It attends to the earlier ones alone.", lambda scores: torch.ones_like(scores) > 0),
-    ("sees_the_others", "Each state sees all others, those to come as well. It attends to the earlier ones alone.", lambda scores: ~_itself(scores)),
-    ("looks_ahead", "The mask is the wrong way round: each state sees the states to come, and none of its past.", lambda scores: _past(scores).mT),
-    ("looks_ahead_and_at_itself", "The mask is inverted: each state sees itself and the states to come, which are what should be hidden, and none of its past.", lambda scores: ~_past(scores)),
-    ("one_ahead", "Each state sees itself and the next state, too. It attends to the earlier ones alone.", lambda scores: torch.ones_like(scores).tril(1) > 0),
-    ("last_one_missing", "The state right before is left out: each state sees those at least two places back. It sees all earlier ones.", lambda scores: _past(scores).tril(-2)),
-    ("last_one_alone", "Each state sees only the one right before it. It attends to all earlier ones.", lambda scores: _past(scores).triu(-1)),
+    ("sees_itself", "Each state also sees itself. It should attend only to earlier states: the diagonal is hidden as well, as with `tril(-1)`.", lambda scores: _past(scores) | _itself(scores)),
+    ("sees_everything", "Each state sees all states, including later ones. It should attend only to earlier states.", lambda scores: torch.ones_like(scores) > 0),
+    ("sees_the_others", "Each state sees all the others, including later ones. It should attend only to earlier states.", lambda scores: ~_itself(scores)),
+    ("looks_ahead", "The mask is the wrong way round: each state sees later states and none of its past.", lambda scores: _past(scores).mT),
+    ("looks_ahead_and_at_itself", "The mask is inverted: each state sees itself and later states, which should be hidden, and none of its past.", lambda scores: ~_past(scores)),
+    ("one_ahead", "Each state also sees itself and the next state. It should attend only to earlier states.", lambda scores: torch.ones_like(scores).tril(1) > 0),
+    ("last_one_missing", "The state right before is left out: each state sees only states at least two positions back. It should see all earlier states.", lambda scores: _past(scores).tril(-2)),
+    ("last_one_alone", "Each state sees only the one right before it. It should attend to all earlier states.", lambda scores: _past(scores).triu(-1)),
     ("first_row_itself", f"The first state attends to itself. {FIRST}", lambda scores: _past(scores) | _itself(scores) & (torch.arange(scores.shape[-1]) == 0)),
 ):  # fmt: skip
     task.changed(name, sentence, {"which states are seen": seen})
 
 for name, sentence, root in (
-    ("unscaled", "The scores are not divided by √D. For wide states they are then so far apart that one state takes nearly all weight.", lambda D: 1),
+    ("unscaled", "The scores are not divided by √D. For wide states, they are then so far apart that one state gets nearly all the weight.", lambda D: 1),
     ("divided_by_width", "You divide the scores by D. The scaled dot product divides by √D.", lambda D: D),
-    ("half_of_width", "You divide the scores by half of D: `D * 0.5` is half of it, and `D ** 0.5` its root.", lambda D: D / 2),
+    ("half_of_width", "You divide the scores by half of D: `D * 0.5` is half of D, and `D ** 0.5` is its square root.", lambda D: D / 2),
     ("multiplied_by_root", "You multiply the scores by √D. Divide by it.", lambda D: D**-0.5),
 ):  # fmt: skip
     task.changed(name, sentence, {"√D": root})
@@ -124,7 +124,7 @@ task.changed(
 )
 task.changed(
     "first_row_uniform",
-    f"In the first row a very negative but finite number makes all scores equal, so the first state attends to all states alike. {FIRST}",
+    f"In the first row a very negative but finite number makes all scores equal, so the first state attends equally to all states. {FIRST}",
     {"the masked scores": filled(-1e9), "the weights": left_out},
 )
 task.changed(
@@ -134,19 +134,19 @@ task.changed(
 )
 task.changed(
     "all_nan",
-    "Every context is NaN. That is so where the softmax runs over another axis than the keys, the last one: some of its columns hold nothing but -inf. It is also so where a mask of 0 and 1 is multiplied by -inf, since 0 times infinity is NaN, and where hidden scores become +inf, since infinity divided by infinity is NaN. "
+    "Every context is NaN. That happens if the softmax runs over an axis other than the keys, the last axis, because some of its columns contain nothing but -inf. It also happens if a mask of 0 and 1 is multiplied by -inf, since 0 times infinity is NaN, or if hidden scores become +inf, since infinity divided by infinity is NaN. "
     "Put -inf where the mask is False, and take the softmax over the last axis.",
     {"the softmax": lambda masked: masked.softmax(1), "the weights": left_out},
 )
 task.changed(
     "gradient_is_nan",
-    "The values are right, but the gradient is NaN. The softmax of a first row of nothing but -inf is NaN, and replacing that afterwards does not keep it out of the gradient where -inf was added to the scores. Set them with masked_fill, or leave the "
+    "The values are right, but the gradient is NaN. The softmax of a first row of nothing but -inf is NaN, and replacing it afterwards does not keep it out of the gradient if -inf was added to the scores. Set them with masked_fill, or leave the "
     "first state out.",
     {"the masked scores": lambda scores, past: scores + torch.zeros_like(scores).masked_fill(~past, -torch.inf)},
 )
 task.changed(
     "over_the_queries",
-    "Your softmax runs over the queries: the weights that each state gets sum to 1, not those that it gives. Let it run over the keys, the last axis.",
+    "Your softmax runs over the queries: the weights that each state receives sum to 1, not the weights that it gives. Let it run over the keys, the last axis.",
     {"the softmax": lambda masked: masked.softmax(1)},
 )
 task.changed(
@@ -156,11 +156,11 @@ task.changed(
 )
 task.changed(
     "along_the_batch",
-    "You take the batch for the sequence: states of other sequences at the same place are seen. The places are the second axis.",
+    "You treat the batch axis as the sequence: each state sees states of other sequences at the same position. The positions are the second axis.",
     {"states": lambda states: states.transpose(0, 1), "result": lambda contexts: contexts.transpose(0, 1)},
 )
 task.changed(
     "first_left_out",
-    "You leave out the first state's context: T - 1 contexts come back. It has one like every state, zeros.",
+    "You leave out the first state's context and return T - 1 contexts. Like every state, the first has a context: zeros.",
     {"result": lambda contexts: contexts[:, 1:]},
 )

@@ -14,7 +14,7 @@ from course_utils.checks.task import Task
 
 
 def _picked(p, uniform):
-    """The first place whose cumulative probability exceeds each uniform number: N."""
+    """The first position whose cumulative probability exceeds each uniform number: N."""
     return (p.cumsum(0) <= uniform[:, None]).sum(1).clamp(max=len(p) - 1)
 
 
@@ -97,9 +97,9 @@ RIGHT = {
     _plain(lambda earned, p, rewards: earned - _others(earned) / len(earned)): "a right estimator whose baseline is the sum of the other draws divided by N",
     right_corrected: "a right estimator with a factor that makes up for its baseline",
     _plain(lambda earned, p, rewards: earned - p @ rewards): "a right estimator whose baseline is the expected reward",
-    _plain(lambda earned, p, rewards: earned - rewards.mean()): "a right estimator whose baseline is the mean over the places",
-    right_exact: "a right estimator that adds up over all places and needs no draw",
-    right_by_autograd: "a right estimator written with backward, in float64: where a uniform number equals a cumulative probability, rounding may pick another place",
+    _plain(lambda earned, p, rewards: earned - rewards.mean()): "a right estimator whose baseline is the mean over the positions",
+    right_exact: "a right estimator that adds up over all positions and needs no draw",
+    right_by_autograd: "a right estimator written with backward, in float64: where a uniform number equals a cumulative probability, rounding may pick another position",
 }  # fmt: skip
 
 WRONG = {
@@ -107,7 +107,7 @@ WRONG = {
     lambda *given: -right_plain(*given): "a wrong estimator: the sign is turned round",
     lambda logits, rewards, uniform: right_plain(logits, rewards, uniform) * len(uniform): "a wrong estimator: the sum of the draws",
     _plain(probabilities=lambda logits: logits): "a wrong estimator: logits taken for probabilities",
-    _plain(pick=lambda p, uniform: p.argmax().expand(len(uniform))): "a wrong estimator: it always picks the most probable place",
+    _plain(pick=lambda p, uniform: p.argmax().expand(len(uniform))): "a wrong estimator: it always picks the most probable position",
     for_probabilities: "a wrong estimator: the gradient with respect to the probabilities",
     of_the_probability: "a wrong estimator: it differentiates the probability, not its logarithm",
     lambda *given: own_mean(*given) * 2: "a wrong estimator: right for two draws only",
@@ -117,8 +117,8 @@ WRONG = {
     lambda logits, rewards, uniform: right_plain(logits, rewards, uniform) * len(uniform) / 2: "a wrong estimator: the sum of the draws divided by 2, however many there are",
     _plain(probabilities=torch.exp): "a wrong estimator: exponentials taken for probabilities",
     picked_alone: "a wrong estimator: the gradient of the picked logit alone",
-    _plain(pick=lambda p, uniform: (uniform * len(p)).long()): "a wrong estimator: it picks all places with equal chances",
-    _plain(pick=lambda p, uniform: (uniform >= p[0]).long()): "a wrong estimator: it never picks a third place",
+    _plain(pick=lambda p, uniform: (uniform * len(p)).long()): "a wrong estimator: it picks all positions with equal chances",
+    _plain(pick=lambda p, uniform: (uniform >= p[0]).long()): "a wrong estimator: it never picks a third position",
     lambda logits, rewards, uniform: right_plain(logits, rewards.clamp(0, 1), uniform): "a wrong estimator: rewards are cut off at 0 and 1",
     _plain(lambda earned, p, rewards: earned.roll(-1)): "a wrong estimator: each pick gets the reward of the next",
     _plain(lambda earned, p, rewards: earned - earned.reshape(-1, 2).flip(1).flatten()): "a wrong estimator: it takes draws in pairs, and fails where one is left over",
@@ -132,9 +132,9 @@ def _problem(logits, rewards, uniform):
         if not isinstance(numbers, torch.Tensor) or numbers.dim() != 1 or not numbers.is_floating_point():
             return f"Your test calls a candidate with {name} = {describe(numbers)}. Candidates take tensors with one axis and floating-point numbers: logits S, rewards S and uniform N."
     if len(logits) != len(rewards) or len(logits) < 2:
-        return f"Your test calls a candidate with {len(logits)} logits and {len(rewards)} rewards. There are as many of the one as of the other, 2 or more."
+        return f"Your test calls a candidate with {len(logits)} logits and {len(rewards)} rewards. The numbers must be equal, and at least 2."
     if len(uniform) < 2:
-        return f"Your test calls a candidate with N = {len(uniform)}. Estimators are right or wrong for N = 2 or more: a baseline that is the mean of the other draws needs another draw."
+        return f"Your test calls a candidate with N = {len(uniform)}. Estimators are judged for N = 2 or more: a baseline that is the mean of the other draws needs at least one other draw."
     if not ((uniform >= 0) & (uniform < 1)).all():
         return "Your test calls a candidate with a uniform number below 0, or not below 1. Candidates take numbers from 0 up to but not 1."
     return None
@@ -150,11 +150,11 @@ task = Task(
     importance=4,
     minutes=40,
     hints=(
-        "What an estimator returns differs from draw to draw, and so do right ones among each other. Unbiased means that the **mean over all draws** is the true gradient. Small cases have so few different draws that you can try them all, and then nothing is left to chance.",
+        "An estimator returns something different for each draw, and even right estimators differ from one another. Unbiased means that the **mean over all draws** is the true gradient. Small cases have so few different draws that you can try them all, which leaves nothing to chance.",
         (
-            "Take two places with the probabilities 0.75 and 0.25 and the rewards 4 and 0. The expected reward is 3, so the true gradient is 0.75 · (4 - 3) = 0.75 and 0.25 · (0 - 3) = -0.75. The four numbers 0.125, 0.375, 0.625 and 0.875 pick the first "
-            "place three times and the second once. With two draws there are 16 pairs of them. The plain estimator gives 1 for the first place where both numbers pick it, in 9 pairs, 0.5 in 6 pairs, and 0 in 1: the mean is 12 / 16 = 0.75. With the mean of "
-            "the same two draws as baseline it gives 1 in the 6 pairs in which the two picks differ, and 0 in all others: the mean is 6 / 16 = 0.375, half of the truth."
+            "Take two positions with the probabilities 0.75 and 0.25 and the rewards 4 and 0. The expected reward is 3, so the true gradient is 0.75 · (4 - 3) = 0.75 and 0.25 · (0 - 3) = -0.75. The four numbers 0.125, 0.375, 0.625 and 0.875 pick the first "
+            "position three times and the second once. With two draws there are 16 pairs of them. The plain estimator gives 1 for the first position if both numbers pick it, which is so in 9 pairs, 0.5 in 6 pairs and 0 in 1 pair: the mean is 12 / 16 = 0.75. With the mean of "
+            "the same two draws as baseline, it gives 1 in the 6 pairs in which the two picks differ and 0 in all others: the mean is 6 / 16 = 0.375, half of the true value."
         ),
         "p = three probabilities that are multiples of 1/4; logits = log p plus a constant; rewards of both signs, above 1 too; right = p · (rewards - sum of p · rewards). For N = 2 and N = 3: for each of the 4ᴺ ways to fill uniform with 0.125, 0.375, 0.625 "
         "and 0.875: call the estimator; compare the mean of all results with right, up to 1e-5; any exception: False.",
@@ -207,7 +207,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "candidate",
-    "Does it take the mean over many calls, with draws of the right probabilities, and does it leave room for rounding, about 1e-5?",
+    "Does it take the mean over many calls whose draws have the right probabilities, and does it leave room for rounding, about 1e-5?",
 )
 _mistaken(
     "finite_only",
@@ -221,41 +221,41 @@ _mistaken(
 )
 _mistaken(
     "many_draws",
-    "Candidates whose baseline comes from the same draws pass your test. It shrinks the gradient by (N - 1)/N, which for a large N is nearly 1 and hard to tell from chance. For N = 2 it is a half: take the mean over many calls with two or three draws each.",
+    "Candidates whose baseline comes from the same draws pass your test. Such a baseline shrinks the gradient by a factor of (N - 1)/N, which for large N is nearly 1 and hard to tell from chance. For N = 2 it is a half: take the mean over many calls with two or three draws each.",
     draws=(20000,),
     fillings=lambda N: [torch.rand(N, generator=torch.Generator().manual_seed(0))],
     compare=lambda came, right: came.shape == right.shape and bool((came - right).abs().max() < 0.04),
 )
 _mistaken(
     "same_number_for_all",
-    "Right candidates whose baseline comes from the other draws are refused. They are right where the draws of a call are independent of each other; where all its uniform numbers are the same, they are not. Try every pair of numbers.",
+    "Right candidates whose baseline comes from the other draws are refused. They are right if the draws of a call are independent, but not if all its uniform numbers are the same. Try every pair of numbers.",
     fillings=lambda N: [torch.full((N,), u) for u in _middles(4)],
 )
 _mistaken(
     "all_in_one_call",
-    "Candidates whose baseline comes from the same draws pass your test, and right ones whose baseline comes from the other draws are refused. That is so where the draws of a call depend on each other, such as where one call gets all numbers at once, so that each place comes exactly as often as its probability says. Give each call two or three numbers, and try every combination.",
+    "Candidates whose baseline comes from the same draws pass your test, and right ones whose baseline comes from the other draws are refused. That happens if the draws of a call depend on each other, for example if one call gets all numbers at once, so that each position occurs exactly as often as its probability says. Give each call two or three numbers, and try every combination.",
     draws=(4,),
     fillings=lambda N: [torch.tensor(_middles(N))],
 )
 _mistaken(
     "direction_compared",
-    "Candidates whose gradient points in the right direction and has a wrong length pass your test. That is what a baseline from the same draws does: it shrinks the gradient. Compare number by number.",
+    "Candidates whose gradient points in the right direction but has the wrong length pass your test. A baseline from the same draws does exactly that: it shrinks the gradient. Compare entry by entry.",
     compare=lambda came, right: bool(torch.cosine_similarity(came, right, 0) > 0.9999),
 )
 _mistaken(
     "signs_not_compared",
-    "Candidates whose gradient has the right size and the wrong sign pass your test. Compare the numbers with their signs.",
+    "Candidates whose gradient has the right size but the wrong sign pass your test. Compare the entries with their signs.",
     compare=lambda came, right: close(came.abs(), right.abs()),
 )
 _mistaken(
     "sums_compared",
-    "Candidates whose gradient is wrong and sums to the right number, 0, pass your test: it is the sum of the gradient over the places that you compare, or its mean. Compare number by number.",
+    "Candidates whose gradient is wrong but sums to the right number, 0, pass your test: you compare the sum of the gradient over the positions, or its mean. Compare entry by entry.",
     compare=lambda came, right: close(came.sum(), right.sum()),
 )
 
 
 @task.mistake(
-    "Right candidates with a baseline are refused, and so is the one that needs no draw, as where every call has to give what the plain estimator gives on the same draws. Single calls may differ: only the mean over all draws has to be the true gradient."
+    "Right candidates with a baseline are refused, and so is the one that needs no draw, as if every call had to give what the plain estimator gives on the same draws. Single calls may differ: only the mean over all draws has to be the true gradient."
 )
 def compared_call_by_call(estimator):
     p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
@@ -267,7 +267,7 @@ def compared_call_by_call(estimator):
 
 
 @task.mistake(
-    "Nearly all right candidates are refused, all but the one that needs no draw. That is so where a single call has to give the true gradient: what it returns depends on its draws, so take the mean of many calls. It is also so where the mean has to be right to the last digit: leave room for rounding, about 1e-5."
+    "All right candidates are refused except the one that needs no draw. That happens if a single call has to give the true gradient: what it returns depends on its draws, so take the mean of many calls. It also happens if the mean has to be right to the last digit: leave room for rounding, about 1e-5."
 )
 def true_in_each_call(estimator):
     return all(_test(estimator, draws=(2,), fillings=lambda N, one=uniform: [one]) for uniform in _fillings(2))
@@ -275,10 +275,10 @@ def true_in_each_call(estimator):
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "odd": ("candidates that are right for two draws and not for three", "Try N = 3 as well as N = 2."),
-    "places": ("candidates that pick only from the first two places", "Try three places or more."),
+    "positions": ("candidates that pick only from the first two positions", "Try three positions or more."),
     "unequal": (
-        "candidates that pick every place equally often",
-        "Give the places probabilities that are not all equal.",
+        "candidates that pick every position equally often",
+        "Give the positions probabilities that are not all equal.",
     ),
     "shifted": (
         "candidates that take the exponentials of the logits for probabilities",

@@ -18,10 +18,10 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "The state decides at which share of the sentence to look, a number between 0 and 1, and the sentence's length turns this share into a place. The place need not be whole: a gradient has to come back through it.",
+        "The state decides how far into the sentence to look, as a share between 0 and 1, and the length of the sentence turns this share into a position. The position need not be a whole number, because a gradient has to pass back through it.",
         (
-            "Take the state [1], weight [[1]], v = [ln 3 / tanh 1] ≈ [1.4425] and a sentence of 8 words. tanh(1) is 0.7616, times v that is ln 3 = 1.0986, and σ(1.0986) = 1 / (1 + 1/3) = 0.75. The centre is 8 · 0.75 = 6. In a sentence of 4 words "
-            "the same state would look at place 3."
+            "Take the state [1], weight [[1]], v = [ln 3 / tanh 1] ≈ [1.4425] and a sentence of 8 words. tanh(1) is 0.7616, which multiplied by v gives ln 3 = 1.0986, and σ(1.0986) = 1 / (1 + 1/3) = 0.75. The centre is 8 · 0.75 = 6. In a sentence of 4 words "
+            "the same state would look at position 3."
         ),
         "hidden = tanh of state times weight transposed, B×A; share = sigmoid of hidden times v, B; return length times share, without rounding.",
     ),
@@ -74,25 +74,25 @@ def _(state, weight, v, length):
     return centre
 
 
-SIGMOID = "The sigmoid makes a share between 0 and 1 of the score."
-ROUNDED = "A whole number passes no gradient to the weights, so none could teach them where to look. Keep the centre as it is, between two places if need be."
+SIGMOID = "The sigmoid turns the score into a share between 0 and 1."
+ROUNDED = "A whole number passes no gradient to the weights, so they could not learn where to look. Leave the centre as it is, between two positions if need be."
 task.changed_each(
     ("no_tanh", "tanh is missing: it belongs between the two products, around the product of state and weight.", {"the hidden layer": left_out}),
     ("tanh_outside", "tanh is applied to the whole score. It belongs around the product of state and weight, before v.", {"the hidden layer": left_out, "the score": lambda hidden, v: (hidden @ v).tanh()}),
-    ("exchanged", "tanh and the sigmoid are exchanged: tanh belongs around the product of state and weight, and the sigmoid around the score.", {"the hidden layer": torch.sigmoid, "the share": torch.tanh}),
+    ("exchanged", "tanh and the sigmoid are swapped: tanh belongs around the product of state and weight, and the sigmoid around the score.", {"the hidden layer": torch.sigmoid, "the share": torch.tanh}),
     ("no_sigmoid", f"The sigmoid is missing, so the centre may lie outside the sentence, even below 0. {SIGMOID}", {"the share": left_out}),
-    ("share_alone", "This is the share, between 0 and 1. Multiply it by the length to get a place.", {"the centre": left_out}),
-    ("counted_from_one", "Your centre is one place further to the right: 1 is added, as if places were counted from 1. They are counted from 0.", {"result": lambda centre: centre + 1}),
+    ("share_alone", "This is the share, between 0 and 1. Multiply it by the length to get a position.", {"the centre": left_out}),
+    ("counted_from_one", "Your centre is one position too far to the right: 1 is added, as if positions were counted from 1. They are counted from 0.", {"result": lambda centre: centre + 1}),
     ("rounded", f"You round the centre. {ROUNDED}", {"result": torch.round}),
     ("cut_off", f"You turn the centre into an integer, which cuts off its decimals. {ROUNDED}", {"result": torch.Tensor.long}),
-    ("length_minus_one", "You multiply by the length minus 1. That would end at the last place counted from 0, but the share is one of the length itself.", {"length": lambda length: length - 1}),
+    ("length_minus_one", "You multiply by the length minus 1. The centre would then end at the last position counted from 0, but it is a share of the length itself.", {"length": lambda length: length - 1}),
     ("longest_for_all", "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length.", {"length": lambda length: length.max()}),
-    ("every_share_with_every_length", "You return B×B numbers, every share times every length: one of the two has an axis of size 1 too many. Both have the shape B.", {"the centre": lambda share, length: share[:, None] * length}),
-    ("not_transposed", "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that it runs only where A = H, and gives a wrong result there.", {"weight": torch.t}),
+    ("every_share_with_every_length", "You return B×B numbers, every share times every length: one of the two has an extra axis of size 1. Both should have the shape B.", {"the centre": lambda share, length: share[:, None] * length}),
+    ("not_transposed", "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that, it runs only if A = H, and then gives a wrong result.", {"weight": torch.t}),
     ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid takes scores of any size.", {"the share": lambda score: score.exp() / (1 + score.exp())}),
 )  # fmt: skip
 task.changed(
     "gradient_overflows",
-    "The values are right, but for a score far below 0 the gradient is NaN: in 1 / (1 + exp(-score)) the exponential becomes infinite, and on the way back infinity is multiplied by 0. torch.sigmoid takes scores of any size.",
+    "The values are right, but for a score far below 0 the gradient is NaN: in 1 / (1 + exp(-score)) the exponential becomes infinite, and in the backward pass infinity is multiplied by 0. torch.sigmoid takes scores of any size.",
     {"the share": lambda score: 1 / (1 + (-score).exp())},
 )

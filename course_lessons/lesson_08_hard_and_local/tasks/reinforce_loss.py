@@ -18,10 +18,10 @@ task = Task(
     importance=5,
     minutes=10,
     hints=(
-        "What was better than expected should become more probable, what was worse should become less probable. How much better it was is the reward minus the baseline, and this difference is a plain number: the loss pulls at the log probability "
+        "Picks that were better than expected should become more probable, and picks that were worse should become less probable. How much better a pick was is the reward minus the baseline, and this difference is a plain number: the loss acts on the log probability "
         "alone.",
         (
-            "Take the log probabilities -1 and -2, the rewards 1 and 0, and the baselines 0.25 and 0.5. The rewards minus the baselines are 0.75 and -0.5. Times the log probabilities that is -0.75 and 1; the mean of the two is 0.125, and the "
+            "Take the log probabilities -1 and -2, the rewards 1 and 0, and the baselines 0.25 and 0.5. The rewards minus the baselines are 0.75 and -0.5. Multiplied by the log probabilities, they give -0.75 and 1; the mean of the two is 0.125, and the "
             "loss is -0.125. Its gradient is -0.375 at the first log probability and 0.25 at the second: a step against it makes the first pick more probable and the second less."
         ),
         "advantage = reward minus baseline, cut off from any gradient with detach; return minus the mean over B of advantage times log_probability.",
@@ -38,7 +38,7 @@ def not_divided_by_the_spread(case, value):
     right = -(advantage * log_probability).mean()
     spreads = [advantage.std(correction=n).item() for n in (0, 1)] if len(reward) > 4 else []
     return (
-        f"For the input “{case.name}” your loss is the right one divided by the standard deviation of reward minus baseline. That is sometimes done, and makes another gradient, and for a single pick this standard deviation is 0 or NaN. Use the "
+        f"For the input “{case.name}” your loss is the right one divided by the standard deviation of reward minus baseline. That is sometimes done, but it gives a different gradient, and for a single pick this standard deviation is 0 or NaN. Use the "
         "differences as they are."
         if any(
             abs(spread - 1) > 0.01 < abs(right) and abs(value.item() * spread / right - 1) < 1e-4 for spread in spreads
@@ -87,12 +87,12 @@ PRODUCTS = "the products with the log probability"
 
 task.changed(
     "mean_reward",
-    "The mean of all rewards takes the place of each reward. That also happens where an axis is added to one of the two, as in `reward[:, None] - baseline`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick.",
+    "Each reward is replaced by the mean of all rewards. That also happens if an axis is added to one of the two, as in `reward[:, None] - baseline`: every reward then meets every baseline, and the differences are B×B. Subtract pick by pick.",
     {DIFFERENCE: lambda reward, baseline: reward[:, None] - baseline},
 )
 task.changed(
     "mean_reward_as_baseline",
-    "You subtract the mean of the rewards. Subtract the baseline that is given. The mean of these very rewards depends on the picks that it should judge, and that changes the gradient.",
+    "You subtract the mean of the rewards. Subtract the baseline that is given. The mean of these very rewards depends on the picks that it should judge, which changes the gradient.",
     {DIFFERENCE: lambda reward, baseline: reward - reward.mean()},
 )
 
@@ -105,22 +105,22 @@ def _normalised(reward, baseline):
 
 task.changed(
     "advantage_normalised",
-    "You normalise the differences of reward and baseline: their mean is subtracted, and they are divided by their standard deviation. That is sometimes done, and makes another gradient. Use them as they are.",
+    "You normalise the differences of reward and baseline: their mean is subtracted, and they are divided by their standard deviation. That is sometimes done, but it gives a different gradient. Use them as they are.",
     {DIFFERENCE: _normalised},
 )
 task.changed(
     "reward_outside",
-    "The baseline is multiplied by the log probability, and the reward is not: brackets around reward minus baseline are missing.",
+    "The baseline is multiplied by the log probability, but the reward is not: the brackets around reward minus baseline are missing.",
     {PRODUCTS: lambda _, log_p, *, reward, baseline: reward.detach() - baseline.detach() * log_p},
 )
 task.changed(
     "probability",
-    "You use the probabilities: the exponential of the log probability. Its gradient is weaker the less probable a pick was, and so the mean over many picks is not the gradient of the expected reward. Use the log probability as it is.",
+    "You use the probabilities: the exponential of the log probability. The less probable a pick was, the weaker its gradient, so the mean over many picks is not the gradient of the expected reward. Use the log probability as it is.",
     {PRODUCTS: lambda advantage, log_p: advantage * log_p.exp()},
 )
 task.changed(
     "mean_times_mean",
-    "You multiply the mean of the rewards minus the baselines by the mean of the log probabilities, or every difference by every log probability. Then a pick shares in what the others earned: multiply pick by pick, then take the mean.",
+    "You multiply the mean of the rewards minus the baselines by the mean of the log probabilities, or every difference by every log probability. A pick then shares in what the others earned: multiply pick by pick, then take the mean.",
     {PRODUCTS: lambda advantage, log_p: advantage.mean() * log_p.mean()},
 )
 task.changed(
@@ -140,17 +140,17 @@ task.changed(
 )
 task.changed(
     "reward_learns",
-    "The value is right, but a gradient reaches the reward. The loss would then train the reward, too. Cut the reward off with `.detach()`.",
+    "The value is right, but a gradient reaches the reward. The loss would then also train the reward. Cut the reward off with `.detach()`.",
     {ADVANTAGE: lambda difference, *, reward, baseline: reward - baseline.detach()},
 )
 task.changed(
     "baseline_learns",
-    "The value is right, but a gradient reaches the baseline. The loss would then train the baseline, too. Where a network gives the baseline, this gradient does not make it a better guess of the reward. Cut it off with `.detach()`.",
+    "The value is right, but a gradient reaches the baseline. The loss would then also train the baseline. If a network gives the baseline, this gradient does not make it a better estimate of the reward. Cut it off with `.detach()`.",
     {ADVANTAGE: lambda difference, *, reward, baseline: reward.detach() - baseline},
 )
 task.changed(
     "both_learn",
-    "The value is right, but a gradient reaches the reward and the baseline. The loss would then train the two of them as well. Cut their difference off with `.detach()`.",
+    "The value is right, but a gradient reaches the reward and the baseline. The loss would then train both of them as well. Cut their difference off with `.detach()`.",
     {ADVANTAGE: left_out},
 )
 task.changed(
