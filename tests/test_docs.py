@@ -146,7 +146,7 @@ QUOTED_FROM_ELSEWHERE = {
     *("concat", "may attend", "On the Properties of Neural Machine Translation"),
     *("le chien", "transformer-gpu-en-de"),
     *("must not be seen", "Is Mary in the kitchen?", "n't", "never"),
-    "great , not awful",
+    *("great , not awful", "c, b", "sdpa"),
 }
 
 
