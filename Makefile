@@ -1,6 +1,6 @@
 # `make lab` sets everything up and opens the first lesson, `make test` sets everything up and runs the checks that
 # every change has to pass, `make test-all` every check there is, which takes hours. What they do after setting up
-# is in course_utils/authoring/testing.py. Without make: see README.md.
+# is in course_utils/authoring/testing.py. Without make: see docs/setup.md.
 
 PYTHON ?= python3
 VENV := .venv

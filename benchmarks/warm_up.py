@@ -2,7 +2,7 @@
 
     python benchmarks/warm_up.py [--seeds 0 1 2 3 4]
 
-Trains Transformers of six layers on each side (`course_utils/models/residual.py`) in the small world, at a high rate, about a minute
+Trains Transformers of six layers on each side (`course_utils/models/deep_transformer.py`) in the small world, at a high rate, about a minute
 each. Fills warm_up.csv, which lesson 13 shows.
 """
 
@@ -10,7 +10,7 @@ from measuring import fill, jobs, read_options
 
 from course_utils.data.small_world import small_world
 from course_utils.models.custom_transformer import share_right
-from course_utils.models.residual import deep
+from course_utils.models.deep_transformer import deep
 from course_utils.models.seq2seq import fit, make_batch
 
 COLUMNS = "norm warmup rate seed words_right"

@@ -337,6 +337,16 @@ def test_an_output_is_kept_as_long_as_no_code_above_it_has_changed(course, no_ke
     assert outputs(course) == [*before[:-1], []]  # nothing was executed here, so the last cell has no output
 
 
+def test_outputs_are_kept_where_the_package_is_said_to_compute_the_same(course, no_kernel):
+    before = outputs(course)
+    write(course / "course_utils/deep.py", "def twice(x):\n    return x + x\n")
+    assert build(course, check=True) != []
+    assert build(course, say=quiet, equal=True) == [] and no_kernel == [] and outputs(course) == before
+    assert build(course, check=True) == []
+    change(course / SUMS_PLACE, "plt.plot([1, 2]);", "plt.plot([1, 3]);")
+    assert build(course, say=quiet, equal=True) == [] and no_kernel == ["notebooks/01_sums.ipynb"]  # its own cell
+
+
 def test_what_a_build_changes_in_an_output_is_said(course):
     said = []
     write(course / "course_utils/deep.py", "def twice(x):\n    return 3 * x\n")

@@ -1165,7 +1165,9 @@ def shown_before(lesson, sentence):
             return "\n".join(shown)
         for output in cell.get("outputs", []):
             shown.append("".join(output.get("text") or output.get("data", {}).get("text/plain", "")))
-    raise AssertionError(f"lesson {lesson} no longer says: {sentence}")
+    raise AssertionError(
+        f"lesson {lesson} no longer says this; change the sentence in tests/test_claims.py, too: {sentence}"
+    )
 
 
 def numbers_after(text, label):

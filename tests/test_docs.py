@@ -179,3 +179,18 @@ def _texts(cell):
 def _only_words(text):
     words = re.findall(r"\w+", text.lower())
     return f" {' '.join(words)} "
+
+
+def test_a_file_that_the_code_names_is_there():
+    """In backticks in docstrings and comments; `lesson_NN_title` stands for any lesson's folder."""
+    code = [
+        file.relative_to(ROOT)
+        for package in ("course_utils", "course_lessons", "benchmarks")
+        for file in (ROOT / package).rglob("*.py")
+    ]
+    code += [file.relative_to(ROOT) for file in (ROOT / "tests").glob("*.py")]
+    paths = [f"/{re.sub(r'lesson_[0-9][0-9]_[a-z0-9_]+', 'lesson_NN_title', file.as_posix())}" for file in code]
+    for file in code:
+        for named in re.findall(r"`((?:\w+/)*\w+\.py)`", page(file)):
+            named = re.sub(r"lesson_\d\d_\w+(?=/)", "lesson_NN_title", named)
+            assert any(path.endswith(f"/{named}") for path in paths) or "98" in named, f"{file} names {named}"

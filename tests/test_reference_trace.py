@@ -1,14 +1,11 @@
 """The reference computation with changes: what a mistake may change, and what its function receives."""
 
-import re
 from operator import add, truediv
 
 import pytest
 import torch
 
-from course_utils.checks import catalogue
-from course_utils.checks.reference_trace import left_out, run_trace
-from course_utils.checks.running.run import run
+from course_utils.checks.reference_trace import left_out
 from course_utils.checks.task import Task
 
 task = Task(
@@ -78,40 +75,3 @@ def test_without_steps_arguments_and_the_result_of_the_oracle_are_changed():
     plain = Task("98.sum", "a sum", ("numbers S",), "sum", ("", "", ""), difficulty=1, importance=1, minutes=1)
     plain.oracle(lambda numbers: numbers.sum())
     assert plain.variant({"numbers": torch.neg, "result": lambda total: 2 * total})(NUMBERS) == -16
-
-
-WITH_STEPS = [each for asked in catalogue.by_lesson().values() for each in asked if each.steps_function]
-
-
-def on_the_way(declared):
-    """The words of all steps that come in a task's cases."""
-    met = {}
-
-    def noting(*args):
-        done = {}
-        try:
-            return run_trace(declared.steps_function, args, {}, done=done)
-        finally:
-            met.update(done)
-
-    run(noting, declared.make_cases(), 60, declared.candidate, repeated=False)
-    return set(met)
-
-
-@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda each: each.id)
-def test_what_a_mistake_changes_is_on_the_way(declared):
-    """Else a step's words that are misspelt change nothing, and nobody is told."""
-    met = on_the_way(declared) | {"result", *declared.names}
-    for mistake in declared.mistakes:
-        unknown = set(getattr(mistake.function, "changes", ())) - met
-        assert not unknown, f"{mistake.name} changes {unknown}, and on the way are {sorted(met)}"
-
-
-@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda each: each.id)
-def test_a_step_has_a_short_name_that_is_in_no_other_name(declared):
-    """Else a sentence on it is long, and means two things: "the gate" in "the gate times the product"."""
-    names = [name.partition(" (")[0] for name in on_the_way(declared)]
-    for name in dict.fromkeys(names):
-        assert len(name.split()) <= 6, f"{name} has more than six words"
-        around = [other for other in names if other != name and re.search(rf"\b{re.escape(name)}\b", other)]
-        assert not around, f"{name} is in {around}"

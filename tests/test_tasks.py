@@ -18,6 +18,7 @@ from course_utils.checks.catalogue import answers
 from course_utils.checks.expected import Expected
 from course_utils.checks.first_failure import first_failure
 from course_utils.checks.judge import _try_property, judge
+from course_utils.checks.reference_trace import run_trace
 from course_utils.checks.running.contract import holds_float64, question
 from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.models import variants
@@ -93,9 +94,48 @@ def test_a_task_is_complete(task):
     assert len(task.hints) == 3
     assert 1 <= task.difficulty <= 5 and 1 <= task.importance <= 5 and 0 < task.minutes <= 60
     assert task.id in answers(), f"its answer is not built: run `course build {task.id[:2]}`"
-    assert len(CORRECT[task.id]) >= 2, "two styles beside the solution's"
+    assert len(CORRECT.get(task.id, ())) >= 2, (
+        "write two correct answers in other styles, as docs/writing-tasks.md says"
+    )
     cases = task.make_cases(0)
     assert cases[0].args and (task.candidates or not cases[0].edge)
+
+
+WITH_STEPS = [task for task in TASKS.values() if task.steps_function]
+
+
+def on_the_way(declared):
+    """The words of all steps that come in a task's cases."""
+    met = {}
+
+    def noting(*args):
+        done = {}
+        try:
+            return run_trace(declared.steps_function, args, {}, done=done)
+        finally:
+            met.update(done)
+
+    run(noting, declared.make_cases(), 60, declared.candidate, repeated=False)
+    return set(met)
+
+
+@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda task: task.id)
+def test_what_a_mistake_changes_is_on_the_way(declared):
+    """Else a step's words that are misspelt change nothing, and nobody is told."""
+    met = on_the_way(declared) | {"result", *declared.names}
+    for mistake in declared.mistakes:
+        unknown = set(getattr(mistake.function, "changes", ())) - met
+        assert not unknown, f"{mistake.name} changes {unknown}, and on the way are {sorted(met)}"
+
+
+@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda task: task.id)
+def test_a_step_has_a_short_name_that_is_in_no_other_name(declared):
+    """Else a sentence on it is long, and means two things: "the gate" in "the gate times the product"."""
+    names = [name.partition(" (")[0] for name in on_the_way(declared)]
+    for name in dict.fromkeys(names):
+        assert len(name.split()) <= 6, f"{name} has more than six words"
+        around = [other for other in names if other != name and re.search(rf"\b{re.escape(name)}\b", other)]
+        assert not around, f"{name} is in {around}"
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -106,13 +146,17 @@ def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
     wrong, seeds = [], [(0, named)] if task.candidates else [(0, named), (1, named if sampling.NIGHT else [])]
     for seed, mistakes in seeds:
         expected = Expected(task, task.make_cases(seed)) if seed else expected_at_first(task)
-        for answer in (solution_of(task.id), *(others if seed == 0 or sampling.NIGHT else [])):
+        known = {"the solution": solution_of(task.id)}
+        if seed == 0 or sampling.NIGHT:
+            known |= {f"CORRECT[{CORRECT[task.id].index(other)}]": other for other in others}
+        for name, answer in known.items():
             report = judge_answer(task, answer, seed, expected=expected)
-            wrong += [] if report.state == "passed" else [f"seed {seed}: {answer} is refused.\n{report}"]
+            wrong += [] if report.state == "passed" else [f"seed {seed}: {name} is refused.\n{report}"]
         for mistake in mistakes:
             report = judge_mistake(task, mistake, expected)
             if not is_told(mistake, report):
-                wrong.append(f"seed {seed}: {mistake.name} is not told by its name.\n{report}")
+                instead = f"{report.mistake} is named instead" if report.mistake else "no name is found"
+                wrong.append(f"seed {seed}: {mistake.name} is not recognised, {instead}.\n{report}")
         for mistake in (each for each in task.mistakes if seed == 0 and each not in mistakes):
             wrong += [] if is_refused(task, mistake, expected) else [f"{mistake.name} passes."]
     assert not wrong, "\n\n".join(wrong)

@@ -16,6 +16,7 @@ what outputs depend on is in dependencies.py, and what a lesson must look like i
 import json
 import os
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from itertools import zip_longest
@@ -47,12 +48,22 @@ TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab
 
 
 def build(
-    root: Path, names: list[str] | None = None, check: bool = False, everything: bool = False, say=print
+    root: Path,
+    names: list[str] | None = None,
+    check: bool = False,
+    everything: bool = False,
+    say: Callable[[str], None] = print,
+    equal: bool = False,
 ) -> list[str]:
-    """Build what changed and return what is wrong as sentences; with check=True only look.
+    """Build what changed and return what is wrong as sentences.
 
-    names: lessons as "02", "02_weighted_sums" or a path. everything: build also what is up to date.
-    say is called with one line for each file written.
+    Args:
+        root: the folder of the course.
+        names: lessons as "02", "02_weighted_sums" or a path; None for all.
+        check: write nothing, only look.
+        everything: build also what is up to date.
+        say: called with one line for each file that is written.
+        equal: keep the outputs of all cells above the first one that has changed itself, whatever has changed in the package.
     """
     root = Path(root).resolve()
     try:
@@ -74,6 +85,7 @@ def build(
             plans += _plan(root, target, repository, check, everything)
         except CourseError as problem:
             problems.append(str(problem))
+    plans = [plan | {"equal": equal} for plan in plans]
     problems += [plan["why"] for plan in plans] if check else _build_all(root, plans, say)
     return list(dict.fromkeys(problems)) + _too_big(root)  # one broken source may concern two notebooks
 
@@ -302,6 +314,8 @@ def _with_outputs(root, notebook, plan, say):
     old, new = _code_cells(before), _code_cells(notebook)
     known = before.get("metadata", {}).get("course", {}).get("cells", "")
     pairs = list(zip(known.split(), plan["sums"]["cells"].split(), strict=False))
+    if plan["equal"]:
+        pairs = [("".join(was["source"]), "".join(cell["source"])) for was, cell in zip(old, new, strict=False)]
     hold = next((place for place, (one, other) in enumerate(pairs) if one != other), len(pairs))
     if hold < len(new):
         notebook = execute(notebook, root, target.folder, CELL_TIMEOUT, handles=plan)

@@ -92,14 +92,14 @@ def run_mistake(task, function, cases):
 
 
 def canonicalised(task, case, outcome):
-    """Return an outcome with what its value comes to in place of the value, for tasks to which many values are right."""
+    """Return an outcome with the canonical form of its value instead of the value, for tasks to which many values are correct."""
     if not task.canonical_function or outcome.status != "value":
         return outcome
     try:
         return replace(outcome, value=task.canonical_function(case, outcome.value))
     except CourseError as problem:
         sentence = str(problem)
-    except Exception:  # whatever a reading meets in a value that it was not made for
+    except Exception:  # whatever the search for a canonical form meets in a value that it was not made for
         sentence = f"What your function returned cannot be read: {describe(outcome.value)}."
     return replace(outcome, status="error", value=None, failure=Failure(USAGE_ERROR, sentence))
 

@@ -145,10 +145,10 @@ class Task:
         return function
 
     def canonical(self, function):
-        """Decorator: function(case, value) returns what a value comes to, where many values are right.
+        """Decorator: function(case, value) returns the canonical form of a value, where many values are correct.
 
-        Readings are compared in place of values, and the oracle gives the right one. What cannot be read raises CourseError
-        with the sentence that tells its author why. The value is the learner's to choose: look at its form first.
+        Canonical forms are compared instead of values, and the oracle gives the correct one. A value without one raises CourseError,
+        with a sentence that says why. The value is the learner's to choose, so look at its type and shape first.
         """
         self.canonical_function = function
         return function
@@ -156,8 +156,8 @@ class Task:
     def explain_mismatch(self, function):
         """Decorator: function(case, right, received) explains a wrong canonical value, which is not literally what the answer returned.
 
-        Without it a reading is shown beside the right one, as if it had been returned: so where it is of another kind, say in words
-        what the answer leads to, and what it should lead to.
+        Without it, the canonical form is shown beside the correct one as if the answer had returned it. Where it is of a different kind,
+        say in words what the answer leads to and what it should lead to.
         """
         self.mismatch_function = function
         return function
@@ -165,7 +165,7 @@ class Task:
     def cross_case_check(self, function):
         """Decorator: function(cases, values) returns (index of a case, what is wrong there) or None, for faults that no single case shows.
 
-        It is asked where every case by itself is right; the values are the answer's own, not what a reading makes of them.
+        It is called when every case by itself is correct. The values are the answer's own, not their canonical forms.
         """
         self.cross_case_function = function
         return function
@@ -195,11 +195,15 @@ class Task:
     def variant(self, changes):
         """Return the reference computation with `changes` applied, as a function of the task's arguments.
 
-        `changes` says what takes the place of what: {"the scores": function} changes a step, named by its words, and the function gets
-        the step's operands; {"mask": function} changes an argument, which stays None where it is None; {"result": function} changes what
-        is returned, whose parts the function gets. Parameters that a function takes by keyword alone are given the arguments of the task
-        that have these names; `right` is the operation whose place it takes, as in `lambda scores, mask, *, right: right(scores, ~mask)`,
-        and `done` holds what the steps before it gave, by their words.
+        `changes` maps a name to the function that replaces what it names:
+
+        - the name of a step, as in {"the scores": function}: the function is called with the step's operands;
+        - an argument, as in {"mask": function}: it is called with the argument, unless that is None;
+        - {"result": function}: it is called with the parts of the result.
+
+        A keyword-only parameter of such a function is given the task's argument of the same name. Two names mean something else: `right`
+        is the operation that is replaced, as in `lambda scores, mask, *, right: right(scores, ~mask)`, and `done` maps the names of the
+        steps so far to their values.
         """
         return mutate(self, changes)
 
@@ -231,8 +235,12 @@ class Draw:
     def numbers(self, *shape, dtype=torch.float32):
         """Spread near 1. At most 12 numbers: multiples of a half from -2 to 2; more: normally distributed."""
         if torch.Size(shape).numel() > 12:
-            return torch.randn(shape, generator=self.generator, dtype=torch.float64).to(dtype)
+            return self.normal(*shape, dtype=dtype)
         return self.whole(-4, 5, *shape).to(dtype) / 2
+
+    def normal(self, *shape, dtype=torch.float32):
+        """Normally distributed numbers of any count, drawn in float64, so that float32 and float64 get the same ones."""
+        return torch.randn(shape, generator=self.generator, dtype=torch.float64).to(dtype)
 
     def whole(self, low, high, *shape):
         """Return whole numbers from `low` up to but not `high`."""
@@ -257,8 +265,8 @@ class Draw:
 
 
 def count(n, noun):
-    """Return a number with its noun, for the names of cases: "1 sentence", "3 sentences"."""
-    return f"{n} {noun}{'s' * (n != 1)}"
+    """Return a number with its noun: "1 sentence", "10,000 students"."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def sizes(**full):

@@ -13,10 +13,12 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from traceback import extract_tb
 
 from course_utils.base.ascii_fallback import use_plain_signs
 from course_utils.base.environment import DISTRIBUTION, PYTHONS, course_version, right_python
 from course_utils.base.errors import CourseError
+from course_utils.base.paths import LESSONS
 from course_utils.base.sanitise import clean, cut, did_you_mean
 
 AT_MOST = 2000  # characters of a sentence
@@ -98,7 +100,11 @@ def _sentence(error):
     if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, of a GPU
         return "the GPU's memory is full: set batch_tokens lower, or translate shorter lines at a smaller width"
     words = " ".join(str(error).split())
-    return f"something went wrong ({type(error).__name__}: {words}): set COURSE_DEBUG=1 to see where"
+    where = [
+        f"{file}, line {line}" for file, line, *_ in extract_tb(error.__traceback__) if LESSONS in Path(file).parts
+    ]
+    place = f" at {where[-1]}" if where else ""
+    return f"something went wrong{place} ({type(error).__name__}: {words}): set COURSE_DEBUG=1 to see all of it"
 
 
 def _file_meant(path):

@@ -7,10 +7,12 @@ WORDS = "Write the notebooks from their sources: what changed, or the lessons na
 
 
 def add_arguments(parser) -> None:
-    """Add lessons, --check, --all and --release."""
+    """Add lessons, --check, --all, --equal and --release."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="such as 02 or 02_weighted_sums")
     parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
     parser.add_argument("--all", action="store_true", help="build also what is up to date")
+    words = "keep the outputs of cells that are as they were: what has changed in the package computes the same"
+    parser.add_argument("--equal", action="store_true", help=words)
     parser.add_argument(
         "--release", action="store_true", help="fail while a placeholder is in place of the course's address"
     )
@@ -27,7 +29,8 @@ def run(options) -> int:
         written.append(line)
         print(line)
 
-    problems = build(root, options.names or None, check=options.check, everything=options.all, say=say)
+    names, how = options.names or None, {"check": options.check, "everything": options.all, "equal": options.equal}
+    problems = build(root, names, say=say, **how)
     if options.release:
         problems += placeholders(root)
     if not problems and not written:

@@ -1,7 +1,6 @@
 """The recurrent attention model of Mnih et al. 2014, which sees a picture only through a few small glimpses and learns where to look.
 
-Here: the sensor, the four networks around it, the loss and the training. Not here: the pictures (`data/digit_fields.py`), nor hard
-attention to a list of states (`hard.py`).
+Here: the sensor, the four networks around it, the loss and the training. Not here: the pictures (`data/digit_fields.py`).
 
 Locations are pairs (x, y) from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) its centre.
 

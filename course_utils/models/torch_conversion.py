@@ -6,7 +6,7 @@ E = model.embedding, on a source B×S and a target B×T, where True in torch's m
 
     theirs = to_torch(model)
     padding = source == PAD
-    causal = ~causal_mask(T, 0, source.device)
+    causal = ~cached_causal_mask(T, 0, source.device)  # from transformer.py
     features = theirs(E(source), E(target), tgt_mask=causal, src_key_padding_mask=padding, memory_key_padding_mask=padding)
     logits = model.readout(features)
 

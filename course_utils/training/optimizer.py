@@ -80,10 +80,10 @@ class Optimizer:
         others = [master for name, master in self.masters.items() if name not in self.momenta]
         if kind == "sgd":
             self.state_names = ("momentum_buffer",)  # of each weight, as torch names it
-            self.torchs = torch.optim.SGD(others, momentum=MOMENTUM["sgd"], weight_decay=weight_decay)
+            self.base = torch.optim.SGD(others, momentum=MOMENTUM["sgd"], weight_decay=weight_decay)
         else:
             self.state_names = ("exp_avg", "exp_avg_sq", "step")
-            self.torchs = torch.optim.AdamW(others, betas=betas, eps=1e-9, weight_decay=weight_decay, fused=True)
+            self.base = torch.optim.AdamW(others, betas=betas, eps=1e-9, weight_decay=weight_decay, fused=True)
 
     def step(self, rate: float) -> Tensor:
         """Take one step along the parameters' gradients, clear them, and return their norm before clipping."""
@@ -91,8 +91,8 @@ class Optimizer:
             self.masters[name].grad = parameter.grad.float()
             parameter.grad = None
         norm = nn.utils.clip_grad_norm_(self.masters.values(), self.clip)
-        self.torchs.param_groups[0]["lr"] = rate
-        self.torchs.step()
+        self.base.param_groups[0]["lr"] = rate
+        self.base.step()
         for names in self.shapes.values():
             self.step_matrices(names, rate)
         for master in self.masters.values():
@@ -122,7 +122,7 @@ class Optimizer:
         tensors = {f"weight.{name}": master.detach() for name, master in self.masters.items()}
         tensors |= {f"momentum.{name}": momentum for name, momentum in self.momenta.items()}
         for name, master in self.masters.items():
-            for key, value in self.torchs.state.get(master, {}).items():
+            for key, value in self.base.state.get(master, {}).items():
                 tensors[f"{key}.{name}"] = value
         return tensors
 
@@ -139,7 +139,7 @@ class Optimizer:
             if name in self.momenta:
                 self.momenta[name].copy_(found["momentum"])
             else:
-                self.torchs.state[master] = found
+                self.base.state[master] = found
         self.round()
 
 

@@ -1,4 +1,4 @@
-"""Right answers to 00.weighted_sum in other styles than the solution's."""
+"""Correct answers to 00.weighted_sum in other styles than the solution's."""
 
 import functools
 

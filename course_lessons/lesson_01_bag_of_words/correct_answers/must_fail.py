@@ -1,4 +1,4 @@
-"""Right answers to 01.must_fail in other styles than the solution's."""
+"""Correct answers to 01.must_fail in other styles than the solution's."""
 
 from itertools import combinations_with_replacement
 

@@ -1,4 +1,4 @@
-"""Right answers to 01.sentiment_gradient in other styles than the solution's."""
+"""Correct answers to 01.sentiment_gradient in other styles than the solution's."""
 
 import numpy as np
 import torch

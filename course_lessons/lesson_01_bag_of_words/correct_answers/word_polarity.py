@@ -1,4 +1,4 @@
-"""Right answers to 01.word_polarity in other styles than the solution's."""
+"""Correct answers to 01.word_polarity in other styles than the solution's."""
 
 import torch
 from torch import nn

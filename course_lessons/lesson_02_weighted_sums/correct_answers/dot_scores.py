@@ -1,4 +1,4 @@
-"""Right answers to 02.dot_scores in other styles than the solution's."""
+"""Correct answers to 02.dot_scores in other styles than the solution's."""
 
 import torch
 

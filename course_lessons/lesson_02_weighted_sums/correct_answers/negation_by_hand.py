@@ -1,4 +1,4 @@
-"""Right answers to 02.negation_by_hand with other numbers than the solution's, in other forms."""
+"""Correct answers to 02.negation_by_hand with other numbers than the solution's, in other forms."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right answers to 02.several_attentions in other styles than the solution's."""
+"""Correct answers to 02.several_attentions in other styles than the solution's."""
 
 from math import log
 

@@ -1,4 +1,4 @@
-"""Right answers to 03.attention in other styles than the solution's."""
+"""Correct answers to 03.attention in other styles than the solution's."""
 
 import collections
 from math import log

@@ -1,4 +1,4 @@
-"""Right answers to 03.catch_wrong_attention in other styles than the solution's."""
+"""Correct answers to 03.catch_wrong_attention in other styles than the solution's."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Right answers to 03.causal_mask in other styles than the solution's."""
+"""Correct answers to 03.causal_mask in other styles than the solution's."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Right answers to 03.padding_mask in other styles than the solution's."""
+"""Correct answers to 03.padding_mask in other styles than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 04.catch_wrong_scores in other styles than the solution's."""
+"""Correct answers to 04.catch_wrong_scores in other styles than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 04.content_based in other styles than the solution's."""
+"""Correct answers to 04.content_based in other styles than the solution's."""
 
 import torch.nn.functional as F
 

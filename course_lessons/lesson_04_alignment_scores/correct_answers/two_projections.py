@@ -1,4 +1,4 @@
-"""Right answers to 04.two_projections: other pairs of projections than the solution's."""
+"""Correct answers to 04.two_projections: other pairs of projections than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 04.width_that_saturates in other styles than the solution's."""
+"""Correct answers to 04.width_that_saturates in other styles than the solution's."""
 
 import math
 

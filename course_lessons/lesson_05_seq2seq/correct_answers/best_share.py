@@ -1,4 +1,4 @@
-"""Right answers to 05.best_share in other styles than the solution's."""
+"""Correct answers to 05.best_share in other styles than the solution's."""
 
 from itertools import groupby
 

@@ -1,4 +1,4 @@
-"""Right answers to 05.gru_step in other styles than the solution's."""
+"""Correct answers to 05.gru_step in other styles than the solution's."""
 
 from math import log
 

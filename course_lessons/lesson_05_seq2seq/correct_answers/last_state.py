@@ -1,4 +1,4 @@
-"""Right answers to 05.last_state in other styles than the solution's."""
+"""Correct answers to 05.last_state in other styles than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 05.sequence_loss in other styles than the solution's."""
+"""Correct answers to 05.sequence_loss in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F

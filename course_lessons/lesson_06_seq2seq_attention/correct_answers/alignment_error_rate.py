@@ -1,4 +1,4 @@
-"""Right answers to 06.alignment_error_rate in other styles than the solution's."""
+"""Correct answers to 06.alignment_error_rate in other styles than the solution's."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Right answers to 06.catch_blind_decoder in other styles than the solution's."""
+"""Correct answers to 06.catch_blind_decoder in other styles than the solution's."""
 
 import numpy as np
 import torch

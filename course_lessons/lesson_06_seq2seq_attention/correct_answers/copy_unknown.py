@@ -1,4 +1,4 @@
-"""Right answers to 06.copy_unknown in other styles than the solution's."""
+"""Correct answers to 06.copy_unknown in other styles than the solution's."""
 
 
 def by_topk(words, weights, source):

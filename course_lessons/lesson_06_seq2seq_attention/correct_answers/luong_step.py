@@ -1,4 +1,4 @@
-"""Right answers to 06.luong_step in other styles than the solution's."""
+"""Correct answers to 06.luong_step in other styles than the solution's."""
 
 from math import log
 

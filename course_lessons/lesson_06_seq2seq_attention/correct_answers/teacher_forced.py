@@ -1,4 +1,4 @@
-"""Right answers to 06.teacher_forced in other styles than the solution's."""
+"""Correct answers to 06.teacher_forced in other styles than the solution's."""
 
 import torch
 

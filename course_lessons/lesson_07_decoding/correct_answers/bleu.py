@@ -1,4 +1,4 @@
-"""Right answers to 07.bleu in other styles than the solution's."""
+"""Correct answers to 07.bleu in other styles than the solution's."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Right answers to 07.catch_wrong_beam in other styles than the solution's."""
+"""Correct answers to 07.catch_wrong_beam in other styles than the solution's."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Right answers to 08.attend_to_past in other styles than the solution's."""
+"""Correct answers to 08.attend_to_past in other styles than the solution's."""
 
 from math import log
 

@@ -1,4 +1,4 @@
-"""Right answers to 08.catch_biased_gradient in other styles than the solution's."""
+"""Correct answers to 08.catch_biased_gradient in other styles than the solution's."""
 
 import itertools
 import random

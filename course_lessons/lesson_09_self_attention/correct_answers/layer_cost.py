@@ -1,4 +1,4 @@
-"""Right answers to 09.layer_cost in other styles than the solution's."""
+"""Correct answers to 09.layer_cost in other styles than the solution's."""
 
 from itertools import count
 

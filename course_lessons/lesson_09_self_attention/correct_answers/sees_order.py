@@ -1,4 +1,4 @@
-"""Right answers to 09.sees_order in other styles than the solution's."""
+"""Correct answers to 09.sees_order in other styles than the solution's."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""Right answers to 09.self_attention in other styles than the solution's."""
+"""Correct answers to 09.self_attention in other styles than the solution's."""
 
 from math import log
 

@@ -1,4 +1,4 @@
-"""Right answers to 10.merge_heads in other styles than the solution's."""
+"""Correct answers to 10.merge_heads in other styles than the solution's."""
 
 import torch
 from torch.nn import functional as F

@@ -1,4 +1,4 @@
-"""Right answers to 10.multi_head_attention in other styles than the solution's."""
+"""Correct answers to 10.multi_head_attention in other styles than the solution's."""
 
 import torch
 from torch import nn

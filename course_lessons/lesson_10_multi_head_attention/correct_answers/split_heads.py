@@ -1,4 +1,4 @@
-"""Right answers to 10.split_heads in other styles than the solution's."""
+"""Correct answers to 10.split_heads in other styles than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 11.catch_order_blind in other styles than the solution's."""
+"""Correct answers to 11.catch_order_blind in other styles than the solution's."""
 
 from itertools import islice, permutations
 

@@ -1,4 +1,4 @@
-"""Right answers to 11.rotate in other styles than the solution's."""
+"""Correct answers to 11.rotate in other styles than the solution's."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right answers to 12.catch_wrong_masks in other styles than the solution's."""
+"""Correct answers to 12.catch_wrong_masks in other styles than the solution's."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Right answers to 12.encoder_layer in other styles than the solution's."""
+"""Correct answers to 12.encoder_layer in other styles than the solution's."""
 
 import torch
 from torch import nn

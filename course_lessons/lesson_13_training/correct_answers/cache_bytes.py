@@ -1,4 +1,4 @@
-"""Right answers to 13.cache_bytes in other styles than the solution's."""
+"""Correct answers to 13.cache_bytes in other styles than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 13.label_smoothing_loss in other styles than the solution's."""
+"""Correct answers to 13.label_smoothing_loss in other styles than the solution's."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right answers to 13.paired_difference in other styles than the solution's."""
+"""Correct answers to 13.paired_difference in other styles than the solution's."""
 
 import numpy as np
 

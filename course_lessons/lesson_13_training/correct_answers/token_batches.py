@@ -1,4 +1,4 @@
-"""Right answers to 13.token_batches in other styles than the solution's."""
+"""Correct answers to 13.token_batches in other styles than the solution's."""
 
 
 def by_slices(lengths, limit):

@@ -52,10 +52,21 @@ def what_is_kept_stays_in_front(case, value):
 
 def _inputs(draw, B, t, H, d, dtype=torch.float32):
     D = H * d
-    random = lambda *shape: torch.randn(shape, generator=draw.generator, dtype=torch.float64).to(dtype)  # noqa: E731
-    x, keys, values = random(B, 1, D), random(B, H, t, d), random(B, H, t, d)
-    in_weight, out_weight = random(3 * D, D) * 1.2 / D**0.5, random(D, D) / D**0.5
-    return x, keys, values, in_weight, random(3 * D) / 2 + 0.125, out_weight, random(D) + 0.125
+    x, keys, values = (
+        draw.normal(B, 1, D, dtype=dtype),
+        draw.normal(B, H, t, d, dtype=dtype),
+        draw.normal(B, H, t, d, dtype=dtype),
+    )
+    in_weight, out_weight = draw.normal(3 * D, D, dtype=dtype) * 1.2 / D**0.5, draw.normal(D, D, dtype=dtype) / D**0.5
+    return (
+        x,
+        keys,
+        values,
+        in_weight,
+        draw.normal(3 * D, dtype=dtype) / 2 + 0.125,
+        out_weight,
+        draw.normal(D, dtype=dtype) + 0.125,
+    )
 
 
 # Sizes B, t, H, d: tiny first, where wrong axes do not fit one another, then one longer or shorter at a time, then all

@@ -1,4 +1,4 @@
-"""Right answers to 14.catch_peeking in other styles than the solution's."""
+"""Correct answers to 14.catch_peeking in other styles than the solution's."""
 
 import numpy as np
 import torch

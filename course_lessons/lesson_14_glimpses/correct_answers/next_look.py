@@ -1,4 +1,4 @@
-"""Right answers to 14.next_look in other styles than the solution's."""
+"""Correct answers to 14.next_look in other styles than the solution's."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right answers to 14.next_mean in other styles than the solution's."""
+"""Correct answers to 14.next_mean in other styles than the solution's."""
 
 import torch
 from torch.distributions import Normal

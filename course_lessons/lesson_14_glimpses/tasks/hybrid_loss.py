@@ -31,11 +31,16 @@ task = Task(
 
 
 def _inputs(draw, B, T, V, dtype=torch.float32, rewards=None):
-    random = lambda *shape: torch.randn(shape, generator=draw.generator, dtype=torch.float64).to(dtype)  # noqa: E731
     reward = draw.whole(0, 2, B).to(dtype) if rewards is None else rewards.to(dtype)
     if rewards is None:
         reward[0], reward[-1] = 0.0, 1.0  # so that not all are alike
-    return random(B, V), draw.whole(0, V, B), -random(B, T).abs() - 0.25, reward, random(B, T) / 2 + 0.375
+    return (
+        draw.normal(B, V, dtype=dtype),
+        draw.whole(0, V, B),
+        -draw.normal(B, T, dtype=dtype).abs() - 0.25,
+        reward,
+        draw.normal(B, T, dtype=dtype) / 2 + 0.375,
+    )
 
 
 # B, T, V: small first, then one axis longer at a time, then all

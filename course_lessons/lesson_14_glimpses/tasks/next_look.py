@@ -50,11 +50,14 @@ def locations_lie_in_the_picture(case, value):
 
 def _inputs(draw, B, D, std, dtype=torch.float32):
     """The states are of ordinary size, so that some places lie outside the picture and most inside."""
-    random = lambda *shape: torch.randn(shape, generator=draw.generator, dtype=torch.float64).to(dtype)  # noqa: E731
-    noise = random(B, 2)
+    noise = draw.normal(B, 2, dtype=dtype)
     noise = noise + 0.25 * noise.sign()
-    weights = (random(D, D) / D**0.5, random(D, D) / D**0.5, random(2, D) / D**0.5)
-    return random(B, D), random(B, D), *weights, noise, std
+    weights = (
+        draw.normal(D, D, dtype=dtype) / D**0.5,
+        draw.normal(D, D, dtype=dtype) / D**0.5,
+        draw.normal(2, D, dtype=dtype) / D**0.5,
+    )
+    return draw.normal(B, D, dtype=dtype), draw.normal(B, D, dtype=dtype), *weights, noise, std
 
 
 @task.cases

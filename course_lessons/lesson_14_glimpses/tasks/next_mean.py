@@ -30,10 +30,9 @@ task = Task(
 
 
 def _inputs(draw, B, std, rate, dtype=torch.float32):
-    random = lambda *shape: torch.randn(shape, generator=draw.generator, dtype=torch.float64)  # noqa: E731
-    mean = random(2) / 2
-    reward, baseline = random(B) + 0.75, random(B) / 2 + 0.25
-    location = mean + std * (random(B, 2) + 0.25)
+    mean = draw.normal(2, dtype=torch.float64) / 2
+    reward, baseline = draw.normal(B, dtype=torch.float64) + 0.75, draw.normal(B, dtype=torch.float64) / 2 + 0.25
+    location = mean + std * (draw.normal(B, 2, dtype=torch.float64) + 0.25)
     return mean.to(dtype), location.to(dtype), std, reward.to(dtype), baseline.to(dtype), rate
 
 

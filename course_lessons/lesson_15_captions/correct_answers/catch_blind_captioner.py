@@ -1,4 +1,4 @@
-"""Right answers to 15.catch_blind_captioner in other styles than the solution's."""
+"""Correct answers to 15.catch_blind_captioner in other styles than the solution's."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Right answers to 15.pointing_accuracy in other styles than the solution's."""
+"""Correct answers to 15.pointing_accuracy in other styles than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 16.answer in other styles than the solution's."""
+"""Correct answers to 16.answer in other styles than the solution's."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Right answers to 16.two_hops_by_hand with other numbers than the solution's, and in other widths."""
+"""Correct answers to 16.two_hops_by_hand with other numbers than the solution's, and in other widths."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 17.catch_wrong_write in other styles than the solution's."""
+"""Correct answers to 17.catch_wrong_write in other styles than the solution's."""
 
 import random
 

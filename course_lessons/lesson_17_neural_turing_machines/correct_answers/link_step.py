@@ -1,4 +1,4 @@
-"""Right answers to 17.link_step in other styles than the solution's."""
+"""Correct answers to 17.link_step in other styles than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 17.read_back in other styles than the solution's."""
+"""Correct answers to 17.read_back in other styles than the solution's."""
 
 import math
 import operator

@@ -1,4 +1,4 @@
-"""Right answers to 18.catch_wrong_routing in other styles than the solution's."""
+"""Correct answers to 18.catch_wrong_routing in other styles than the solution's."""
 
 import torch
 

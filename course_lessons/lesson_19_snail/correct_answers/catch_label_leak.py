@@ -1,4 +1,4 @@
-"""Right answers to 19.catch_label_leak in other styles than the solution's."""
+"""Correct answers to 19.catch_label_leak in other styles than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 19.dilations in other styles than the solution's."""
+"""Correct answers to 19.dilations in other styles than the solution's."""
 
 import itertools
 import math

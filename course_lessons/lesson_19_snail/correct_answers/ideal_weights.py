@@ -1,4 +1,4 @@
-"""Right answers to 19.ideal_weights in other styles than the solution's."""
+"""Correct answers to 19.ideal_weights in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""Right answers to 19.labels_by_hand with other weights than the solution's."""
+"""Correct answers to 19.labels_by_hand with other weights than the solution's."""
 
 import torch
 

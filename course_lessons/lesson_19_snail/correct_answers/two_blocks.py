@@ -1,4 +1,4 @@
-"""Right answers to 19.two_blocks in other styles than the solution's."""
+"""Correct answers to 19.two_blocks in other styles than the solution's."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right answers to 20.delta_memory in other styles than the solution's."""
+"""Correct answers to 20.delta_memory in other styles than the solution's."""
 
 import torch
 

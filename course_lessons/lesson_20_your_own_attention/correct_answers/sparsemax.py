@@ -1,4 +1,4 @@
-"""Right answers to 20.sparsemax in other styles than the solution's."""
+"""Correct answers to 20.sparsemax in other styles than the solution's."""
 
 import torch
 

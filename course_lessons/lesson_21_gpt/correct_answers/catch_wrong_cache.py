@@ -1,4 +1,4 @@
-"""Right answers to 21.catch_wrong_cache in other styles than the solution's."""
+"""Correct answers to 21.catch_wrong_cache in other styles than the solution's."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Right answers to 21.next_token_loss in other styles than the solution's."""
+"""Correct answers to 21.next_token_loss in other styles than the solution's."""
 
 import torch
 import torch.nn.functional as F

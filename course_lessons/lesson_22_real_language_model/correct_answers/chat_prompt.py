@@ -1,4 +1,4 @@
-"""Right answers to 22.chat_prompt in other styles than the solution's."""
+"""Correct answers to 22.chat_prompt in other styles than the solution's."""
 
 import jinja2
 

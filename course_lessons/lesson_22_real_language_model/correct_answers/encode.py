@@ -1,4 +1,4 @@
-"""Right answers to 22.encode in other styles than the solution's."""
+"""Correct answers to 22.encode in other styles than the solution's."""
 
 
 def best_rank_first(word, merges):

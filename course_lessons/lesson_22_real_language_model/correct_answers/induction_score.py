@@ -1,4 +1,4 @@
-"""Right answers to 22.induction_score in other styles than the solution's."""
+"""Correct answers to 22.induction_score in other styles than the solution's."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Right answers to 22.one_pass_attention in other styles than the solution's."""
+"""Correct answers to 22.one_pass_attention in other styles than the solution's."""
 
 import torch
 

@@ -36,9 +36,13 @@ task = Task(
 
 
 def _inputs(draw, B, H, G, T, S, d, mask=None, dtype=torch.float32):
-    random = lambda *shape: torch.randn(shape, generator=draw.generator, dtype=torch.float64).to(dtype)  # noqa: E731
     mask = draw.mask(B, T, S) if mask is None else mask
-    return 1.5 * random(B, H, T, d), random(B, G, S, d), random(B, G, S, d) + 0.5, mask
+    return (
+        1.5 * draw.normal(B, H, T, d, dtype=dtype),
+        draw.normal(B, G, S, d, dtype=dtype),
+        draw.normal(B, G, S, d, dtype=dtype) + 0.5,
+        mask,
+    )
 
 
 # Sizes B, H, G, T, S, d: tiny first, where wrong axes do not fit one another, then all

@@ -133,10 +133,9 @@ DTYPES = {
 }
 TREE_AT_MOST = 2**21  # bytes of a message beside its tensors' numbers
 AXES_AT_MOST = 16  # of a tensor
-ENTRIES_AT_MOST, ENTRIES_IN_ALL = (
-    1000,
-    10_000,
-)  # of a dict, and of all dicts in a message: keys may be chosen to collide
+# Of a dict, and of all dicts in a message: keys may be chosen to collide.
+ENTRIES_AT_MOST = 1000
+ENTRIES_IN_ALL = 10_000
 PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Callback, Stream, Opaque, Failure, Outcome)}
 
 

@@ -17,16 +17,13 @@ from course_utils.grading.sandbox import policy
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
 TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
-RESULTS_AT_MOST = (
-    1_000_000  # numbers that candidates give back for one request: small arguments may become large by broadcasting
-)
+# Numbers that candidates give back for one request: small arguments may become large by broadcasting.
+RESULTS_AT_MOST = 1_000_000
 TOO_MUCH = f"candidates give back at most {RESULTS_AT_MOST:,} numbers"
 TOO_LONG = "the candidate took too long on these arguments"
 DEEPEST, LEAVES_AT_MOST = 4, 10_000  # containers inside one another, and what is not a container, in those arguments
-DEEPEST_BACK, LEAVES_BACK_AT_MOST = (
-    8,
-    100_000,
-)  # the same in what candidates give back for one request; a text counts by its length
+# The same in what candidates give back for one request; a text counts by its length.
+DEEPEST_BACK, LEAVES_BACK_AT_MOST = 8, 100_000
 CALLS_AT_MOST = 1000  # that a candidate makes, in one run, of the functions that it is given
 NUMBERS_FOR_ALL = 10_000  # in arguments that several candidates are called with at once
 MEMORY_OF_CANDIDATE = 2**28  # bytes

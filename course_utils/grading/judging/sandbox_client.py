@@ -100,9 +100,8 @@ class Wanted(NamedTuple):
     cases: bytes  # as an answer may see them, packed
     candidate: Callable | None = None  # calls a candidate
     offers: tuple = ()  # of the course's own, as a Task has them
-    places: tuple[
-        int, ...
-    ] = ()  # cells after which it runs: the first one, and where there is no answer yet, the next; () for the last cell
+    # Cells after which it runs: the first one, or where there is no answer yet, the next; () means after the last cell.
+    places: tuple[int, ...] = ()
     checked: int = -1  # the cell among them after which that is run which `check` was given
     again: Again = Again()
 

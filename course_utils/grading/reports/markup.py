@@ -14,10 +14,10 @@ from markupsafe import Markup
 
 from course_utils.base.sanitise import clean, cut, one_line
 from course_utils.checks import report
+from course_utils.checks.task import count
 from course_utils.grading.reports.exports import file_name
 from course_utils.grading.reports.sentences import (
     NOTHING,
-    count,
     fitted,
     hint,
     number,

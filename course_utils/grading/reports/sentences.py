@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from course_utils.base.sanitise import clean, cut
+from course_utils.checks.task import count
 from course_utils.grading.ingest.written_answers import ANSWER, Written
 from course_utils.grading.storage.record import READ, TO_BE_READ, Graded, Points, Verdict
 
@@ -21,11 +22,6 @@ def number(value: float) -> int | float:
     """Return a number with at most two decimals, without ".0"."""
     rounded = round(float(value), 2)
     return int(rounded) if rounded == int(rounded) else rounded
-
-
-def count(n: int, noun: str) -> str:
-    """Return such as "1 student", "10,000 students"."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def fitted(text: str) -> str:

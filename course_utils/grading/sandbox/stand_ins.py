@@ -1,7 +1,7 @@
 """Replaces the packages of the course that contain answers to tasks: in the sandbox only what a task offers of them exists.
 
 A notebook may import from them what it likes, and gets a name for it. Behind the name stands nothing until a task that offers it is
-run: then the trusted side sends its source (`judging/offered.py`).
+run: then the trusted side sends its source (`judging/offered_source.py`).
 """
 
 import sys
