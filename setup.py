@@ -16,6 +16,7 @@ PUBLISHED = (
     "README.md",
     "LICENSE*",
     "pyproject.toml",
+    "course_mistakes.md",
 )
 
 

@@ -6,6 +6,7 @@ the build writes in the order of the exercises; one that has not been built yet 
 """
 
 import json
+import re
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.paths import LESSONS, number_of
 from course_utils.base.sanitise import did_you_mean
 from course_utils.checks.lesson import Lesson
+from course_utils.checks.own_mistakes import PACKED, Own, add_own, file_of_own, read, unpacked
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.task import Task
 
@@ -53,6 +55,8 @@ def tasks_of(number: str) -> list[Task]:
     names = _modules(import_module(tasks)) if find_spec(tasks) else []
     order = {task_id: place for place, task_id in enumerate(answers())}
     found = [import_module(f"{tasks}.{name}").task for name in names if not name.startswith("_")]
+    for task in found:
+        add_own(task, own_mistakes())
     return sorted(found, key=lambda task: order.get(task.id, len(order)))
 
 
@@ -94,6 +98,24 @@ def asked(number: str, questions: bool) -> list:
 def answers() -> dict[str, str]:
     """Return the source of an answer to each task, by its id, as the build wrote them from the exercises."""
     return json.loads(Path(import_module(LESSONS).__file__).with_name("answers.json").read_text(encoding="utf-8"))
+
+
+@cache
+def own_mistakes() -> list[Own]:
+    """Return the mistakes that an instructor has added to tasks. Raises `CourseError` for the first place of their file that cannot be read."""
+    held = Path(import_module(LESSONS).__file__).with_name(PACKED)
+    if held.is_file():
+        return unpacked(held.read_text(encoding="utf-8"))
+    file = file_of_own()
+    return read(file, answers(), imports_of) if file else []
+
+
+@cache
+def imports_of(task_id: str) -> str:
+    """Return the imports of the exercises that a task is among, one a line; none where the exercises are not handed out."""
+    page = Path(_package(number_of(task_id.partition(".")[0])).__file__).with_name("exercises.py")
+    lines = page.read_text(encoding="utf-8") if page.is_file() else ""
+    return "\n".join(re.findall(r"^(?:from|import) .*$", lines, re.MULTILINE))
 
 
 def load(task_id: str) -> Task | Question | NumberQuestion:

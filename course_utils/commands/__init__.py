@@ -25,7 +25,7 @@ AT_MOST = 2000  # characters of a sentence
 GROUPS = {  # as the help lists them; commands named nowhere here come last, for authors
     "To learn": ("lab", "update", "progress", "submit", "doctor", "data"),
     "To translate": ("translate", "train", "evaluate"),
-    "To teach a class": ("release", "grade", "term", "export", "site"),
+    "To teach a class": ("release", "grade", "mistakes", "term", "export", "site"),
 }
 
 

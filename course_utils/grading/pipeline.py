@@ -18,6 +18,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
 from course_utils.base.paths import chosen
 from course_utils.checks import catalogue
+from course_utils.checks.try_own_mistakes import try_all
 from course_utils.grading.ingest.class_settings import Settings, read_settings
 from course_utils.grading.ingest.lessons import count_lessons, guess_lessons, worth_running
 from course_utils.grading.ingest.overrides import Override, must_have_effect, read_overrides
@@ -137,6 +138,7 @@ def grade_class(
     with Journal(what.out) as journal:
         what = which_lessons(what, journal)
         must_have_effect(what.overrides, what.counted, what.settings)
+        list(try_all())  # an instructor's own mistakes: one that is of no use is told before hours of grading
         begin(what)
         if seed is None:
             seed = journal.header.get("seed", LEAST_SEED + secrets.randbelow(2**128 - LEAST_SEED))

@@ -12,6 +12,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.imports import PACKAGES
 from course_utils.base.paths import LESSONS, PUBLISHED
 from course_utils.checks import catalogue
+from course_utils.checks.own_mistakes import PACKED, packed
 
 NAME = "attention-course.zip"
 FOLDER = "attention-course"  # in the archive, as pip wants one
@@ -41,7 +42,10 @@ def package(root: Path, note: str) -> bytes:
         raise CourseError(
             f"{error.filename} cannot be read ({error.strerror}): the course's folder is not whole."
         ) from None
-    return zipped(content | {f"{FOLDER}/{ANSWERS}": _without_answers(note)})
+    content[f"{FOLDER}/{ANSWERS}"] = _without_answers(note)
+    if own := catalogue.own_mistakes():  # changed solutions, since there is no solution to change
+        content[f"{FOLDER}/{LESSONS}/{PACKED}"] = packed(own).encode()
+    return zipped(content)
 
 
 def zipped(content: dict[str, bytes], mode: int = 0o644) -> bytes:

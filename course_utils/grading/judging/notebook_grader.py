@@ -21,6 +21,7 @@ from course_utils.base.sanitise import cut
 from course_utils.checks import catalogue, judge
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import refuse
+from course_utils.checks.own_mistakes import packed as packed_mistakes
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
@@ -96,7 +97,8 @@ def decides_on_verdicts() -> set[Path]:
 def tasks_digest() -> str:
     """Return the SHA-256 over all that a verdict depends on: the tasks, this module, what runs in the sandbox, and what each of them imports."""
     sources = [path.read_text(encoding="utf-8") for path in sorted(decides_on_verdicts())]
-    return hashlib.sha256("\0".join([torch.__version__, *sources]).encode()).hexdigest()
+    own = packed_mistakes(catalogue.own_mistakes())
+    return hashlib.sha256("\0".join([torch.__version__, *sources, own]).encode()).hexdigest()
 
 
 def read_once(found: Found) -> Found:

@@ -1,0 +1,136 @@
+"""Changes a solution as a learner might have: `old -> new` replaces a piece of its code, `name := value` an argument. Runs nothing.
+
+    scores.softmax(-1) -> scores.softmax(1)      an expression, wherever it is
+    self.norm1(_) -> _                           `_`, or any name that begins with it, is any expression, the same on both sides
+    x = self.norm(x) -> pass                     a statement, by one or several with ; between them
+    key_padding_mask=_ -> pass                   an assignment, or an argument by keyword
+    mask := ~mask                                an argument, before anything else happens, unless it is None
+
+All changes of a mistake are made at once, in the solution as it is.
+"""
+
+import ast
+import copy
+import re
+
+from course_utils.base.errors import CourseError
+
+ARROW, ASSIGNS = " -> ", re.compile(r"([A-Za-z]\w*) := (.+)")
+
+
+def changed(solution: str, changes: list[str], imports: str = "") -> str:
+    """Return the source of a solution with some changes made, without docstrings and comments, below the imports that it uses.
+
+    Args:
+        solution: a function or a class, perhaps with others above it.
+        changes: as shown above.
+        imports: lines of imports, of which it may use some.
+
+    Raises `CourseError` for a change that cannot be read, or that fits nowhere.
+    """
+    tree = _without_docstrings(ast.parse(solution))
+    patterns, arguments = [], []
+    for change in changes:
+        old, arrow, new = change.partition(ARROW)
+        if arrow:
+            before, after = _parsed(old, change)[0], _parsed(new, change)
+            patterns += [(before, after, change), *_of_keyword(before, after, change)]
+        elif match := ASSIGNS.fullmatch(change):
+            arguments.append((match[1], _parsed(match[2], change)[0], change))
+        else:
+            raise CourseError(f"`{change}` is no change: write `old -> new`, or `name := value` for an argument")
+    replacing = _Replacing(patterns)
+    tree = replacing.visit(tree)
+    if unused := [change for *_, change in patterns if change not in replacing.used]:
+        raise CourseError(f"nothing in the solution is like `{unused[0].partition(ARROW)[0]}`")
+    for name, value, change in arguments:
+        _assign(tree, name, value, change)
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    needed = [
+        line
+        for line in ast.parse(imports).body
+        if names & {alias.asname or alias.name.partition(".")[0] for alias in line.names}
+    ]
+    return ast.unparse(ast.fix_missing_locations(ast.Module(body=[*needed, *tree.body], type_ignores=[]))) + "\n"
+
+
+def _parsed(code, change):
+    """Return a piece of code as its statements, or as its one expression."""
+    try:
+        body = ast.parse(code.strip()).body
+    except SyntaxError as error:
+        raise CourseError(f"`{code.strip()}` in `{change}` is not Python ({error.msg})") from None
+    if not body:
+        raise CourseError(f"`{change}` has nothing on one side: `pass` takes the place of a statement that is left out")
+    return [body[0].value] if len(body) == 1 and isinstance(body[0], ast.Expr) else body
+
+
+def _of_keyword(before, after, change):
+    """Yield the pattern for an argument by keyword, where an assignment of one name could be meant as that."""
+    if isinstance(before, ast.Assign) and isinstance(before.targets[0], ast.Name):
+        made = [ast.keyword(part.targets[0].id, part.value) for part in after if isinstance(part, ast.Assign)]
+        yield ast.keyword(before.targets[0].id, before.value), made, change
+
+
+def _assign(tree, name, value, change):
+    """Let the function, or the `forward` of the class, begin with a new value for an argument, unless it is None."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    last = tree.body[-1]
+    own = last if isinstance(last, ast.FunctionDef) else next((f for f in functions if f.name == "forward"), None)
+    known = [argument.arg for argument in own.args.args + own.args.kwonlyargs] if own else []
+    if name not in known:
+        raise CourseError(f"`{change}` changes no argument: there are {', '.join(known)}")
+    test = ast.Compare(ast.Name(name, ast.Load()), [ast.IsNot()], [ast.Constant(None)])
+    own.body.insert(0, ast.If(test, [ast.Assign([ast.Name(name, ast.Store())], value)], []))
+
+
+def _without_docstrings(tree):
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        first = body[0] if isinstance(body, list) and body else None
+        if (
+            isinstance(node, ast.FunctionDef | ast.ClassDef)
+            and isinstance(first, ast.Expr)
+            and isinstance(first.value, ast.Constant)
+        ):
+            node.body = body[1:] or [ast.Pass()]
+    return tree
+
+
+class _Replacing(ast.NodeTransformer):
+    def __init__(self, patterns):
+        self.patterns, self.used = patterns, set()
+
+    def visit(self, node):
+        for old, new, change in self.patterns:
+            bound = {}
+            if _matches(old, node, bound):
+                self.used.add(change)
+                inside = {name: self.visit(copy.deepcopy(part)) for name, part in bound.items()}
+                made = [_Filling(inside).visit(copy.deepcopy(part)) for part in new]
+                if isinstance(node, ast.stmt):
+                    return [ast.Expr(part) if isinstance(part, ast.expr) else part for part in made]
+                return made[0] if made else None
+        return super().generic_visit(node)
+
+
+class _Filling(ast.NodeTransformer):
+    def __init__(self, bound):
+        self.bound = bound
+
+    def visit_Name(self, node):
+        return copy.deepcopy(self.bound.get(node.id, node))
+
+
+def _matches(pattern, node, bound):
+    """Return whether a node is as the pattern says; what the names that begin with `_` stand for is put into `bound`."""
+    if isinstance(pattern, ast.Name) and pattern.id.startswith("_") and isinstance(node, ast.expr):
+        return ast.dump(bound.setdefault(pattern.id, node)) == ast.dump(node)
+    if type(pattern) is not type(node):
+        return False
+    if isinstance(pattern, ast.AST):
+        fields = [field for field in pattern._fields if field not in ("ctx", "type_comment", "type_params")]
+        return all(_matches(getattr(pattern, field, None), getattr(node, field, None), bound) for field in fields)
+    if isinstance(pattern, list):
+        return len(pattern) == len(node) and all(_matches(p, n, bound) for p, n in zip(pattern, node, strict=True))
+    return pattern == node

@@ -1,0 +1,120 @@
+"""The mistakes that an instructor has added to tasks, in a file `course_mistakes.md` of their own:
+
+    ## 03.attention: mean_of_values
+
+    You return the plain mean of the values: the weights are not used.
+
+        weights @ value -> value.mean(1, keepdim=True).expand_as(weights @ value)
+
+Below a heading of the task and a name comes what a learner who makes this mistake is told, and below that, indented by four blanks, what
+it changes in the solution (`changed_solution.py` shows how). A name that the task's mistakes have already, with no change below it, only
+says in other words what is told.
+
+The file is in the folder of the clone, or in the one that holds my_course. `course mistakes` tries all that is in it. A copy of the course
+without solutions holds the changed solutions instead, in `course_lessons/own_mistakes.json`.
+"""
+
+import json
+import linecache
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+from course_utils.base.paths import PUBLISHED, learners_folder
+from course_utils.checks.changed_solution import changed
+from course_utils.checks.task import Mistake
+
+FILE = "course_mistakes.md"
+PACKED = "own_mistakes.json"
+HEADING = re.compile(r"## (\d\d\.\w+): (\w+)")
+INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Own:
+    """A mistake as the file has it. `source` is the changed solution; "" where only a sentence is to be said in other words."""
+
+    task: str
+    name: str
+    sentence: str
+    source: str
+    line: int = 0
+
+
+def file_of_own() -> Path | None:
+    """Return the file with an instructor's mistakes that counts here; None where there is none."""
+    places = (learners_folder() / FILE, PUBLISHED / FILE)
+    return next((place for place in places if place.is_file()), None)
+
+
+def packed(own: Iterable[Own]) -> str:
+    """Return mistakes as the text of `PACKED`."""
+    return json.dumps([asdict(each) for each in own], indent=1, ensure_ascii=False)
+
+
+def unpacked(text: str) -> list[Own]:
+    """Return the mistakes in the text of `PACKED`."""
+    return [Own(**each) for each in json.loads(text)]
+
+
+def read(file: Path, answers: Mapping[str, str], imports_of: Callable[[str], str]) -> list[Own]:
+    """Return the mistakes in a file, with the solutions as they change them. Raises `CourseError` for the first that cannot be read.
+
+    Args:
+        file: as shown above.
+        answers: the solutions, by task.
+        imports_of: returns the imports that a task's solution may use.
+    """
+    found, part = [], None
+    lines = [*file.read_text(encoding="utf-8").split("\n"), "## "]
+    for number, line in enumerate(lines, 1):
+        if line.startswith("## "):
+            found += [part] if part else []
+            part = number, line.rstrip(), [], []
+        elif part and line.strip():
+            part[3 if line.startswith(INDENT) else 2].append(line.strip())
+    own, seen = [], set()
+    for number, heading, words, changes in found:
+        try:
+            match = HEADING.fullmatch(heading)
+            if not match:
+                raise CourseError(f"expected a heading such as `## 03.attention: name_of_the_mistake`, not {heading!r}")
+            task, name = match.groups()
+            if task not in answers:
+                raise CourseError(f"there is no task {task}")
+            if not words:
+                raise CourseError("write below the heading what a learner who makes this mistake should be told")
+            if (task, name) in seen:
+                raise CourseError(f"{task} has two mistakes named {name}")
+            source = changed(answers[task], changes, imports_of(task)) if changes else ""
+        except CourseError as problem:
+            raise CourseError(f"{file}, line {number}: {problem}.") from None
+        seen.add((task, name))
+        own.append(Own(task, name, " ".join(words), source, number))
+    return own
+
+
+def add_own(task, every: Iterable[Own]) -> None:
+    """Add an instructor's mistakes to a task, or say the course's own in their words."""
+    for own in (own for own in every if own.task == task.id):
+        known = {mistake.name: place for place, mistake in enumerate(task.mistakes)}
+        if not own.source and own.name not in known:
+            raise CourseError(
+                f"{task.id} has no mistake {own.name}: write below its sentence what it changes in the solution."
+            )
+        if own.name in known:
+            old = task.mistakes[known[own.name]]
+            function = function_of(task, own) if own.source else old.function
+            task.mistakes[known[own.name]] = Mistake(own.name, own.sentence, function)
+        else:
+            task.mistakes.append(Mistake(own.name, own.sentence, function_of(task, own)))
+
+
+def function_of(task, own: Own):
+    """Return the answer that a changed solution is."""
+    cell, space = f"<mistake {own.task} {own.name}>", {}
+    linecache.cache[cell] = (len(own.source), None, own.source.splitlines(True), cell)
+    exec(compile(own.source, cell, "exec"), space)
+    return space[task.answer_name]

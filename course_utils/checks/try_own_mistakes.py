@@ -1,0 +1,35 @@
+"""Tries the mistakes that an instructor has added to tasks: whether a check can name each, and what it says then."""
+
+from collections.abc import Iterator
+
+from course_utils.base.errors import CourseError
+from course_utils.checks import catalogue
+from course_utils.checks.answer import expected_on, judge_answer
+from course_utils.checks.first_failure import first_failure
+from course_utils.checks.match_mistake import alike_value
+from course_utils.checks.own_mistakes import FILE, Own, file_of_own
+
+
+def try_all() -> Iterator[tuple[Own, str]]:
+    """Give each own mistake with what a check says of it. Raises `CourseError` for the first that is of no use."""
+    for own in catalogue.own_mistakes():
+        yield own, try_out(own)
+
+
+def try_out(own: Own) -> str:
+    """Return what a check says of an answer with a mistake. Raises `CourseError` where the mistake is of no use, and says why."""
+
+    task, here = catalogue.load(own.task), f"{file_of_own() or FILE}, line {own.line}, {own.task}, {own.name}"
+    expected = expected_on(task, 0)
+    places = range(len(expected.cases))
+    (mistake,) = (each for each in task.mistakes if each.name == own.name)
+    outcomes = [expected.of_mistake(mistake, place) for place in places]
+    if not any(first_failure(task, expected, place, outcomes[place]) for place in places):
+        raise CourseError(f"{here}: this is correct in every case of the task, so no check can find it.")
+    for other in task.mistakes if own.source else ():
+        if other is not mistake and all(alike_value(outcomes[i], expected.of_mistake(other, i)) for i in places):
+            raise CourseError(
+                f"{here}: this does exactly what the mistake {other.name} does, so a check would name neither. "
+                "Give it that name, and a check says it in your words."
+            )
+    return judge_answer(task, mistake.function, seconds=60).message

@@ -1,0 +1,177 @@
+"""Mistakes that an instructor adds to tasks: what may be changed in a solution, what is refused, and where the sentence is then said."""
+
+import pytest
+import torch
+
+from course_utils import check
+from course_utils.base.errors import CourseError
+from course_utils.checks import catalogue
+from course_utils.checks.answer import judge_answer
+from course_utils.checks.changed_solution import changed
+from course_utils.checks.own_mistakes import add_own, function_of, packed, unpacked
+from course_utils.commands import main
+from course_utils.grading.judging.notebook_grader import tasks_digest
+
+SOLUTION = '''
+def score(query, key, mask=None):
+    """Score."""
+    scores = query @ key.mT  # B T S
+    if mask is not None:
+        scores = F.relu(scores, inplace=False).masked_fill(~mask, -torch.inf)
+    return scores.softmax(-1)
+'''
+IMPORTS = "import math\nimport torch\nfrom torch.nn import functional as F"
+
+
+@pytest.mark.parametrize(
+    "change, line",
+    [
+        ("_.softmax(-1) -> _", "    return scores"),
+        ("_x @ _y.mT -> _y @ _x.mT", "    scores = key @ query.mT"),
+        ("scores = query @ key.mT -> keys = key.mT; scores = query @ keys", "    keys = key.mT"),
+        (
+            "inplace=False -> inplace=True",
+            "        scores = F.relu(scores, inplace=True).masked_fill(~mask, -torch.inf)",
+        ),
+        ("inplace=_ -> pass", "        scores = F.relu(scores).masked_fill(~mask, -torch.inf)"),
+        ("mask := ~mask", "        mask = ~mask"),
+        ("return _ -> return -_", "    return -scores.softmax(-1)"),
+    ],
+)
+def test_a_change_of_a_solution(change, line):
+    made = changed(SOLUTION, [change], IMPORTS)
+    assert line in made.splitlines() and "Score." not in made
+    assert ("import torch" in made) == ("torch" in made.replace("import torch", "").replace("from torch", ""))
+    assert "import math" not in made
+
+
+def test_several_changes_are_made_at_once():
+    made = changed(SOLUTION, ["query -> key", "key -> query", "_.softmax(-1) -> _"])
+    assert "    scores = key @ query.mT" in made and made.endswith("return scores\n")
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ("scores.softmax(0) -> scores", "nothing in the solution is like `scores.softmax(0)`"),
+        ("softmax(-1", "`softmax(-1` is no change: write `old -> new`, or `name := value`"),
+        ("scores.softmax( -> scores", "`scores.softmax(` in `scores.softmax( -> scores` is not Python"),
+        ("length := 3", "`length := 3` changes no argument: there are query, key, mask"),
+    ],
+)
+def test_what_is_no_change_is_refused_in_a_sentence(change, said):
+    with pytest.raises(CourseError, match=f"^{said.replace('(', '[(]').replace(')', '[)]').replace('`', '.')}"):
+        changed(SOLUTION, [change])
+
+
+FILE = """# Seen in class
+
+## 03.attention: mean_of_values
+
+You return the plain mean of the values:
+the weights are not used.
+
+    weights @ value -> value.mean(1, keepdim=True).expand_as(weights @ value)
+
+## 03.attention: scaled
+
+Leave out the division, as lesson 03 does.
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """A file of own mistakes in the learner's folder, and the course as a new process sees it then."""
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    before = [list(task.mistakes) for task in catalogue.tasks_of("03")]
+
+    def write(text):
+        (tmp_path / "course_mistakes.md").write_text(text, encoding="utf-8")
+        catalogue.own_mistakes.cache_clear()
+        for task, mistakes in zip(catalogue.tasks_of("03"), before, strict=True):
+            task.mistakes[:] = mistakes
+            add_own(task, catalogue.own_mistakes())
+
+    yield write
+    write("")
+
+
+def mean_of_values(query, key, value, mask=None):
+    weights = torch.full((*query.shape[:2], key.shape[1]), 1 / key.shape[1])
+    return weights @ value, weights
+
+
+def test_an_own_mistake_is_named_in_a_notebook_and_its_command_tries_it(file, capsys):
+    file(FILE)
+
+    def attention(query, key, value, mask=None):
+        weights = (query @ key.mT).masked_fill(~mask, -torch.inf) if mask is not None else query @ key.mT
+        weights = weights.softmax(-1).nan_to_num()
+        return value.mean(1, keepdim=True).expand(-1, query.shape[1], -1), weights
+
+    check("03.attention", attention)
+    assert "You return the plain mean of the values: the weights are not used." in capsys.readouterr().out
+    scaled = catalogue.load("03.attention").wrong("scaled")
+    assert judge_answer(catalogue.load("03.attention"), scaled).message == "Leave out the division, as lesson 03 does."
+    assert main(["mistakes"]) == 0
+    out = capsys.readouterr().out
+    assert "03.attention, mean_of_values: You return the plain mean of the values" in out
+    assert "03.attention, scaled: Leave out the division" in out
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        (
+            "## 03.attention: mean_of_values",
+            "## 03.attention",
+            "line 3: expected a heading such as `## 03.attention: name",
+        ),
+        ("## 03.attention: mean", "## 03.attentoin: mean", "line 3: there is no task 03.attentoin"),
+        (
+            "You return the plain mean of the values:\nthe weights are not used.\n",
+            "",
+            "line 3: write below the heading",
+        ),
+        ("weights @ value ->", "weights * value ->", "line 3: nothing in the solution is like `weights . value`"),
+        (
+            "03.attention: scaled",
+            "03.attention: mean_of_values",
+            "line 10: 03.attention has two mistakes named mean_of",
+        ),
+        ("03.attention: scaled", "03.attention: scald", "03.attention has no mistake scald: write below its sentence"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_its_line(file, old, new, said):
+    with pytest.raises(CourseError, match=said):
+        file(FILE.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ("query @ key.mT -> query @ key.transpose(-1, -2)", "this is correct in every case of the task"),
+        ("query @ key.mT -> query @ key.mT / query.shape[-1] ** 0.5", "exactly what the mistake scaled does"),
+    ],
+)
+def test_a_mistake_that_no_check_could_name_is_refused(file, change, said, capsys):
+    name = f"own_{len(change)}"  # what a mistake of some name gives is kept
+    file(f"## 03.attention: {name}\n\nA sentence.\n\n    {change}\n")
+    assert main(["mistakes"]) == 1
+    told = capsys.readouterr().err
+    assert said in told and "course_mistakes.md, line 1, 03.attention" in told
+
+
+def test_a_copy_without_solutions_holds_the_changed_ones(file, tmp_path, monkeypatch):
+    file(FILE)
+    own, _ = catalogue.own_mistakes()
+    packed_one, reworded = unpacked(packed(catalogue.own_mistakes()))
+    assert packed_one == own and not reworded.source
+    context, _ = function_of(catalogue.load("03.attention"), packed_one)(
+        *map(torch.ones, ((1, 2, 3), (1, 2, 3), (1, 2, 4)))
+    )
+    assert context.tolist() == torch.ones(1, 2, 4).tolist()
+    with_them = tasks_digest.__wrapped__()
+    file("")
+    assert tasks_digest.__wrapped__() != with_them  # what was graded without a mistake is graded again
