@@ -685,7 +685,7 @@ check("12.q5", ...)
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - There are three attentions and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test it.
 # - Without residual connections, positions, causal mask or attention to the source, most words are wrong after 300 steps when the model writes by itself. Without feed-forward networks, about twice as many are wrong on average after 300 steps, and hardly more after 700.
-# - Norms make deep models less sensitive to large first weights.
+# - Norms made our six-layer models less sensitive to large first weights.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #
