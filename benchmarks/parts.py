@@ -4,9 +4,9 @@
 
 Reads the model, and what it means to take a part out, from the lesson's page, so that the table is about no other model. Fills parts.csv,
 which the lesson shows, in about ten seconds a row. Three more comparisons are in it: with GRUs that look back at the source, the translator
-that the course ships for lesson 06, at three rates each; of models without residual connections, at three rates and for longer, with
-small weights at the start and with large ones; and of six layers with norms and without, each with small weights and with large ones, at a
-lower rate.
+that the course ships for lesson 06, at three rates each; of models without residual connections, at a lower rate and for longer,
+with small weights at the start and with large ones; and of six layers with norms and without, each with small weights and with large ones,
+at the same lower rate.
 
 In the world "plain" verbs go to the end, as in lesson 06. In "endings" words of the target also end as the gender and the number of a noun ask.
 """

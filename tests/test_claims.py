@@ -744,7 +744,7 @@ def _(numbers):
 
 @claim(
     "15",
-    "Without the cell with the largest weight, hardly any name is right: there are 14 names, so a guess would be right in about 7 of 100. Without another thing, as many names stay right as before, given the right words before them.",
+    "Without the cell with the largest weight, hardly any name is right: there are 14 names, so a guess would be right in about 7 of 100. Without another thing, nearly as many names stay right, given the right words before them.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another thing"))  # fmt: skip

@@ -275,7 +275,7 @@ check("12.decoder_layer", DecoderLayer)
 # %% [markdown]
 # ## What may change what?
 #
-# A model with a wrong mask trains, and its loss falls. The loss does not show the mistake: the translation of a sentence depends on which others are beside it, or the model has learned to read the word that it should predict. So we need a test.
+# A model with a wrong mask trains, and its loss falls. The loss need not show the mistake: the translation of a sentence depends on which others are beside it, or the model has learned to read the word that it should predict. So we need a test.
 
 # %% [markdown]
 # ## 12.catch_wrong_masks

@@ -549,7 +549,7 @@ caption = "residual connections taken out: words right, teacher forcing"
 table(rows, ["seed 0", "seed 1", "seed 2"], digits=2, caption=caption)
 
 # %% [markdown]
-# With small first weights, they are hardly better than the same word each time. With large ones they learn more, but how much depends on the seed, and none comes near the whole model, which gets 0.99 after 300 steps. Do the words of such models become alike, as in our first experiment? We measure this in the memory of the longer of our two sentences, before any training.
+# With small first weights, they are hardly better than the same word each time. With large ones they learn more, depending on the seed, and none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, one (seed 0) is as good. Do the words of such models become alike, as in our first experiment? We measure this in the memory of the longer of our two sentences, before any training.
 
 
 # %%
@@ -640,7 +640,7 @@ plots.curves(range(7), runs, "layers", "standard deviation", ax=ax, legend="abov
 ax.set_yscale("log")
 
 # %% [markdown]
-# With large weights and without norms, the numbers grow a hundredfold or more. Much of this comes from the encoder, whose six layers also have no norms: the decoder's first layer adds values from a memory that has grown. In the other three cases the numbers grow slowly. Which of these models can learn? We have trained three of each kind for 200 steps, at a rate of 0.003. What share of the words do they predict correctly, with teacher forcing?
+# With large weights and without norms, the numbers grow a hundredfold or more. Much of this comes from the encoder, which has no norms either: the decoder's first layer adds values from the grown memory. In the other three cases the numbers grow slowly. Which of these models can learn? We have trained three of each kind for 200 steps, at a rate of 0.003. What share of the words do they predict correctly, with teacher forcing?
 
 # %%
 rows = {}
@@ -655,7 +655,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digit
 #
 # ## So: what else does attention need to become a translator?
 #
-# Attention can become a translator without any GRU, though in our small world GRUs learn faster. It needs positions, a causal mask and a way to look from the translation to the source: here a second attention. When one of these was missing, most words were wrong after 300 steps when the model wrote by itself. Without residual connections, our models learned far less even in 1,000 steps, and next to nothing with small first weights. To translate a sentence alone as well as among others, it also needs the source mask.
+# Attention can become a translator without any GRU, though in our small world GRUs learn faster. It needs positions, a causal mask and a way to look from the translation to the source: here a second attention. When one of these was missing, most words were wrong after 300 steps when the model wrote by itself. Without residual connections, our models learned far more slowly, and next to nothing in 1,000 steps with small first weights. To translate a sentence alone as well as among others, it also needs the source mask.
 #
 # With feed-forward networks, about half as many words were wrong on average after 300 steps, and a third layer did not replace them. Norms changed hardly anything in our small model, but with large first weights, deep models learned only with norms, in 200 steps at the one rate that we tried.
 #
@@ -685,7 +685,7 @@ check("12.q5", ...)
 # - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
 # - There are three attentions and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test it.
 # - Without residual connections, positions, causal mask or attention to the source, most words are wrong after 300 steps when the model writes by itself. Without feed-forward networks, about twice as many are wrong on average after 300 steps, and hardly more after 700.
-# - Norms make deep models less sensitive to large first weights.
+# - Norms made six-layer models less sensitive to large first weights.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #

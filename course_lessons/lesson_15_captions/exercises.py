@@ -199,7 +199,7 @@ check("15.effect_map", effect_map)
 # %% [markdown]
 # ## Captions that never look
 #
-# A captioner that never looks may still write fluent sentences, and even true ones: most pictures of a street have a car in them. The loss does not show that it never looks. A change of the picture shows it: the features from which the captioner predicts its words stay as they are.
+# A captioner that never looks may still write fluent sentences, and even true ones: most pictures of a street have a car in them. Its loss alone does not tell whether it looks. A change of the picture shows it: the features from which the captioner predicts its words stay as they are.
 
 # %% [markdown]
 # ## 15.catch_blind_captioner

@@ -340,7 +340,7 @@ rows = {
 table(rows, ["names still right"], corner="what is emptied", digits=2)
 
 # %% [markdown]
-# Without the cell with the largest weight, hardly any name is right: there are 14 names, so a guess would be right in about 7 of 100. Without another thing, as many names stay right as before, given the right words before them. So for names, our maps point to what the word depends on.
+# Without the cell with the largest weight, hardly any name is right: there are 14 names, so a guess would be right in about 7 of 100. Without another thing, nearly as many names stay right, given the right words before them. So for names, our maps point to what the word depends on.
 #
 # ## Which things does a relation need?
 #

@@ -48,7 +48,7 @@ questions = (
         "A caption says “a five above a six”. We want to know whether “above” depends on the six. Why do we move the six, and not empty its cell?",
         right=(
             "Without the six, no relation would be right. If the six moves, we know the right one.",
-            "A test needs a change after which the right word is known, so that we can see whether the captioner writes it.",
+            "After a move we know the right word, so we can see whether the captioner writes it.",
         ),
         wrong=(
             (
