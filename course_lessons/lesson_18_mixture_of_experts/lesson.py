@@ -231,12 +231,12 @@ class Switch(nn.Module):
 # An expert that is never asked learns nothing. Will a switch ask all of its experts? We give it a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a pair of a language and a word. It has 8 + 64 entries: a 1 for the language, a 1 for the word, and 0 elsewhere. Where are the 1s for language 6 and word 13?
 
 # %% tags=["nbval-check-output"]
-world = dictionaries(0, languages=8)
+task = dictionaries(0, languages=8)
 D = 8 + WORDS  # 72: 8 languages and 64 words
 
 
 def batch(draw, size=64):
-    given, wanted = world.batch(draw, size, length=1)  # B 2, B 1
+    given, wanted = task.batch(draw, size, length=1)  # B 2, B 1
     ones = F.one_hot(given, D)  # B 2 D: a row for the language, one for the word
     x = ones.sum(1).float()  # B D: two 1s in each row
     translation = 8 + wanted[:, 0]  # B: words 0 to 63 are the symbols 8 to 71
