@@ -130,7 +130,7 @@ content
 #
 # $$w_g = g\, w_c + (1 - g)\, w_\text{before}$$
 #
-# With a gate of 1, the head goes where the content matches; with a gate of 0, it stays where it was. How much weight does position 2 have when $g$ is 0.5?
+# With a gate of 1, the head goes where the content matches; with a gate of 0, it stays where it was. Calculate the weight of position 2 when $g$ is 0.5.
 
 
 # %% tags=["nbval-check-output"]
@@ -151,7 +151,7 @@ gated
 #
 # $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
 #
-# In code, `roll(1, dims=1)` moves each weight one position forward. Our kernel is (0, 0.2, 0.8): nothing moves back, 0.2 stays and 0.8 moves forward. How much weight does position 3 get?
+# In code, `roll(1, dims=1)` moves each weight one position forward. Our kernel is (0, 0.2, 0.8): nothing moves back, 0.2 stays and 0.8 moves forward. Calculate the weight of position 3.
 
 
 # %% tags=["nbval-check-output"]
