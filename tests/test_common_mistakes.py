@@ -280,7 +280,7 @@ def test_a_reading_that_nobody_has_returned_is_told_in_a_sentence(task):
 def test_what_is_nan_everywhere_may_have_two_causes_and_both_are_told():
     for answer in (in_one_pass(ahead=True), in_one_pass(factor=lambda old, new: (new - old).exp())):
         message = report_on("22.one_pass_attention", answer).message
-        assert "fetch one ahead" in message and "turned round" in message and "You keep the blocks" not in message, (
+        assert "fetch one ahead" in message and "wrong way round" in message and "You keep the blocks" not in message, (
             message
         )
 

@@ -18,7 +18,7 @@ task = Task(
     minutes=15,
     hints=(
         "Every message is written in the same form, whoever is speaking. The system message that may have to be added is a message like any other, and the last line is the beginning of one.",
-        "Take a single message of the user, Hi, and a default of Be brief. The text has 3 messages, and the last of them is open. The first line is <|im_start|>system, the second Be brief<|im_end|>. Then come <|im_start|>user, Hi<|im_end|> and <|im_start|>assistant, so there are 5 lines, and each of them ends with a newline. The end marker occurs twice.",
+        "Take a single message of the user, Hi, and a default of Be brief. The text has 3 messages, and the last of them is open. The first line is <|im_start|>system, the second Be brief<|im_end|>. Then come <|im_start|>user, Hi<|im_end|> and <|im_start|>assistant, so there are 5 lines, and each of them ends with a newline. The end marker occurs 2 times.",
         "if the role of the first message is not system: put a system message with the default in front, in a new list; for each message, append the start marker, the role, a newline, the content, the end marker and a newline; append the start marker, assistant and a newline.",
     ),
     partial=EDGE | SIDE_EFFECT,
