@@ -90,7 +90,7 @@ WRONG = {
     wrong("erase_unused"): "a wrong one: erase has no effect, and everything goes where it writes",
     wrong("nothing_erased"): "a wrong one: it erases nothing",
     wrong("one_minus_each"): "a wrong one: it keeps 1 - w times 1 - e, and not 1 - w·e",
-    wrong("erase_turned_round"): "a wrong one: erase is turned round",
+    wrong("erase_turned_round"): "a wrong one: erase is inverted",
     variant({"erase": torch.round}): "a wrong one: it rounds erase to 0 or 1",
     variant({ERASED: lambda weights, erase: weights**2 * erase}): "a wrong one: it squares the weights where it erases",
     wrong("erase_subtracted"): "a wrong one: it subtracts erase from what is there, and does not multiply",

@@ -115,7 +115,7 @@ def _by(compare):
 mistakes_of_comparing(
     _mistaken,
     "candidate",
-    "Right candidates whose last digits differ from yours are refused.",
+    "Your test rejects correct candidates whose last digits differ from yours.",
     "A candidate whose numbers are only nearly right passes your test, one that rounds them to three digits",
     0.03,
     _by,
