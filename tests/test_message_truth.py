@@ -362,7 +362,7 @@ def most(group):
         ("12.decoder_layer", altered("12.decoder_layer", ("hidden = ~memory", "hidden = memory"), ("hidden, need_weights=False", "hidden")), "memory_mask is turned round"),
         ("07.tipping_alpha", lambda a, m, b, n: ((5 + n) / (5 + m)) ^ (b / a), "write `**`"),
         ("05.last_state", lambda s, m: s.masked_fill(~m[..., None], -torch.inf).amax(1), "so its last state is at position 1"),
-        ("05.reverse_source", lambda ids, m: ids.masked_fill(~m, 1000).sort().values.where(m, ids), "so place 0 gets the word from place 2 - 1 - 0 = 1"),
+        ("05.reverse_source", lambda ids, m: ids.masked_fill(~m, 1000).sort().values.where(m, ids), "so position 0 gets the word from position 2 - 1 - 0 = 1"),
         ("06.copy_unknown", lambda words, w, source: [source[w[t].argmax() - 1] if word == "<unk>" else word for t, word in enumerate(words)], "The largest is at position 2"),
         ("07.bleu", bleu_with(lambda p: math.exp(sum(n * math.log(q) / 4 for n, q in enumerate(p, 1)))), "If all five agree, the mean is wrong"),
         ("07.log_probability", lambda z, t: (z.softmax(-1) + 1e-10).log()[torch.arange(len(t)), t].sum(), "such as 1e-10"),
