@@ -169,7 +169,7 @@ def test_a_message_on_another_input_names_it():
     tiny = next(case for case in task.make_cases(0) if case.name == "a weight of 1e-12")
     picked, log_p = task.oracle_function(*tiny.args)
     (said,) = (sentence for look in task.properties if (sentence := look(tiny, (picked, log_p.exp().add(1e-8).log()))))
-    assert "“a weight of 1e-12”" in said and "that of 1e-08" in said
+    assert "“a weight of 1e-12”" in said and "the logarithm of 1e-08" in said
     assert not any(
         look(tiny, (tiny.args[1].mean(1), log_p)) for look in task.properties if "right_place" in look.__name__
     )
@@ -331,7 +331,7 @@ def most(group):
         ("05.best_share", share_of_groups(most, lambda right, groups, n: max(right) / n), "only one group"),
         ("05.best_share", share_of_groups(most, lambda right, groups, n: sum(right) // n), "`//` divides without a remainder"),
         ("05.best_share", share_of_groups(most, lambda right, groups, n: 1 - sum(right) / n), "that no decoder can get right"),
-        ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s).sum().item()), "the sum, or the mean, of each vector's numbers"),
+        ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s).sum().item()), "the sum, or the mean, of each vector's entries"),
         ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s)[0].item()), "the first entry of each vector"),
         ("05.best_share", share_of_groups(most, key=lambda encode, s: tuple(s.tolist())), "The decoder does not see them"),
         ("06.bahdanau_step", altered("06.bahdanau_step", (".masked_fill(~mask, -torch.inf)", ""), (".masked_fill(~mask, 0.0)", "")), "The mask reaches the annotations and not the scores"),
@@ -362,9 +362,9 @@ def most(group):
         ("12.decoder_layer", altered("12.decoder_layer", ("hidden = ~memory", "hidden = memory"), ("hidden, need_weights=False", "hidden")), "memory_mask is turned round"),
         ("07.tipping_alpha", lambda a, m, b, n: ((5 + n) / (5 + m)) ^ (b / a), "write `**`"),
         ("05.last_state", lambda s, m: s.masked_fill(~m[..., None], -torch.inf).amax(1), "so its last state is at position 1"),
-        ("05.reverse_source", lambda ids, m: ids.masked_fill(~m, 1000).sort().values.where(m, ids), "so place 0 gets the word from place 2 - 1 - 0 = 1"),
+        ("05.reverse_source", lambda ids, m: ids.masked_fill(~m, 1000).sort().values.where(m, ids), "so position 0 gets the word from position 2 - 1 - 0 = 1"),
         ("06.copy_unknown", lambda words, w, source: [source[w[t].argmax() - 1] if word == "<unk>" else word for t, word in enumerate(words)], "The largest is at position 2"),
-        ("07.bleu", bleu_with(lambda p: math.exp(sum(n * math.log(q) / 4 for n, q in enumerate(p, 1)))), "If all five are the same, the mean is not"),
+        ("07.bleu", bleu_with(lambda p: math.exp(sum(n * math.log(q) / 4 for n, q in enumerate(p, 1)))), "If all five agree, the mean is wrong"),
         ("07.log_probability", lambda z, t: (z.softmax(-1) + 1e-10).log()[torch.arange(len(t)), t].sum(), "such as 1e-10"),
         ("07.tipping_alpha", lambda a, m, b, n: math.ceil(max(0.0, math.log(b / a) / math.log((5 + n) / (5 + m))) * 100) / 100, "up to a step of 0.01"),
         ("08.best_baseline", lambda p, rewards: rewards.median(), "the squared lengths |g_k|² are"),

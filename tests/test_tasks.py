@@ -637,7 +637,7 @@ RULES = [  # which of it a test changes, how, and what it is told
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: torch.full((4,), 0.25).log(), "get the same score"),
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: torch.randn(4).log_softmax(0), "for the same prefix again"),
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: step(ids).masked_fill(torch.arange(4) == 3, -torch.inf), "not finite"),
-    ("07.catch_wrong_beam", 3, lambda width: 0, "Candidates take both from 1 on"),
+    ("07.catch_wrong_beam", 3, lambda width: 0, "Both have to be at least 1"),
     ("07.catch_wrong_beam", slice(3, 5), lambda sizes: [100, 8], "Your search is too large"),
     ("08.catch_biased_gradient", 2, lambda uniform: uniform[:1], "N = 1"),
     ("08.catch_biased_gradient", 2, lambda uniform: 2 * uniform + 0.25, "not below 1"),

@@ -287,15 +287,15 @@ mistaken(
 )
 for name, sentence, changes in (
     ("order_not_compared", "Candidates that return the hypotheses in the wrong order pass your test. The most probable should come first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
-    ("width_one", "Your test tries only width 1, so candidates that go wrong when several hypotheses compete pass. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
+    ("width_one", "Only width 1 is tried, so candidates that go wrong when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
     ("wide_alone", "Your beam is wide enough for all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
-    ("one_round", "In your test, a hypothesis may have only one id, so candidates that go wrong in the second round pass. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
-    ("nothing_ends", "In your test, nothing ends in eos before the limit, so candidates that mishandle ended hypotheses pass. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
+    ("one_round", "A hypothesis may have only one id, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
+    ("nothing_ends", "Nothing ends in eos before the limit, so candidates that mishandle ended hypotheses pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)
 mistaken(
     "everything_ends",
-    "In your test, everything ends in eos before the limit, so candidates that mishandle hypotheses still open at the limit pass. Let longest be so small that some hypotheses are cut off.",
+    "Everything ends in eos before the limit, so candidates that mishandle hypotheses still open at the limit pass your test. Let longest be so small that some hypotheses are cut off.",
     sizes=((2, 9),),
     seeds=ALL_END,
     ends=0.5,

@@ -275,7 +275,7 @@ def true_in_each_call(estimator):
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "odd": ("candidates that are right for two draws and not for three", "Try N = 3 as well as N = 2."),
-    "positions": ("candidates that pick only from the first two positions", "Try three positions or more."),
+    "places": ("candidates that pick only from the first two positions", "Try three positions or more."),
     "unequal": (
         "candidates that pick every position equally often",
         "Give the positions probabilities that are not all equal.",
