@@ -22,7 +22,7 @@ doctor()
 #
 # A program translates a sentence word by word. It does better if it can decide, before each word, which words of the sentence to look at. It therefore gives each word a weight: more to the words that matter now. Each word is a vector; the program multiplies each vector by its weight and adds up the results. This is **attention**, and at its heart is a **weighted sum**. In this lesson the vectors are colours, because you can see a sum of colours.
 #
-# A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our red and blue have full strength, 1. Our green is a little darker, with a strength of 0.8. PyTorch calls its arrays **tensors**. The comments name the axes of a tensor by letters: S is the number of vectors and D their dimension.
+# A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our red and blue have full strength, 1, and our green is a little darker, with a strength of 0.8. PyTorch calls its arrays **tensors**, and the comments name the axes of a tensor by letters: S is the number of vectors and D their dimension.
 
 # %%
 names = ["red", "green", "blue"]
@@ -91,7 +91,7 @@ colour_explorer
 #
 # PyTorch can compute a weighted sum in one line. To read such lines, you need four things.
 #
-# **Shapes.** A tensor has axes, and its shape says how long each of them is. A sum over an axis removes that axis. Axis 0 is the first, and axis -1 is the last.
+# **Shapes.** A tensor has axes, and its shape says how long each of them is. A sum over an axis removes that axis; axis 0 is the first, and axis -1 is the last.
 
 # %% tags=["nbval-check-output"]
 pair = torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2]])  # S D: orange, dark green
@@ -133,7 +133,7 @@ print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of fi
 #
 # **Masks.** Sentences differ in length, but all rows of a tensor have the same length, so a shorter row is filled up at its end. A **mask** says which numbers are real: it is True for these and False for the others. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
 #
-# Where the mask is False, such a product is 0, or NaN (not a number) if the number was infinite or NaN. `masked_fill` can write any number there. But it writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
+# Where the mask is False, such a product is 0, or NaN (not a number) if the number was infinite or NaN. `masked_fill` can write any number there. It writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
 #
 # Each row of `numbers` has its own mask. What is the sum of the second row if only the numbers under True count?
 
@@ -186,13 +186,13 @@ titles = ["step 0", "step 5", "step 10", "step 15", "wanted"]
 plots.colours([*mixes, purple], titles)
 
 # %% [markdown]
-# The steps find them: after 15 steps, red and blue have the weight 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input. Attention needs different weights for every word that it writes, so later a network will compute them.
+# The steps find them: after 15 steps, red and blue have the weight 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input, but attention needs different weights for every word that it writes, so later a network will compute them.
 #
-# A **network** is a function with many numbers in it that can be changed. To **train** a network means to lower its loss in this way. Careful: the numbers that a network learns, its **parameters**, are called weights as well.
+# A **network** is a function with many numbers in it that can be changed, and to **train** it means to lower its loss in this way. Careful: the numbers that a network learns, its **parameters**, are called weights as well.
 #
 # ## A check tells you what is wrong, and why
 #
-# You have computed a weighted sum with a loop and with `@`. In the exercise notebook you write it as a function, in your own way, and the cell below checks it. Here is a first try with a mistake in it. Try to find it before you run the cell.
+# You have computed a weighted sum with a loop and with `@`. In the exercise notebook you write it as a function, and the cell below checks it. Here is a first try with a mistake in it; try to find it before you run the cell.
 
 
 # %%

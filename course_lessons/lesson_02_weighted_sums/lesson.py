@@ -20,15 +20,15 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In the sum of lesson 01, "not" cannot change how much "great" counts. Take four cases: a good and a bad review, each plain and with "not". A linear score on the sum gets at most three of them right. In this lesson, each word gets a weight. Can this weight depend on the other words, and is that enough for "not"?
+# In the sum of lesson 01, "not" cannot change how much "great" counts. Take four cases, a good and a bad review, each plain and with "not": a linear score on the sum gets at most three of them right. In this lesson, each word gets a weight. Can this weight depend on the other words, and is that enough for "not"?
 #
 # ## A sum in which words count differently
 #
-# A **weighted sum** multiplies the vector $x_s$ of each word by a **weight** $a_s$ and adds up the results. The sum is called the **context** $c$:
+# A **weighted sum** multiplies the vector $x_s$ of each word by a **weight** $a_s$ and adds up the results, which gives the **context** $c$:
 #
 # $$c = \sum_{s=1}^{S} a_s \, x_s$$
 #
-# We make up vectors for three words. The first entry says how strongly the word praises, the second how strongly it negates. In the comments, S is the number of words and D the dimension of the vectors. Work out the context for the weights 0.5, 0.25 and 0.25 on paper.
+# We make up vectors for three words, whose two entries say how strongly the word praises and how strongly it negates. In the comments, S is the number of words and D the dimension of the vectors. Work out the context for the weights 0.5, 0.25 and 0.25 on paper.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -44,15 +44,15 @@ print("by product", weights @ x)
 # %% [markdown]
 # The context is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The product `weights @ x` gives the same sum in one step.
 #
-# Suppose that every word had one weight, the same in every sentence. If "great" always has the weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$. A plain sum can do the same with the vector $(6, 0)$ for "great". Since one weight for each word gives us nothing new, we look for a weight that depends on the other words.
+# Suppose that every word had one weight, the same in every sentence. If "great" always has the weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$, but a plain sum can do the same with the vector $(6, 0)$ for "great". Since one weight for each word gives us nothing new, we look for a weight that depends on the other words.
 #
 # ## Weights that are positive and sum to one
 #
-# We let the words share a total weight of 1, so a word can get more only if another gets less. Every word has a **score** $z_s$, which may be any number. The **softmax** function turns the scores into weights:
+# We let the words share a total weight of 1, so a word can get more only if another gets less. Every word has a **score** $z_s$, which may be any number, and the **softmax** function turns the scores into weights:
 #
 # $$a_s = \frac{e^{z_s}}{\sum_{r=1}^{S} e^{z_r}}$$
 #
-# The exponential $e^{z_s}$ is positive for every score, and the division makes the weights sum to 1. For now we choose the scores by hand: 1, 2 and 4. What is the weight of "great"?
+# The exponential $e^{z_s}$ is positive for every score, and the division makes the weights sum to 1. For now we choose the scores 1, 2 and 4 by hand. What is the weight of "great"?
 
 # %% tags=["nbval-check-output"]
 z = torch.tensor([1.0, 2.0, 4.0])  # S: the scores of "not", "really" and "great"
@@ -74,9 +74,9 @@ print("by PyTorch    ", higher.softmax(-1))
 # %% [markdown]
 # The weights do not change, as PyTorch shows: every exponential becomes $e^{100}$ times as large, and so does the total. Only the differences between scores matter.
 #
-# Our formula fails here, because $e^{101}$ is too large for a 32-bit number. It becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From now on we use its `softmax(-1)`, where the -1 means that the numbers along the last axis share the weight.
+# Our formula fails here, because $e^{101}$ is too large for a 32-bit number and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From now on we use its `softmax(-1)`, where the -1 means that the numbers along the last axis share the weight.
 #
-# All scores can be divided by a number before the softmax. This number is called the **temperature**. At temperature 1, "great" has the weight 0.844. How much will it have at 0.4? Replace the dots with your guess.
+# All scores can be divided by a number, the **temperature**, before the softmax. At temperature 1, "great" has the weight 0.844; how much will it have at 0.4? Replace the dots with your guess.
 
 # %% tags=["nbval-check-output"]
 predict("02.cold", ...)
@@ -123,7 +123,7 @@ for theta in (theta_1, theta_2, 5 * theta_2):
     print("scores", x @ theta, " weights", weights, " context", context)
 
 # %% [markdown]
-# With the longer θ₂, "great" has nearly all the weight. All scores are five times as large, as with a temperature of 1/5.
+# With the longer θ₂, "great" has nearly all the weight, because all scores are five times as large, as with a temperature of 1/5.
 #
 # ## Can a word's weight depend on the other words?
 #
@@ -144,7 +144,7 @@ print("scores ", two_words @ theta_1)
 print("weights", weights)
 
 # %% [markdown]
-# In "really great", the exponentials are 2.718 and 1. Their total is 3.718, so the weight of "great" is $1 / 3.718 = 0.269$. Now "not" comes before it, with the score 2, and $e^2$ is 7.389. By what number is the weight of "great" divided?
+# In "really great", the exponentials are 2.718 and 1 and their total is 3.718, so the weight of "great" is $1 / 3.718 = 0.269$. Now "not" comes before it, with the score 2, and $e^2$ is 7.389. By what number is the weight of "great" divided?
 
 # %% tags=["nbval-check-output"]
 predict("02.great_after_not", ...)
@@ -161,13 +161,13 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 # %% [markdown]
 # The weight of "great" falls from 0.269 to 0.090, although its score is still 0. The **score** of a word cannot depend on the other words, because it is computed from this word and θ alone. The **weight** can, because the softmax divides by a total to which all words contribute. Our first answer is therefore yes.
 #
-# But this dependence is weak. "not" divides the weights of *all* other words by the same number, here 2.987: the weight of "really" falls as well, from 0.731 to 0.245. Therefore "not" cannot take weight from one of these words and give it to the other.
+# But this dependence is weak, because "not" divides the weights of *all* other words by the same number, here 2.987: the weight of "really" falls as well, from 0.731 to 0.245. Therefore "not" cannot take weight from one of these words and give it to the other.
 #
 # **Your turn**: in the cells of "really great" and "not really great", replace `theta_1` with a different vector, such as `-theta_1`. Can you find one with which "not" *raises* the weight of "great"?
 #
 # <details><summary>Answer</summary>
 #
-# No, there is none. The $e^{z}$ of "great" stays the same, and every extra word makes the total larger, so the weight of "great" can only fall.
+# No, there is none, because the $e^{z}$ of "great" stays the same, and every extra word makes the total larger, so the weight of "great" can only fall.
 #
 # </details>
 #
@@ -179,7 +179,7 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # $$\text{output} = w^\top c + b$$
 #
-# An output above 0 means a good review. We use θ₁ again. The vector $w$ picks the first entry of the context, the praise, and $b = 0.5$ makes the output for "not awful" positive. "awful" is the opposite of "great", (-3, 0), and "the", "film" and "was" are (0, 0). How many of the four cases does this model get right?
+# An output above 0 means a good review. We use θ₁ again; the vector $w$ picks the first entry of the context, the praise, and $b = 0.5$ makes the output for "not awful" positive. "awful" is the opposite of "great", (-3, 0), and "the", "film" and "was" are (0, 0). How many of the four cases does this model get right?
 
 # %% tags=["nbval-check-output"]
 vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
@@ -199,17 +199,17 @@ for case in cases:
     print(f"output {output:+.2f}, weight of the opinion {weights[-1]:.2f}  {case}")
 
 # %% [markdown]
-# The model gets three cases right. Only "the film was not great" is wrong: its output should be below 0. "not" takes weight away from the opinion, which falls from 0.25 to 0.09. This moves both outputs with "not" closer to $b$, which is positive.
+# The model gets three cases right. Only "the film was not great" is wrong: its output should be below 0. "not" takes weight away from the opinion, which falls from 0.25 to 0.09, and this moves both outputs with "not" closer to $b$, which is positive.
 #
 # Other numbers do not help. Whatever the word vectors, $g$, $w$ and $b$ are, one of the four cases is wrong. Because the weights sum to 1, $b = \sum_s a_s b$:
 #
 # $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
 #
-# Now we multiply both sides by the total of the exponentials. Each weight times this total is $e^{z_s}$. Since the total is positive, the sign stays the same:
+# Now we multiply both sides by the total of the exponentials, which turns each weight into $e^{z_s}$. Since the total is positive, the sign stays the same:
 #
 # $$\Big(\sum_r e^{z_r}\Big) \cdot \text{output} = \sum_s e^{z_s} \, (w^\top x_s + b)$$
 #
-# On the right, each word adds a number that depends on this word alone. Such a sum gets at most three of the four cases right, as lesson 01 has shown. The next cell checks that both sides are equal for our numbers.
+# On the right, each word adds a number that depends on this word alone, and such a sum gets at most three of the four cases right, as lesson 01 has shown. The next cell checks that both sides are equal for our numbers.
 
 # %% tags=["nbval-check-output"]
 for case in cases:
@@ -231,12 +231,12 @@ for case in cases:
 diagrams.several_attentions()
 
 # %% [markdown]
-# The two contexts are **concatenated**, that is, laid end to end. Then a linear layer takes a weighted sum of all their entries.
+# The two contexts are **concatenated**, that is, laid end to end, and a linear layer takes a weighted sum of all their entries.
 #
 # We use θ₁ and θ₂, five times as long, and make a plan:
 #
 # - θ₁ looks for "not". Without "not", all words get the same weight, so the context contains the opinion. With "not", it contains only "not", which we let add a little.
-# - θ₂ looks for "great", with or without "not". We let "great" subtract something.
+# - θ₂ looks for "great", with or without "not", and we let "great" subtract something.
 # - In the sum, the first context counts more. Without "not", the opinion decides; with "not", it matters only whether "great" is there.
 #
 # The four entries of `u`, the weights of the linear layer, follow this plan. Are all four signs right?
@@ -258,9 +258,9 @@ labels = {"xlabel": "word", "ylabel": "vector"}
 plots.side_by_side(plots.weights, pictures, height=1.9, **labels)
 
 # %% [markdown]
-# All four signs are right. The brackets contain the two contexts. (-0.000 is a tiny negative number.) In the plot, θ₁ gives nearly all of its weight to "not" where it can, and θ₂ to "great".
+# All four signs are right. The brackets contain the two contexts; -0.000 is tiny and negative. In the plot, θ₁ gives nearly all of its weight to "not" where it can, and θ₂ to "great".
 #
-# Without "not", the first context is the mean of the four words. The praise in it is 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is large enough for up to seven words; longer sentences have a smaller mean. With "not", the first context adds 2. "great" subtracts 3 in the second context.
+# Without "not", the first context is the mean of the four words, in which the praise is 0.75 or -0.75, and the 8 in `u` turns this into 6 or -6. The 8 is large enough for up to seven words; longer sentences have a smaller mean. With "not", the first context adds 2. "great" subtracts 3 in the second context.
 #
 # The outputs are therefore $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with it.
 #
@@ -285,7 +285,7 @@ print("score 0 ", scores.softmax(-1))
 print("score -∞", scores.masked_fill(~mask, -torch.inf).softmax(-1))
 
 # %% [markdown]
-# With a score of 0, padding takes as much weight as "great", 0.107. With $-\infty$ it takes none.
+# With a score of 0, padding takes as much weight as "great", 0.107; with $-\infty$ it takes none.
 #
 # We train on 2,000 generated reviews, of which about half contain "not". The test reviews come in groups of four that differ only in the opinion and in "not". Here is one group:
 
@@ -353,7 +353,7 @@ for thetas in (0, 1, 2, 3):
 reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
-# One θ gets three of the four cases right, in all five runs. That is the most that the proof allows. The sum, in the row for 0 θs, is no better than a guess, with each of the five seeds.
+# One θ gets three of the four cases right, in all five runs, which is the most that the proof allows. The sum, in the row for 0 θs, is no better than a guess, with each of the five seeds.
 #
 # <details><summary>A sum can also get three cases right: why does training not find this?</summary>
 #
@@ -394,7 +394,7 @@ for model in models[3]:
 #
 # ## Can a word's weight depend on the other words, and is that enough for "not"?
 #
-# Yes, a word's weight can depend on the other words, although its score cannot. All weights are divided by one total, to which every word contributes. With a linear layer after it, one θ still gets no more cases right than a sum can, three of four, but training finds these three. Two θs can get all four right.
+# Yes, a word's weight can depend on the other words, although its score cannot, because all weights are divided by one total, to which every word contributes. With a linear layer after it, one θ still gets no more cases right than a sum can, three of four, but training finds these three. Two θs can get all four right.
 #
 # Two are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, no number of θs can tell which one "not" belongs to, because fixed attention ignores the order of the words. In lesson 03, the words ask instead of θ. Is that enough for the four cases?
 #

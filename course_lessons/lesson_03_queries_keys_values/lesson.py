@@ -16,7 +16,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## One function for every θ
 #
-# The vectors θ of lesson 02 differed, but the formula was always the same, a dot product. We therefore write the formula once, and θ becomes one of its arguments:
+# The vectors θ of lesson 02 differed, but the formula was always the same, a dot product, so we write the formula once, and θ becomes one of its arguments:
 #
 # $$z = q^\top k$$
 #
@@ -63,7 +63,7 @@ print("context", context)
 # %% [markdown]
 # The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# As matrices, the three steps are a product, a softmax along each row and a second product, together one function, $\mathrm{Attention}(Q, K, V)$:
+# As matrices, the three steps are a product, a softmax along each row and a second product. Together they are one function, $\mathrm{Attention}(Q, K, V)$:
 
 
 # %% tags=["nbval-check-output"]
@@ -80,7 +80,7 @@ print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 # %% [markdown]
 # The first row is the context that we have computed. PyTorch also has this function; `scale=1.0` turns off a division that lesson 04 explains.
 #
-# The diagram shows the three steps. B is the number of sentences in a batch; here we have one. The "mask" box comes later.
+# The diagram shows the three steps, where B is the number of sentences in a batch, here one; the "mask" box comes later.
 
 # %%
 diagrams.attention(new=["queries", "keys", "values"])
@@ -104,13 +104,13 @@ for length in (0, 1, 2, 4, 8):
     print(f"query of length {length}: {answer.item():.2f}")
 
 # %% [markdown]
-# The answer starts at 23.33, the mean of the three values, because all scores are then 0. It ends at 20, which is what the dictionary returns.
+# The answer starts at 23.33, the mean of the three values, because all scores are then 0, and it ends at 20, which is what the dictionary returns.
 #
 # The answer changes smoothly with the query, so there is a gradient, and a network can learn what to ask for.
 #
 # ## Who asks?
 #
-# Queries often come from one of three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
+# Queries often come from one of three places. In **fixed attention**, they are learned vectors θ; in **cross-attention**, the words of another sentence, such as a translation; in **self-attention**, the words of the sentence itself.
 #
 # We compare fixed attention and self-attention on "the film was not great". We give each word one feature; only "the" and "was" share theirs. Which words will look at more than one word in self-attention?
 
@@ -138,9 +138,9 @@ plots.side_by_side(plots.weights, asked)
 #
 # ## Where a query may look
 #
-# One box of the first diagram is still unexplained: "mask". A **mask** says for each query and each key whether the query may look there. True means "may look". Where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
+# One box of the first diagram is still unexplained: "mask". A **mask** says for each query and each key whether the query may look there: True means "may look", and where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
 #
-# The **padding mask** of lesson 02 is True where the key is a word. We need it below, because our reviews have different lengths. A **causal mask** is True where the key is at the position of the query or before it. It hides later words, as lesson 09 needs.
+# The **padding mask** of lesson 02 is True where the key is a word; we need it below, because our reviews have different lengths. A **causal mask** is True where the key is at the position of the query or before it, which hides later words, as lesson 09 needs.
 #
 # Take "not", "really" and "great", and two positions of padding, which are vectors of zeros. How many of the 25 pairs of query and key are True in both masks, and does any context change if we change the keys and values of the padding?
 
@@ -175,7 +175,7 @@ print("masks of two sentences:", *in_batch.shape)
 #
 # In lesson 02, fixed attention with one θ got at most three of the four cases right, and with several it got all four.
 #
-# Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, which is called a **residual connection**. Then the sum over all words decides:
+# Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, which is called a **residual connection**, and then the sum over all words decides:
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 #
@@ -281,7 +281,7 @@ diagrams.self_attention(new=["projections", "residual"])
 # %% [markdown]
 # Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful" and 0 for all others. The other three are 1 or 0 and say whether the word is an opinion, "not" or a neutral word.
 #
-# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" also finds the opinion. Neutral words find each other and get 0. An opinion is therefore found once in a plain review and twice in a review with "not".
+# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, "not" also finds the opinion, and neutral words find each other and get 0. An opinion is therefore found once in a plain review and twice in a review with "not".
 #
 # "great" itself adds 3, and it hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3; if two words find it, the -4 must. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. Work out the sum of "the film was not awful".
 
@@ -329,7 +329,7 @@ for case in cases:
     print(f"{by_hand(case):+.0f}  {case}")
 
 # %% [markdown]
-# All four cases are right. In "the film was not awful", the word "awful" adds -3. It finds itself, which adds 2, and "not" finds it, which adds another 2. The sum is 1.
+# All four cases are right. In "the film was not awful", the word "awful" adds -3, finds itself, which adds 2, and is found by "not", which adds another 2. The sum is 1.
 #
 # The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the opinion that is there. In a bag of words, "not" adds the same number to every sentence.
 #
@@ -378,7 +378,7 @@ plots.side_by_side(plots.weights, pictures, width=3)
 # %% [markdown]
 # "the", "film" and "was" look mostly at "great" in the first review. Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" in the last review, and "was" in the third. Training has not found our matrices, with which no word found "not".
 #
-# Why does it work? A word adds to the output in two ways: by its own vector and by its context. At the end, b is added, which is the same for all reviews. Which of the two decides?
+# Why does it work? A word adds to the output in two ways, by its own vector and by its context; at the end, b is added, which is the same for all reviews. Which of the two ways decides?
 
 # %%
 w = model.output.weight[0]  # D
@@ -393,7 +393,7 @@ print(f"b {model.output.bias.item():+.1f}")
 # %% [markdown]
 # The contexts decide: they are positive only in the two good reviews. The words' own vectors add nearly the same number in all four cases.
 #
-# A context consists of values. What does a word add to the output each time it is found? For a word with the value $v$, it adds $w^\top v$. Will "awful" add a negative number?
+# A context consists of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
 
 # %%
 with torch.no_grad():

@@ -1,5 +1,5 @@
 # %% [markdown]
-# In the lesson, you saw the scores of one query. Here you write three of them for whole batches, and you rewrite the general score in a different form. Then you find out when a softmax saturates and which scores ignore the query. At the end, you can write a test that tells correct scores from incorrect ones.
+# In the lesson, you saw the scores of one query. Here you write three of them for whole batches, and rewrite the general score. Then you find out when a softmax saturates and which scores ignore the query. At the end, you can write a test that tells correct scores from incorrect ones.
 #
 # Here a query is called a *state* and a key a *hidden state*. The letters are the lesson's: B sentences, T states with D entries, S hidden states with E, and A hidden units. In the result, a row belongs to a state and a column to a hidden state.
 
@@ -216,7 +216,7 @@ check("04.ignores_query", ignores_query)
 # - It returns the scores of `SCORES[name]` for every state, hidden state and sentence, up to rounding of about $10^{-5}$, whatever the sizes are.
 # - It uses all of its weights, each as the score does.
 # - The cosine of a zero vector is 0.
-# - It raises no error. A candidate that raises one is wrong, and it must not stop your test.
+# - It raises no error. A candidate that raises one is wrong and must not stop your test.
 
 
 # %%
