@@ -76,7 +76,7 @@ print("by PyTorch    ", higher.softmax(-1))
 #
 # Our formula fails here, because $e^{101}$ is too large for a 32-bit number and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From now on we use its `softmax(-1)`, where the -1 means that the numbers along the last axis share the weight.
 #
-# All scores can be divided by a number, the **temperature**, before the softmax. At temperature 1, "great" has the weight 0.844; how much will it have at 0.4? Replace the dots with your guess.
+# All scores can be divided by a number before the softmax. This number is called the **temperature**. At temperature 1, "great" has the weight 0.844; how much will it have at 0.4?
 
 # %% tags=["nbval-check-output"]
 predict("02.cold", ...)
