@@ -108,7 +108,7 @@ plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
 _ = ax.set(xlabel="first entry: praise", ylabel="second entry: negation")
 
 # %% [markdown]
-# The word "not" gets the highest score, because it reaches furthest in the direction of θ₁. "really" reaches less far, and "great" not at all, since it is at a right angle to θ₁. The next cell also tries θ₂ = (1, 0), which looks for praise. What changes if θ₂ is five times as long?
+# The word "not" gets the highest score, because it reaches furthest in the direction of θ₁. "really" reaches less far, and "great" not at all, since it is at a right angle to θ₁. The next cell also tries θ₂ = (1, 0), which looks for praise. Guess what changes if θ₂ is five times as long.
 
 
 # %% tags=["nbval-check-output"]
@@ -127,7 +127,7 @@ for theta in (theta_1, theta_2, 5 * theta_2):
 #
 # ## Can a word's weight depend on the other words?
 #
-# We compare "really great" with "not really great", using θ₁, which looks for "not". What is the weight of "great" in the shorter sentence?
+# We compare "really great" with "not really great", using θ₁, which looks for "not". Work out the weight of "great" in the shorter sentence.
 
 # %% tags=["nbval-check-output"]
 vector_of = {"not": x[0], "really": x[1], "great": x[2]}  # each D
@@ -179,7 +179,7 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # $$\text{output} = w^\top c + b$$
 #
-# An output above 0 means a good review. We use θ₁ again; the vector $w$ picks the first entry of the context, the praise, and $b = 0.5$ makes the output for "not awful" positive. "awful" is the opposite of "great", (-3, 0), and "the", "film" and "was" are (0, 0). How many of the four cases does this model get right?
+# An output above 0 means a good review. We use θ₁ again; the vector $w$ picks the first entry of the context, the praise, and $b = 0.5$ makes the output for "not awful" positive. "awful" is the opposite of "great", (-3, 0), and "the", "film" and "was" are (0, 0). Guess how many of the four cases this model gets right.
 
 # %% tags=["nbval-check-output"]
 vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
