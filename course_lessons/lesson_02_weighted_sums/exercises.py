@@ -45,7 +45,7 @@ check("02.softmax", softmax)
 # %% [markdown]
 # ## 02.masked_softmax
 #
-# Take the softmax over the scores whose mask is True; all others get the weight 0. A row without True in its mask gives zeros, not NaN, and its gradient must not be NaN either. As in `02.softmax`, scores may be as large as ±30,000.
+# Take the softmax over the scores whose mask is True; all others get the weight 0. A row without True in its mask gives zeros, not NaN; nor may its gradient be NaN. As in `02.softmax`, scores may be as large as ±30,000.
 
 
 # %%

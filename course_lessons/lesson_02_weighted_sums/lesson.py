@@ -108,7 +108,7 @@ plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
 _ = ax.set(xlabel="first entry: praise", ylabel="second entry: negation")
 
 # %% [markdown]
-# The word "not" gets the highest score, because it reaches furthest in the direction of θ₁. "really" reaches less far, and "great" not at all, since it is at a right angle to θ₁. The next cell also tries θ₂ = (1, 0), which looks for praise. Guess what changes if θ₂ is five times as long.
+# The word "not" gets the highest score, because it reaches furthest in the direction of θ₁. "really" reaches less far, and "great" not at all, since it is perpendicular to θ₁. The next cell also tries θ₂ = (1, 0), which looks for praise. Guess what changes if θ₂ is five times as long.
 
 
 # %% tags=["nbval-check-output"]
@@ -421,7 +421,7 @@ check("02.q5", ...)
 # ## Recap
 #
 # - A softmax turns scores into positive weights that sum to 1. A temperature sets how unequal they are, and a mask gives padding the score $-\infty$.
-# - In fixed attention, "not" changes no score of another word, but it lowers all their weights.
+# - In fixed attention, "not" changes no other word's score, but it lowers all their weights.
 # - With a linear layer after it, one θ gets at most three of the four cases right, as does a sum. Two, whose contexts are concatenated, can get all four. Without the order of the words, no number of them can tell which of two opinions "not" belongs to.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
