@@ -10,7 +10,7 @@ from course_utils.checks.task import Task, count, sizes
 # The result is a gradient itself: none of it is asked for.
 task = Task(
     "02.error_through_attention",
-    "what the backward pass brings to each word",
+    "what the backward pass sends to each word",
     arguments=("weights B×S", "error B×D"),
     result="word_errors B×S×D",
     difficulty=2,
