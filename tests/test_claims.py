@@ -1074,17 +1074,17 @@ def _(numbers):
     return own > most_own + 0.15 and other < most_other + 0.02
 
 
-@claim("20", "With sparsemax all answers are right, even at 128 steps")
+@claim("20", "With sparsemax all answers are correct, even at 128 steps")
 def _(numbers):
     return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
 
 
-@claim("20", "But with scores only 1.25 times as large, the softmax itself gets 0.999 of them right.")
+@claim("20", "But with scores only 1.25 times as large, the softmax itself gets 99.9% of them right")
 def _(numbers):
     return numbers("\nsoftmax  ")[0] < 0.96 and numbers("softmax, scores times 1.25  ")[:2] == [0.999, 0.999]
 
 
-@claim("20", "with queries and keys 1,000 times as large, some rows add up to 0.")
+@claim("20", "with queries and keys 1,000 times as large, some rows sum to 0.")
 def _(numbers):
     query, key, value = torch.randn(3, 2, 2, 7, 4, generator=torch.Generator().manual_seed(0))
     sums = variants.linear(1000 * query, 1000 * key, value, causal_mask(7))[1].sum(-1)
@@ -1097,7 +1097,7 @@ def _(numbers):
     return now == 1 and 0.6 < eight < 0.9 and old < 0.25
 
 
-@claim("20", "If it only adds, old and new keys are right equally often, in about 0.4 of the cases.")
+@claim("20", "If it only adds, old and new keys read the correct value equally often, in about 40% of the cases.")
 def _(numbers):
     adding = numbers("only adds  ")
     return 0.3 < min(adding) <= max(adding) < 0.5
@@ -1113,7 +1113,7 @@ def _(numbers):
 
 
 @claim(
-    "20", "with relu(x), more than twice as many answers are right as with elu(x) + 1, with the division or without."
+    "20", "relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division."
 )
 def _(numbers):
     elu, relu, plain = (
@@ -1122,7 +1122,7 @@ def _(numbers):
     return relu[1] > 2 * elu[2] and relu[4] > 2 * elu[5] and plain[0] < 0.2 and plain[3] == 0.73
 
 
-@claim("20", "it is as good there as the dot product, and clearly better than ALiBi, with both seeds.")
+@claim("20", "it is as good there as the dot product, and clearly better than ALiBi, for both seeds")
 def _(numbers):
     *shares, first, second, _ = numbers("once, 128 steps:")
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
