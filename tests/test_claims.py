@@ -369,8 +369,8 @@ def _(numbers):
 )
 def _(numbers):
     return (
-        numbers("next word right after a right look, your model  ")[-1] > 0.9
-        and abs(numbers("after a wrong look, your model  ")[-1] - 0.25) < 0.08
+        numbers("next word right after a correct look, your model  ")[-1] > 0.9
+        and abs(numbers("after an incorrect look, your model  ")[-1] - 0.25) < 0.08
     )
 
 
@@ -1112,9 +1112,7 @@ def _(numbers):
     return max(once) - min(once) < 0.02 and min(latest[:2]) > latest[2] + 0.03 and -0.05 < min(less) <= max(less) < 0.03
 
 
-@claim(
-    "20", "relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division."
-)
+@claim("20", "relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division.")
 def _(numbers):
     elu, relu, plain = (
         numbers(f"\n{phi}  ") for phi in ("elu(x) + 1", "relu(x)", "x")
