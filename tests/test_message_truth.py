@@ -184,7 +184,7 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
 def test_a_right_candidate_that_is_refused_may_be_so_for_another_reason_than_rounding():
     task = TASKS["03.catch_wrong_attention"]
     right = next(case for case in task.make_cases(0) if case.name.startswith("a right"))
-    assert "ask for nothing that a right one need not do?" in task.properties[0](right, False)
+    assert "ask for nothing that a correct one need not do?" in task.properties[0](right, False)
 
 
 # Lists that are altered
@@ -336,7 +336,7 @@ def most(group):
         ("05.best_share", share_of_groups(most, key=lambda encode, s: tuple(s.tolist())), "The decoder does not see them"),
         ("06.bahdanau_step", altered("06.bahdanau_step", (".masked_fill(~mask, -torch.inf)", ""), (".masked_fill(~mask, 0.0)", "")), "The mask reaches the annotations and not the scores"),
         ("07.log_probability", lambda z, t: z.log_softmax(0).gather(1, t[:, None]).sum(), "Your softmax runs over the positions"),
-        ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 5, 5, 5, 5, 5)), "Your test says True to a wrong scaled_dot: divided by √"),
+        ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 5, 5, 5, 5, 5)), "Your test says True to an incorrect scaled_dot: divided by √"),
         ("05.rnn_step", friend_of_rnn_step, "there the matrix is on the right"),
         ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
         ("02.masked_softmax", overflowing(), "Subtract the largest score that may be attended to first"),

@@ -163,7 +163,7 @@ def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
 
 
 def is_told(mistake, report):
-    """Whether a report tells a mistake: one that shows at hazards alone in a remark on a right answer."""
+    """Whether a report tells a mistake: one that shows at hazards alone in a remark on a correct answer."""
     if report.hazard:
         return report.mistake == mistake.name and report.message.endswith(mistake.sentence)
     return (report.mistake, report.message) == (mistake.name, mistake.sentence) and report.state in ("failed", "error")
@@ -473,7 +473,7 @@ def mixture(change):
 
 
 PLAIN = "Right, on every input it was tried on."
-VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on a right one
+VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on a correct one
     ("00.weighted_sum", lambda weights, values: weights @ values, "passed", PLAIN),
     ("00.weighted_sum", sum_by_a_loop, "passed", PLAIN),
     ("01.sum_vectors", lambda words, mask: torch.einsum("bsd,bs->bd", words, mask.float()), "passed", PLAIN),

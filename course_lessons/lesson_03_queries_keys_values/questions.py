@@ -85,7 +85,7 @@ questions = (
             ),
             (
                 "`padding & causal`",
-                "With more than one sentence, it gives an error or, where B = T, a wrong mask without an error: it mixes up sentences and queries.",
+                "With more than one sentence, it gives an error or, where B = T, an incorrect mask without an error: it mixes up sentences and queries.",
             ),
         ),
     ),

@@ -74,8 +74,8 @@ questions = (
         "without scaling",
         "What goes wrong when a wide network starts to train and the scores are not divided by √D?",
         right=(
-            "The scores are large, so the softmax is nearly one-hot before anything has been learned, and mostly at a wrong position.",
-            "The derivative of a weight with respect to its score is a(1 - a), which is near 0 where the weights are close to 0 and 1, whether the weight is on the right word or on a wrong one.",
+            "The scores are large, so the softmax is nearly one-hot before anything has been learned, and mostly at the wrong position.",
+            "The derivative of a weight with respect to its score is a(1 - a), which is near 0 where the weights are close to 0 and 1, whether the weight is on the right word or on an incorrect one.",
         ),
         wrong=(
             (

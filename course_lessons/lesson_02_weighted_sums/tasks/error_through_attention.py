@@ -60,7 +60,7 @@ for name, sentence, weights in (
 
 task.changed(
     "words_on_features",
-    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle one. Without them this runs only where the sizes happen to fit, and gives a wrong result there.",
+    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle one. Without them this runs only where the sizes happen to fit, and gives an incorrect result there.",
     {"the product of weights and error": lambda *_, weights, error: weights * error},
 )
 task.changed(

@@ -80,7 +80,7 @@ words_last = {PRODUCT: lambda words, _, *, weight: weight @ words}
 theta_first = {SCORES: lambda hidden, theta: theta @ hidden}
 task.changed(
     "not_transposed",
-    "weight is H×D. For rows of words it has to be transposed: `words @ weight.T`. Without that this runs only where H = D, and gives a wrong result there.",
+    "weight is H×D. For rows of words it has to be transposed: `words @ weight.T`. Without that this runs only where H = D, and gives an incorrect result there.",
     {PRODUCT: lambda words, turned: words @ turned.mT},
 )
 task.changed(
@@ -90,12 +90,12 @@ task.changed(
 )
 task.changed(
     "theta_on_the_left",
-    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden layer comes first. `theta @ hidden` runs only where S = H, and gives a wrong result there.",
+    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden layer comes first. `theta @ hidden` runs only where S = H, and gives an incorrect result there.",
     theta_first,
 )
 task.changed(
     "formula_word_for_word",
-    "The formula is for one word, a column. In `words` (B×S×D) each word is a row, so both products change their order: words come first and theta last. As it is written, the formula runs only where the sizes happen to fit, and gives a wrong result there.",
+    "The formula is for one word, a column. In `words` (B×S×D) each word is a row, so both products change their order: words come first and theta last. As it is written, the formula runs only where the sizes happen to fit, and gives an incorrect result there.",
     words_last | theta_first,
 )
 task.changed(

@@ -113,7 +113,7 @@ attentions_last = {
 }
 task.changed(
     "mask_without_attentions",
-    "The mask is B×S and your scores are B×N×S: the mask needs an axis for the thetas, `mask[:, None]`. Without it this runs only where the sizes happen to fit, and may give a wrong result there.",
+    "The mask is B×S and your scores are B×N×S: the mask needs an axis for the thetas, `mask[:, None]`. Without it this runs only where the sizes happen to fit, and may give an incorrect result there.",
     {MASKED: lambda scores, _, *, mask: scores.masked_fill(~mask, -torch.inf), ZEROS: lambda w, _: torch.nan_to_num(w)},
 )
 task.changed(

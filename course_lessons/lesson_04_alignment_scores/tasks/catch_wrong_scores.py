@@ -21,7 +21,7 @@ def location_based(state, weight):
     return powers / powers.sum(-1, keepdim=True)
 
 
-# For each score a right candidate that computes it in another way than the course does.
+# For each score a correct candidate that computes it in another way than the course does.
 RIGHT = {
     "dot": dot.task.oracle_function,
     "content_based": content_based.task.oracle_function,
@@ -126,7 +126,7 @@ def the_verdict_is_right(case, value):
     if value is False and is_right:
         return (
             "This candidate is right. It computes in a different order, so its last digits differ: does your test leave room for rounding, about "
-            "1e-5? And does it ask for nothing that a right result need not have?"
+            "1e-5? And does it ask for nothing that a correct result need not have?"
         )
     return f"Your test says True to {case.name}." if value is True and not is_right else None
 
@@ -135,7 +135,7 @@ close = partial(torch.allclose, rtol=1e-4, atol=1e-5)
 
 
 def _test(name, candidate, B=2, T=3, zero=True, same=close):
-    """A right test: random numbers of sizes that all differ, and a zero vector for the cosine."""
+    """A correct test: random numbers of sizes that all differ, and a zero vector for the cosine."""
     draw = torch.Generator().manual_seed(5)
     args = [torch.randn(*shape, generator=draw) for shape in shapes(name, B, T, 5, 7, 11, 13)]
     try:

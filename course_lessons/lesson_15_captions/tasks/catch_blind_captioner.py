@@ -106,7 +106,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "captioner",
-    "It may be that an error of the test's own, such as a wrong shape, ends in `except`, which returns False.",
+    "It may be that an error of the test's own, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 
@@ -124,8 +124,8 @@ for _name, _sentence, _changes in (
     ("first_place_alone", "Captioners that overlook an annotation other than the first pass your test, since you change the first alone. Change one cell after another.", {"places": partial(_annotations_move, cells=lambda B, L: [(b, 0) for b in range(B)])}),
     ("both_ends_alone", "A captioner that overlooks an annotation in the middle of the picture passes your test, since you change the first and the last alone. Change one cell after another.", {"places": partial(_annotations_move, cells=lambda B, L: [(b, cell) for b in range(B) for cell in (0, -1)])}),
     ("first_row_alone", "Captioners that show the first picture to every row, or no picture to some row, pass your test, since you change annotations of the first row alone. Change those of each row.", {"places": partial(_annotations_move, cells=lambda B, L: [(0, cell) for cell in range(L)])}),
-    ("a_constant_added", "Your test refuses a right captioner that subtracts from each annotation the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.", {"places": partial(_annotations_move, change=lambda annotation, noise: annotation + 1)}),
-    ("multiplied", "Your test refuses a right captioner that scales each annotation to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it.", {"places": partial(_annotations_move, change=lambda annotation, noise: 2 * annotation)}),
+    ("a_constant_added", "Your test refuses a correct captioner that subtracts from each annotation the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.", {"places": partial(_annotations_move, change=lambda annotation, noise: annotation + 1)}),
+    ("multiplied", "Your test refuses a correct captioner that scales each annotation to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it.", {"places": partial(_annotations_move, change=lambda annotation, noise: 2 * annotation)}),
     ("any_row_may_move", "Captioners that look at the picture of another row pass your test: they move the features of that row, and you ask only that something moves. Compare the row whose annotation you have changed.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: not close(before, after))}),
     ("no_fresh_copies", "Captioners that overlook an annotation pass your test, since you change the same tensor again and again: once some feature has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `annotations.clone()`.", {"places": partial(_annotations_move, copied=False)}),
     # Sizes, and which features have to stay
@@ -138,8 +138,8 @@ for _name, _sentence, _changes in (
     ("first_step_alone", "A captioner whose later steps see the next word passes your test, since you compare the features of the first step alone, or change all words but the first. Do it for each step: change the words after it, and compare the features up to it.", {"future": partial(_words_to_come_stay, last=1)}),
     ("words_of_the_first_row", "A captioner that sees the next word in every row but the first passes your test, since you compare features of the first row alone. Compare those of all rows.", {"future": partial(_words_to_come_stay, seen=lambda t: (0, slice(0, t)))}),
     ("own_word_too", "Your test refuses right captioners, since it compares one step too many: when the words from t on change, the features at t may change too, for word t has been read there. Only those before t have to stay.", {"future": partial(_words_to_come_stay, seen=lambda t: (slice(None), slice(0, t + 1)))}),
-    # What a right captioner need not do
-    ("every_step_moves", "Your test refuses a right captioner that looks at the picture before the first word alone, since it asks for a change at every step, or at the last. A change at some step is enough: compare all of them.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: ((after[b] - before[b]).abs() > least).any(-1).all())}),
+    # What a correct captioner need not do
+    ("every_step_moves", "Your test refuses a correct captioner that looks at the picture before the first word alone, since it asks for a change at every step, or at the last. A change at some step is enough: compare all of them.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: ((after[b] - before[b]).abs() > least).any(-1).all())}),
     ("every_feature_moves", "Your test refuses right captioners, since it asks that every feature of a step moves. Some feature is enough: one may say something of the picture, and another of the words.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: ((after[b] - before[b]).abs() > least).all(-1).any())}),
     ("order_has_no_effect", "Your test refuses right captioners that attend by location: it puts the annotations in another order and asks that the features stay. Here a cell may have a weight of its own.", {"more": _order_is_nothing}),
 ):  # fmt: skip

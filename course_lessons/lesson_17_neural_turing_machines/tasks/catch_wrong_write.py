@@ -101,7 +101,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "candidate",
-    "It may be that what you compare with is wrong, or that an error of the test's own, such as a wrong shape, ends in `except`, which returns False.",
+    "It may be that what you compare with is wrong, or that an error of the test's own, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 

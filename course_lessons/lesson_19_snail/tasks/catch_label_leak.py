@@ -103,7 +103,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "There are several possible reasons. Perhaps you ask step 0 to move, which has no label before it, or steps after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no step follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class comes out on top. Or an error in the test itself, such as a wrong shape, ends in `except`, which returns False.",
+    "There are several possible reasons. Perhaps you ask step 0 to move, which has no label before it, or steps after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no step follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class comes out on top. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 
@@ -156,7 +156,7 @@ tests_without(task, LEFT_OUT, _without, 1)
 for _name, _sentence, _changes in (
     ("runs_only", "Every model that raises no error passes your test. Change a label, call the model again, and see which predictions move and which stay.", {"stays": _none, "enough": _anything}),
     # What has to stay
-    ("no_rounding", "A right model whose last digits depend on later labels is refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"room": 0.0}),
+    ("no_rounding", "A correct model whose last digits depend on later labels is refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"room": 0.0}),
     ("too_much_room", "Models that see the label a little pass your test: leave less room. Rounding stays below 1e-5.", {"room": 0.02}),
     ("own_label_allowed", "Models in which a step sees its own label pass your test, since you compare only the steps before the one whose label is changed. The label at t is what the model is asked for at t: compare the steps 0 to s, with s itself.", {"stays": lambda s, T: slice(0, s)}),
     ("own_place_only", "Models that see later labels pass your test, since you compare only the step whose label is changed. Compare the steps before it as well: 0 to s.", {"stays": lambda s, T: slice(s, s + 1)}),
@@ -171,7 +171,7 @@ for _name, _sentence, _changes in (
     # What is changed
     ("first_label_only", "Your test refuses right models that do not use the first label, since it changes no other; and leaks of later labels pass. Change the label at each step, one after another.", {"steps": lambda T: [0]}),
     ("last_label_left_out", "A model whose last step sees its own label passes your test, since you never change the last label. The steps are 0 to T - 1.", {"steps": lambda T: range(T - 1) if T > 1 else [0]}),
-    ("next_class_only", "Your test refuses a right model that notices a single class only, since you change each label to one other class. Try all the others.", {"classes": lambda label: [(label + 1) % CLASSES]}),
+    ("next_class_only", "Your test refuses a correct model that notices a single class only, since you change each label to one other class. Try all the others.", {"classes": lambda label: [(label + 1) % CLASSES]}),
     ("inputs_changed_too", "Your test refuses right models. Perhaps you change the input of a step together with its label. A prediction may depend on the input of its own step, and on any other: change the label, and leave the inputs as they are.", {"change": lambda inputs, labels, s, c: (inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None], _set(inputs, labels, s, c)[1])}),
     # Lengths
     ("long_ones_only", "A model that fails or leaks on a single step passes your test, since you try no sequence of one step. Try T = 1 as well.", {"lengths": (LONGEST,)}),
