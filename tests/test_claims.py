@@ -369,8 +369,8 @@ def _(numbers):
 )
 def _(numbers):
     return (
-        numbers("next word right after a correct look, your model  ")[-1] > 0.9
-        and abs(numbers("after an incorrect look, your model  ")[-1] - 0.25) < 0.08
+        numbers("next word right after a right look, your model  ")[-1] > 0.9
+        and abs(numbers("after a wrong look, your model  ")[-1] - 0.25) < 0.08
     )
 
 
