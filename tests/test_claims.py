@@ -268,6 +268,15 @@ def _(numbers):
     return at[25] < 0.03 and scaled[-2] < 0.005 < 0.01 < plain[-2] and plain[0] > scaled[0] + 0.5
 
 
+@claim("04", "At D = 4, the two curves soon nearly coincide.")
+def _(numbers):
+    first_panel = numbers.shown.rpartition("“D = 4”")[2]
+    first_panel = first_panel.partition("Panel 2")[0]
+    plain, scaled = (numbers_after(first_panel, label) for label in ("loss. dot:", "scaled dot:"))
+    gaps = [abs(one - other) for one, other in zip(plain[::2], scaled[::2], strict=True)]
+    return plain[1::2] == scaled[1::2] and gaps[0] > 0.08 > 0.05 > max(gaps[1:])
+
+
 @claim("04", 'But the perceptron takes far longer than "projected", mostly because of the tanh')
 def _(numbers):
     names = ("\ngeneral", "projected", "perceptron", "without its tanh")
