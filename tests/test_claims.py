@@ -5,6 +5,7 @@ which sentence no longer holds. Sentences about stored measurements need no such
 """
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -268,6 +269,15 @@ def _(numbers):
     return at[25] < 0.03 and scaled[-2] < 0.005 < 0.01 < plain[-2] and plain[0] > scaled[0] + 0.5
 
 
+@claim("04", "At D = 4, the two curves soon nearly coincide.")
+def _(numbers):
+    first_panel = numbers.shown.rpartition("“D = 4”")[2]
+    first_panel = first_panel.partition("Panel 2")[0]
+    plain, scaled = (numbers_after(first_panel, label) for label in ("loss. dot:", "scaled dot:"))
+    gaps = [abs(one - other) for one, other in zip(plain[::2], scaled[::2], strict=True)]
+    return plain[1::2] == scaled[1::2] and gaps[0] > 0.08 > 0.05 > max(gaps[1:])
+
+
 @claim("04", 'But the perceptron takes far longer than "projected", mostly because of the tanh')
 def _(numbers):
     names = ("\ngeneral", "projected", "perceptron", "without its tanh")
@@ -379,10 +389,11 @@ def _(numbers):
     return numbers("model, ")[0] < numbers("right, ")[0]
 
 
-@claim("07", "Ours gives it 0.009. That is little, but the rest of the long translation has in all only")
+@claim("07", "= 0.87$ times as much as the full stop with its EOS.")
 def _(numbers):
     long, short = (numbers(f"width {width}, ")[1] for width in (5, 20))
-    return numbers("probability of the full stop after 'sautant':") == [0.009] and long < short
+    as_much = round(math.exp(long - short), 2)  # as the full stop and EOS together, not as the full stop alone
+    return numbers("probability of the full stop after 'sautant':") == [0.009] and as_much == 0.87
 
 
 @claim(
