@@ -35,10 +35,10 @@ task = Task(
     importance=5,
     minutes=35,
     hints=(
-        "The layer is the encoder's with one more sub-layer between the two. First self-attention, in which a word sees itself and the words before it. Then attention to the source: the words of the target ask, so the queries are theirs, and keys and values are made from memory, which no norm touches. Then the feed-forward network. In both masks of nn.MultiheadAttention, True means hidden.",
+        "The layer is the encoder's with one more sub-layer between the two. First self-attention, in which a word sees itself and the words before it. Then attention to the source: the queries come from the words of the target, and keys and values from memory, which passes through no norm. Then the feed-forward network. In both masks of nn.MultiheadAttention, True means hidden.",
         (
-            "Take one word [0, 2, 4], norms with a gain of 1 and a bias of 0, and three functions that give the same whatever they read: self-attention [1, 1, 1], attention to the source [0, 0, -1.2247], the feed-forward network [0, -0.7071, -0.7071]. Without norm_first, the norm after the first sum is [-1.2247, 0, 1.2247], after the second [-1.4142, 0.7071, 0.7071], "
-            "after the third [-1.4142, 0.7071, 0.7071] again, as the third sum is [-1.4142, 0, 0]. With norm_first the sums alone remain: [1, 3, 5], [1, 3, 3.7753], [1, 2.2929, 3.0682]. For three words the causal mask has the rows [0, 1, 1], [0, 0, 1] and [0, 0, 0], with 1 for what is hidden."
+            "Take one word [0, 2, 4], norms with a gain of 1 and a bias of 0, and three functions whose results do not depend on what they read: self-attention [1, 1, 1], attention to the source [0, 0, -1.2247], the feed-forward network [0, -0.7071, -0.7071]. Without norm_first, the norm after the first sum is [-1.2247, 0, 1.2247], after the second [-1.4142, 0.7071, 0.7071], "
+            "after the third [-1.4142, 0.7071, 0.7071] again, as the third sum is [-1.4142, 0, 0]. With norm_first, the sums remain as they are: [1, 3, 5], [1, 3, 3.7753], [1, 2.2929, 3.0682]. For three words the causal mask has the rows [0, 1, 1], [0, 0, 1] and [0, 0, 0], with 1 for what is hidden."
         ),
         "Put zeros into memory where memory_mask is False. attend(y): self_attn of y, y, y, with attn_mask True above the diagonal. look(y): multihead_attn of y, memory, memory, with key_padding_mask the inverted memory_mask. feed(y): linear1, ReLU, linear2. With norm_first, for each of the three in turn: x = x + function(norm(x)), with norm1, norm2, norm3. Without: x = norm(x + function(x)).",
     ),
@@ -64,7 +64,7 @@ LADDER = ((2, 4, 2, 1, 3, 5), (2, 3, 3, 2, 4, 3), (2, 5, 7, 3, 6, 11))
 STAGES = {  # what gives something, the layers that give zeros, and what is said where this is wrong first
     "additions and norms alone": (
         ("self_attn.out_proj", "multihead_attn.out_proj", "linear2"),
-        "Here both attentions and the feed-forward network give zeros, so that additions and norms are all that is left. Look at them first: which norm stands where, and what is added to what?",
+        "Here both attention layers and the feed-forward network return zeros, so only additions and norms are left. Look at them first: which norm goes where, and what is added to what?",
     ),
     "self-attention alone": (
         ("multihead_attn.out_proj", "linear2"),
