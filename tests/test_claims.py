@@ -831,10 +831,10 @@ def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the kitchen”. The network says kitchen")
 
 
-@claim("16", "After the second training, about one in six names this place, and most answers are right.")
+@claim("16", "After the second round, about one in six names this place, and most answers are right.")
 def _(numbers):
     early, late = (
-        [numbers(f"{which} training, {name}") for name in ("right answers", "the person's last place")]
+        [numbers(f"{which} round, {name}") for name in ("right answers", "the person's last place")]
         for which in ("first", "second")
     )
     return (
@@ -846,13 +846,13 @@ def _(numbers):
     )
 
 
-@claim("16", "Hop 1 now gives most of its weight to a drop, too.")
+@claim("16", "Hop 1 now gives most of its weight to a drop as well.")
 def _(numbers):
     take, drop, _ = numbers("\nhop 1  ")
     return take > 0.9 and drop > 0.6
 
 
-@claim("16", "With the ReLU, nearly all answers are right, and all five networks beat all those with one matrix.")
+@claim("16", "With the ReLU, nearly all answers are right, and all five networks beat every network with one matrix.")
 def _(numbers):
     one_matrix, two, with_relu = (
         numbers(f"{row}  ") for row in ("\none matrix", "\ntwo matrices", "\ntwo matrices with a ReLU between them")
@@ -872,7 +872,8 @@ def _(numbers):
 
 
 @claim(
-    "16", "Without the move to the named place, as many answers are right. The stories make this easy: in 0.92 of them"
+    "16",
+    "Without the move to the named place, as many answers are right. The stories make this easy: in 92% of them",
 )
 def _(numbers):
     whole, taken = numbers("right with all facts: ")[0], numbers("where the thing was taken: ")[0]
