@@ -71,7 +71,7 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two such layers, all words point in nearly the same direction. In the first layer, the largest of a word's ten weights is only 0.17 on average, when equal weights would be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that this happens fast if the matrices and the differences between the words are not too large.
+# After two such layers, all words point in nearly the same direction. In the first layer, the largest of a word's ten weights is only 0.17 on average; equal weights would be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that this happens fast if the matrices and the differences between the words are not too large.
 #
 # The second curve shows a partial remedy, in which the context does not replace the word but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al., 2016).
 #
@@ -531,7 +531,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # | causal mask | nearly all | hardly any | it reads words that are not there when it writes |
 # | residual connections | a quarter at most | a seventh at most | see below |
 #
-# Without the source mask, the model gets nearly all words right, but fewer when sentences are translated one at a time: it has probably got used to padding in training. Without norms, hardly anything changes.
+# Without the source mask, the model gets nearly all words right, but fewer when sentences are translated one at a time: it has probably got used to padding in training. Without norms, hardly anything changes here.
 #
 # Without residual connections, none of the five models learned the task in 300 steps. Do such models need more steps, or different initial weights? The initial weights of `nn.Linear` are small; a common rule gives larger ones, here up to twice as large (Glorot and Bengio, 2010). We have trained both kinds for 1,000 steps, at a learning rate of 0.003:
 

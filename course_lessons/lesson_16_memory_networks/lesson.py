@@ -179,7 +179,7 @@ class MemoryNetwork(SentenceReader):
         for embedding in self.embeddings:
             nn.init.normal_(embedding.weight.data[1:], std=0.1)  # all but padding
         self.hops = hops
-        self.hop = hop  # kept here, so that another one can take its place
+        self.hop = hop  # kept here so that it can be replaced
 
     def forward(self, facts, mask, question):  # B M J, B M, B J
         u = self.encode(question, 0)  # B D
@@ -346,7 +346,7 @@ print("after the second round:")
 figures.mean_weights(late[0], new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 116 of the 4,000 new stories. After the first round, nearly all answers name the person's last place there, and hardly any are right. After the second round, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop as well. This removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With one of 150, it mostly removes as much, but not with every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 116 of the 4,000 new stories. After the first round, nearly all answers name the person's last place there, and hardly any are right. After the second round, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop as well. The second round thus removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With one of 150, it mostly removes as much, but not with every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(figures.draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, using the same words. Can you still fool this network?
 #
@@ -358,7 +358,7 @@ figures.mean_weights(late[0], new_texts, new)
 #
 # ## Are longer stories harder?
 #
-# Until now, no story had more than 10 facts. We ask the three networks from the second round about stories of 12 to 20 facts, in which a fact can have an age of 10 to 19. These ages never occurred in training, so their vectors are still random. In copies of the networks, these ages get the vector of age 9 instead. Does that help?
+# Until now, no story had more than 10 facts. We ask the three networks from the second round about stories of 12 to 20 facts, in which facts can have ages of 10 to 19. These never occurred in training, so their vectors are still random. In copies of the networks, these ages get the vector of age 9 instead. Does that help?
 
 # %%
 _, longer = stories("two facts", number=1000, seed=2, shortest=12, longest=20)
@@ -384,7 +384,7 @@ table(rows, ["wrong answers of three networks"], corner="stories", digits=2)
 #
 # ## Which questions does it get wrong?
 #
-# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we trained five networks, now for 1,500 steps. The cell prints a question of each kind after the facts that its answer needs. Guess which kind gets the fewest right answers with two hops.
+# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we trained five networks, now for 1,500 steps. The cell prints a question of each kind after the facts it needs. Guess which kind gets the fewest right answers with two hops.
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -433,7 +433,7 @@ rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], corner='lead of "yes"', digits=0)
 
 # %% [markdown]
-# No four numbers do this: the two leads for the same place add up to as much as the other two, because each pair adds all four numbers. They therefore cannot be above 0 while the others are below. This is the problem of XOR (exclusive "or"), which two layers with a ReLU between them can solve.
+# No four numbers do this: the two leads for the same place add up to as much as the other two, because each pair adds all four numbers. The first two therefore cannot be above 0 while the others are below. This is the problem of XOR (exclusive "or"), which two layers with a ReLU between them can solve.
 #
 # If the readout is at fault, two such layers should help, even with one hop. We train a network with them for as many steps as the networks in the figure. What share of the yes-or-no questions will it answer correctly?
 
@@ -454,7 +454,7 @@ reveal("16.hidden", round(share_right(network, new_yes_or_no), 2))
 figures.compare_readouts()
 
 # %% [markdown]
-# The table's networks were trained in advance. With the ReLU, nearly all answers are right, and all five networks beat every network with one matrix. Two matrices without the ReLU do not help, because together they amount to one matrix. With one hop, the readout was therefore at fault. With three hops and 4,000 steps, one matrix also gets about nine in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
+# The table's networks were trained in advance. With the ReLU, nearly all answers are right, and all five networks beat every network with one matrix. Two matrices without the ReLU do not help, because they amount to one matrix. With one hop, the readout was therefore at fault. With three hops and 4,000 steps, one matrix also gets about nine in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
 #
 # One matrix still does better than guessing, because the hop also compares: it gives the last move more weight if this move leads to the place asked for ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #

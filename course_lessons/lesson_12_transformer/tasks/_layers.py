@@ -143,7 +143,7 @@ def layer_mistakes(task, norms):
         }
 
     task.changed_each(
-        ("orders_exchanged", "norm_first is turned round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
+        ("orders_exchanged", "norm_first is the wrong way round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
         ("always_post", "The norms come after the additions in any case. Where norm_first is True, each comes before its function: x + f(norm(x)).", {CHOICE: left_out}),
         ("always_pre", "The norms come before the functions in any case. Where norm_first is False, each comes after the addition: norm(x + f(x)).", {CHOICE: lambda after, before: before}),
         ("normalised_x_added", "With norm_first, the normalised x is added to what the functions give. The residual connection bypasses the norm: add x as it came in.", each("the sum after", True, normalised_x_added)),

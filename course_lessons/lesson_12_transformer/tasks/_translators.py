@@ -289,7 +289,7 @@ WRONG = {
     transformer(encoder=everything, look=everything): "a wrong model: no mask for the source, so padding after it counts",
     transformer(encoder=everything): "a wrong model: the source's padding is hidden from the decoder, and not in the encoder",
     transformer(look=everything): "a wrong model: the source's padding is hidden in the encoder, and not from the decoder",
-    transformer(look=of_the_target): "a wrong model: the target's padding is hidden in place of the source's",
+    transformer(look=of_the_target): "a wrong model: the target's padding is hidden instead of the source's",
     transformer(hide=lowered): "a wrong model: the scores of the source's padding are lowered, and not by enough",
     transformer(look=everything, memory=lambda x, source: x * (source != 0)[..., None]): "a wrong model: the source's padding is zeros, and still takes its share of the weights",
     transformer(memory=lambda x, source: x + x.mean(1, keepdim=True)): "a wrong model: it takes a mean over all places of the source, padding included",

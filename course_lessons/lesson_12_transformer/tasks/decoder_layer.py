@@ -68,11 +68,11 @@ STAGES = {  # what gives something, the layers that give zeros, and what is said
     ),
     "self-attention alone": (
         ("multihead_attn.out_proj", "linear2"),
-        "Here attention to the source and the feed-forward network give zeros. Where self-attention does so, too, all is right, so look at self-attention first: what does it read, and with which mask?",
+        "Here attention to the source and the feed-forward network return zeros. Where self-attention also does so, all is right, so look at self-attention first: what does it read, and with which mask?",
     ),
     "both attentions": (
         ("linear2",),
-        "Here the feed-forward network gives zeros. Where attention to the source does so, too, all is right, so look at that attention first: its queries are made from the words, its keys and values from memory, and it has weights of its own.",
+        "Here the feed-forward network returns zeros. Where attention to the source also does so, all is right, so look at that layer first: its queries are made from the words, its keys and values from memory, and it has weights of its own.",
     ),
     "attentions and feed-forward network": (
         (),
@@ -144,7 +144,7 @@ for name, sentence, causal in (
     ("no_causal_mask", "In self-attention, words see those that come after them. Give self_attn an attn_mask T×T that is True above the diagonal, where it hides.", left_out),
     ("one_ahead", "In self-attention, each word sees the next one as well. Hide it too: the mask is True from the first place above the diagonal on, `diagonal=1`.", lambda ones: ones.tril(1)),
     ("hidden_from_itself", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to, and NaN comes out. The diagonal stays open: the mask is True above it, `diagonal=1`.", lambda ones: ones.tril(-1)),
-    ("causal_mask_inverted", "The causal mask is turned round: each word sees only those that come after it, and the last one none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
+    ("causal_mask_inverted", "The causal mask is inverted: each word sees only those that come after it, and the last one none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
     ("causal_mask_of_numbers", "Your attn_mask holds numbers, and PyTorch adds those to the scores: later words, with their 1, are looked at even more. Use a mask of truth values.", lambda ones: 1 - ones.float().tril()),
     ("causal_mask_of_numbers_inverted", "Your attn_mask holds numbers, and PyTorch adds those to the scores: the words so far get 1 more, and no later word is hidden. Use a mask of truth values, True above the diagonal.", lambda ones: ones.float().tril()),
     ("backwards", "In self-attention, each word sees itself and the words that come after it. It should see itself and those before it: hide what is above the diagonal (torch.triu), not what is below.", torch.triu),
@@ -160,7 +160,7 @@ task.changed_each(  # with need_weights=False, a word that may attend to nothing
 
 INVERTED = "key_padding_mask is True at what must not be attended to, and memory_mask is True at words: invert it, `~memory_mask`."
 for name, sentence, columns in (
-    ("memory_mask_inverted", f"memory_mask is turned round, so padding of the source is looked at, and words are not; where a sentence has no padding there is NaN. {INVERTED}", lambda mask: ~mask[:, None]),
+    ("memory_mask_inverted", f"memory_mask is inverted, so padding of the source is looked at and words are not; where a sentence has no padding there is NaN. {INVERTED}", lambda mask: ~mask[:, None]),
     ("memory_mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Use a mask of truth values: key_padding_mask=~memory_mask.", lambda mask: 1 - mask[:, None].float()),
     ("memory_mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Use a mask of truth values: key_padding_mask=~memory_mask.", lambda mask: mask[:, None].float()),
     ("memory_mask_unused", "Padding of the source is looked at. Hide it in attention to the source: key_padding_mask=~memory_mask.", lambda mask: torch.ones_like(mask[:, None])),
@@ -171,7 +171,7 @@ INVERTED_WITHOUT_NAN = {COLUMNS: lambda mask: ~mask[:, None]} | either_way(
     f"what {LOOK} gives", partial(look, empty=0.0)
 )
 task.changed_each(
-    ("memory_mask_inverted_without_nan", f"memory_mask is turned round, so the zeros at padding of the source are looked at, and words are not. {INVERTED}", INVERTED_WITHOUT_NAN),
+    ("memory_mask_inverted_without_nan", f"memory_mask is inverted, so the zeros at padding of the source are looked at and words are not. {INVERTED}", INVERTED_WITHOUT_NAN),
     ("memory_mask_inverted_without_nan_or_zeros", f"memory_mask is inverted, so attention to the source looks at its padding and not at its words. {INVERTED}", INVERTED_WITHOUT_NAN | {CLEAN: left_out}),
 )  # fmt: skip
 task.changed(
@@ -228,7 +228,7 @@ task.changed(
 for name, sentence, norms in (
     ("norm1_and_norm2_exchanged", "norm1 and norm2 are exchanged: norm1 belongs to self-attention, norm2 to attention to the source.", {ATTEND: "norm2", LOOK: "norm1"}),
     ("norm2_and_norm3_exchanged", "norm2 and norm3 are exchanged: norm2 belongs to attention to the source, norm3 to the feed-forward network.", {LOOK: "norm3", FEED: "norm2"}),
-    ("norm2_twice", "norm2 is used for the feed-forward network, too. It has a norm of its own, norm3.", {FEED: "norm2"}),
+    ("norm2_twice", "norm2 is also used for the feed-forward network, which has its own norm, norm3.", {FEED: "norm2"}),
     ("norm1_everywhere", "norm1 is used for all three sub-layers. Each has a norm of its own: norm1, norm2 and norm3.", {LOOK: "norm1", FEED: "norm1"}),
 ):  # fmt: skip
     task.changed(name, sentence, normed_by(norms))
@@ -242,7 +242,7 @@ task.changed_each(
 for place, (what, called) in enumerate(zip(NORMS, CALLED, strict=True)):
     task.changed(
         f"sublayer_{place}_not_added",
-        f"The residual connection around {called} is missing: what comes from there takes the place of x. Add x to it.",
+        f"The residual connection around {called} is missing: its result replaces x. Add x to it.",
         not_added(what),
     )
 task.changed(

@@ -69,7 +69,7 @@ STAGES = {  # what gives something, the layers that give zeros, and what is said
     ),
     "self-attention alone": (
         ("linear2",),
-        "Here the feed-forward network gives zeros. Where self-attention does so, too, all is right, so look at self-attention first: what does it read, and with which mask?",
+        "Here the feed-forward network returns zeros. Where self-attention also does so, all is right, so look at self-attention first: what does it read, and with which mask?",
     ),
     "self-attention and feed-forward network": (
         (),
@@ -191,8 +191,8 @@ task.changed(
     {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm2", before) if sizes["norm_first"] else after},
 )
 task.changed_each(
-    ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.", not_added(FEED)),
-    ("attention_not_added", "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
+    ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network returns replaces x. Add x to it, as around self-attention.", not_added(FEED)),
+    ("attention_not_added", "The residual connection around self-attention is missing: what attention returns replaces x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
     ("both_read_x", "With norm_first, self-attention and the feed-forward network both read x as it came in. The network should read the sum after self-attention: first x = x + attend(norm1(x)), and then, with the new x, x + feed(norm2(x)).", {f"the norm before {FEED} (norm_first=True)": lambda y, *, done, right: right(done[CLEAN])}),
     ("no_feed_forward", "There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.", without(FEED)),
     ("no_attention", "There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.", without(ATTEND)),
