@@ -330,7 +330,7 @@ print(figures.draw_hops(two_hops, goes_on, "where is the milk", support=(9, 7)))
 # %% [markdown]
 # The network says "kitchen", which is wrong. Hop 1 hardly looks at the drop: it still looks at "daniel took the milk". Hop 2 looks most at Daniel's last move. The network, then, follows the person and not the milk.
 #
-# This rule is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing, goes on and does not come back. That is rare, so the good score hides the shortcut.
+# This rule is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing, goes on and does not come back, which is so rare that the good score hides the shortcut.
 #
 # But it also fails in some of the training stories, about 3 in 100. Can a second round of training learn from them? We train copies of our three networks for another 600 steps, without a linear start. In the new stories in which the shortcut fails, do the copies still name the person's last place?
 
@@ -346,9 +346,9 @@ print("after the second round:")
 figures.mean_weights(late[0], new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 116 of the 4,000 new stories. After the first round, nearly all answers name the person's last place there, and hardly any are right. After the second round, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop as well. The second round thus removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With one of 150, it mostly removes as much, but not with every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 116 of the 4,000 new stories. After the first round, nearly all answers name the person's last place there, and hardly any are right. After the second round, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With one of 150, it mostly removes as much, but not with every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
-# **Your turn**: in a new cell, run `print(figures.draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, using the same words. Can you still fool this network?
+# **Your turn**: in a new cell, run `print(figures.draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, using the same words, and try to fool this network.
 #
 # <details><summary>Answer</summary>
 #
@@ -403,7 +403,7 @@ reveal("16.hardest", min(means, key=means.get))
 figures.draw_by_kind(right)
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough. For "two facts" and "three facts", every network with two hops beats every network with one. With three, two of the five networks for "two facts" get only about half of the answers right or fewer; after 7,500 steps, they get 0.98 and 0.99 ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
+# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three, two of the five networks for "two facts" get only about half of the answers right or fewer; after 7,500 steps, they get 0.98 and 0.99 ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
 #
 # To see how two hops can be enough for three facts, we hid one of them from both hops in each of the five networks. Which facts does an answer need?
 
@@ -417,7 +417,7 @@ figures.each_fact_hidden()
 #
 # ## Why is "yes or no" so hard?
 #
-# For "Is Mary in the kitchen?", only her last move has to be found. If the hop finds this move, then $u' = u + o$ contains the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix R, and $R(u + o) = Ru + Ro$. All it can do is add a number for the place asked for and a number for the place read. The sum is the **lead** of "yes" over "no": above 0, the answer is "yes".
+# For "Is Mary in the kitchen?", only her last move has to be found. If the hop finds this move, then $u' = u + o$ contains the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix R, and since $R(u + o) = Ru + Ro$, all it can do is add a number for the place asked for and a number for the place read. The sum is the **lead** of "yes" over "no": above 0, the answer is "yes".
 #
 # In the next cell, choose four numbers for two places so that the lead is above 0 where the places are the same and below 0 elsewhere.
 
