@@ -20,7 +20,7 @@ from course_utils.models.custom_transformer import train_assembled
 # return torch.relu(hidden @ weight_2 + bias_2)
 # ```
 #
-# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8 it raises an error, and its result is never negative. It should compute
+# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8 it raises an error; its result is never negative. It should compute
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
