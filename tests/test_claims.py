@@ -592,27 +592,27 @@ def _(numbers):
 
 @claim(
     "12",
-    "When the model writes by itself, fewer words are right, though still most of them, even in sentences it has not seen in training.",
+    "When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training.",
 )
 def _(numbers):
     forced, by_itself = numbers("with teacher forcing ")[:2]
     return 0.8 < numbers("sentences not in training:")[0] < forced > by_itself > 0.8
 
 
-@claim("12", "both are about the same as those of the whole model.")
+@claim("12", "both are about the same as for the whole model.")
 def _(numbers):
     (loss, given, _), (its_loss, its_given, _) = numbers("whole model  "), numbers("without causal mask  ")
     return abs(its_loss - loss) < 0.1 and abs(its_given - given) < 0.05
 
 
-@claim("12", "Hardly any word is right when it writes by itself.")
+@claim("12", "When it writes by itself, this model gets hardly any word right.")
 def _(numbers):
     return numbers("without causal mask  ")[2] < 0.1
 
 
 @claim(
     "12",
-    "Without residual connections, all words of the memory point in nearly the same direction, with small first weights",
+    "Without residual connections, all words of the memory point in nearly the same direction, with small initial weights",
 )
 def _(numbers):
     whole, without = (
@@ -622,15 +622,18 @@ def _(numbers):
     return max(whole) < 0.6 and min(without) > 0.98
 
 
-@claim("12", "With small first weights, they are hardly better than the same word each time.")
+@claim(
+    "12", "With small initial weights, these models are hardly better than always predicting the most frequent word."
+)
 def _(numbers):
     same, small, large = (
-        numbers(label) for label in ("always the most frequent word:", "small first weights ", "large first weights ")
+        numbers(label)
+        for label in ("always the most frequent word:", "small initial weights ", "large initial weights ")
     )
     return max(small) < same[0] + 0.07 and max(small) + 0.03 < min(large) and max(large) < 0.95
 
 
-@claim("12", "The GRUs get more words right in the same time. They also have more parameters.")
+@claim("12", "The GRUs get more words right in the same time, though they also have more parameters.")
 def _(numbers):
     ours, theirs = (
         numbers("\nTransformer  "),
@@ -639,7 +642,7 @@ def _(numbers):
     return theirs[1] > ours[2] and abs(ours[3] - theirs[3]) < 0.3 and ours[-1] < theirs[-1]
 
 
-@claim("12", "With large weights and without norms, the numbers grow a hundredfold or more.")
+@claim("12", "With large weights and without norms, the entries grow a hundredfold or more.")
 def _(numbers):
     sizes = numbers("large weights, without norms")
     return max(sizes) > 100 * min(sizes)
@@ -843,10 +846,10 @@ def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the kitchen”. The network says kitchen")
 
 
-@claim("16", "After the second training, about one in six names this place, and most answers are right.")
+@claim("16", "After the second round, about one in six names this place, and most answers are right.")
 def _(numbers):
     early, late = (
-        [numbers(f"{which} training, {name}") for name in ("right answers", "the person's last place")]
+        [numbers(f"{which} round, {name}") for name in ("right answers", "the person's last place")]
         for which in ("first", "second")
     )
     return (
@@ -858,13 +861,13 @@ def _(numbers):
     )
 
 
-@claim("16", "Hop 1 now gives most of its weight to a drop, too.")
+@claim("16", "Hop 1 now gives most of its weight to a drop as well.")
 def _(numbers):
     take, drop, _ = numbers("\nhop 1  ")
     return take > 0.9 and drop > 0.6
 
 
-@claim("16", "With the ReLU, nearly all answers are right, and all five networks beat all those with one matrix.")
+@claim("16", "With the ReLU, nearly all answers are right, and all five networks beat every network with one matrix.")
 def _(numbers):
     one_matrix, two, with_relu = (
         numbers(f"{row}  ") for row in ("\none matrix", "\ntwo matrices", "\ntwo matrices with a ReLU between them")
@@ -884,7 +887,8 @@ def _(numbers):
 
 
 @claim(
-    "16", "Without the move to the named place, as many answers are right. The stories make this easy: in 0.92 of them"
+    "16",
+    "Without the move to the named place, as many answers are right. The stories make this easy: in 92% of them",
 )
 def _(numbers):
     whole, taken = numbers("right with all facts: ")[0], numbers("where the thing was taken: ")[0]

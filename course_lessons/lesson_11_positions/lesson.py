@@ -438,4 +438,4 @@ check("11.q5", ...)
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #
-# **Next**: words that look at each other, in several heads, with positions. [What else does attention need to become a translator?](12_transformer.ipynb)
+# **Next**: words that look at each other, in several heads, with positions. [What else do we need to turn attention into a translation model?](12_transformer.ipynb)
