@@ -481,7 +481,7 @@ forges("a failed cell of tensors", "send(frame_of(packed({'failed': torch.ones(3
 forges("a failed cell of a million", "send(frame_of(packed({'failed': '<script>' * 200_000})))", in_cell=True)
 forges("a second reply", "send(frame_of(packed({'failed': ''})) * 2)", in_cell=True)
 forges("replies in advance", "send(frame_of(packed({'outcomes': outcomes(*[{'status': 'value', 'value': True}] * 6)})) * 200)", in_cell=True)
-forges("a wrong nonce", "send(frame_of(packed({'outcomes': []}), nonce=bytes(16)))")
+forges("an incorrect nonce", "send(frame_of(packed({'outcomes': []}), nonce=bytes(16)))")
 forges("a size beyond all", "send(frame_of(b'x' * 100, size=2**63))")
 forges("a size that never comes", "send(frame_of(b'x' * 100, size=2**24))\ntime.sleep(100)")
 forges("dripping", "for byte in frame_of(packed({'outcomes': []})):\n    send(bytes([byte]))\n    time.sleep(0.1)", patient=True)

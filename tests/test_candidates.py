@@ -57,11 +57,11 @@ def test_each_candidate_says_what_it_is_and_no_two_say_the_same(task):
 @pytest.mark.parametrize(
     ("task_id", "verdict", "candidate"),
     [
-        ("09.catch_leak", True, "a wrong model: its mask is off by one, so each row sees the next one"),
-        ("09.catch_leak", False, "a right model: a running mean of the rows so far"),
+        ("09.catch_leak", True, "an incorrect model: its mask is off by one, so each row sees the next one"),
+        ("09.catch_leak", False, "a correct model: a running mean of the rows so far"),
         ("11.catch_order_blind", False, "a model that sees the order: the mean of every other row"),
         ("11.catch_order_blind", True, "a model that is blind to the order: the sum of the rows"),
-        ("17.catch_wrong_write", True, "a wrong one: it adds nothing"),
+        ("17.catch_wrong_write", True, "an incorrect one: it adds nothing"),
     ],
 )
 def test_who_misses_one_candidate_is_told_which_and_what_makes_it_so(task_id, verdict, candidate):

@@ -47,7 +47,7 @@ def _(numbers):
     return abs(numbers("the total grows by ")[0] - 0.08) < 0.001
 
 
-@claim("00", "Our brown comes out with a third of its strength")
+@claim("00", "Our brown has only a third of its strength")
 def _(numbers):
     right, tried = numbers("our brown: "), numbers("first try: ")
     return all(abs(a / 3 - b) < 0.001 for a, b in zip(right[:3], tried[:3], strict=True))
@@ -94,26 +94,26 @@ def _(numbers):
     return numbers("upward: test accuracy. plain ") == [1, 0, 0.5]
 
 
-@claim("02", "One attention gets three of the four cases right, in all five runs")
+@claim("02", "One θ gets three of the four cases right, in all five runs")
 def _(numbers):
-    return all(0.74 < share <= 0.75 for share in numbers("attentions 1:"))
+    return all(0.74 < share <= 0.75 for share in numbers("number of θs 1:"))
 
 
-@claim("02", "Two attentions get all four in most runs, and three attentions in every run.")
+@claim("02", "Two θs get all four in most runs, and three θs in every run.")
 def _(numbers):
-    two, three = numbers("attentions 2:"), numbers("attentions 3:")
+    two, three = numbers("number of θs 2:"), numbers("number of θs 3:")
     return sum(share > 0.99 for share in two) >= 3 and min(three) > 0.99
 
 
-@claim("02", "The sum, in the row with no attention, is no better than a guess, with each of the five seeds.")
+@claim("02", "The sum, in the row for 0 θs, is no better than a guess, with each of the five seeds.")
 def _(numbers):
-    return all(0.45 < share < 0.55 for share in numbers("attentions 0:"))
+    return all(0.45 < share < 0.55 for share in numbers("number of θs 0:"))
 
 
-@claim("02", 'In each, one attention gives nearly all of its weight to "not" in both reviews.')
+@claim("02", 'In each, one θ gives nearly all of its weight to "not" in both reviews.')
 @claim("02", "The other gives it to the opinion in only one of the two")
 def _(numbers):
-    for seed, share in enumerate(numbers("attentions 2:")):
+    for seed, share in enumerate(numbers("number of θs 2:")):
         found = {
             number: re.findall(rf"Row {seed}, {number}: the largest is ([\d.]+), at (\w+)", numbers.shown)
             for number in (1, 2)
@@ -128,7 +128,10 @@ def _(numbers):
     return True
 
 
-@claim("02", "as long as a word has the same vector wherever it stands. What is missing is the order of the words")
+@claim(
+    "02",
+    "as long as a word has the same vector wherever it is. What is missing is the order of the words",
+)
 def _(numbers):
     return numbers("The share right:") == [0.5] * 5
 
@@ -155,7 +158,7 @@ def _(numbers):
     return max(own) - min(own) < 4 and min(contexts[:2]) > 8 and max(contexts[2:]) < 0
 
 
-@claim("03", 'No: in this model "awful" adds a large positive number, and so does "great".')
+@claim("03", 'In this model, "awful" adds a large positive number, and so does "great".')
 def _(numbers):
     great, awful, *others = (numbers(f"{word:6} adds")[0] for word in ("great", "awful", "not", "the", "was"))
     return min(great, awful) > 8 and max(others) < 1
@@ -180,7 +183,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 0.78 right.",
+    "Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 78% right.",
 )
 def _(numbers):
     shared, others = (
@@ -192,14 +195,17 @@ def _(numbers):
 
 @claim(
     "03",
-    "Without any matrix, no run gets there at this rate. At a rate of 0.2 and after 75 epochs, four of five runs get more than nine in ten right, and one gets 0.68.",
+    "Without any matrix, no run gets there at this learning rate. At a rate of 0.2 and after 75 epochs, four of five runs get more than nine in ten right, and one gets 68%.",
 )
 def _(numbers):
     at_005, at_002, at_02 = (numbers(f"\nnone{rate} ")[6:] for rate in ("", ", at the rate 0.02", ", at the rate 0.2"))
     return max(at_005[2], at_002[2]) < 0.52 and at_02[0] > 0.9 and at_02[1] == 0.68 and at_02[2] == 1.0
 
 
-@claim("03", "With one vector for everything, training took a higher rate and more epochs, and one run in five failed.")
+@claim(
+    "03",
+    "With one vector for everything, training took a higher learning rate and more epochs, and one run in five failed.",
+)
 def _(numbers):
     earlier = [
         numbers(f"\nnone, at the rate {rate} ")[i] for rate in (0.1, 0.2) for i in (2, 5)
@@ -207,7 +213,7 @@ def _(numbers):
     return max(earlier) < 0.9 < numbers("\nnone, at the rate 0.1 ")[8]
 
 
-@claim("04", "What a score does not notice, it does not learn:")
+@claim("04", "Training does not make up for what a score ignores:")
 def _(numbers):
     rows = {name: numbers(f"Row {name}:") for name in ("dot", "content_based", "general", "perceptron", "concatenating", "location_based")}  # fmt: skip
     works = {name: [share > 0.5 for share in shares] for name, shares in rows.items()}
@@ -222,26 +228,24 @@ def _(numbers):
     }
 
 
-@claim(
-    "04", "With four of the five, these two scores therefore prefer the wrong hidden states and do worse than chance."
-)
+@claim("04", "With four of the five, these two scores therefore prefer the wrong keys and do worse than chance.")
 def _(numbers):
     return max(numbers(f"Row {name}:")[1] for name in ("dot", "content_based")) < 0.1
 
 
-@claim("04", "the cosine finds 0.96 where the dot product finds 0.69")
+@claim("04", "the cosine picks the right key 96% of the time and the dot product 69%")
 def _(numbers):
     dot, cosine = numbers("Row dot:")[0], numbers("Row content_based:")[0]
     return abs(dot - 0.69) < 0.005 and abs(cosine - 0.96) < 0.005  # nothing is learned: only the drawn vectors count
 
 
-@claim("04", "the general score finds two thirds of the right hidden states, and the perceptron nearly all.")
+@claim("04", "the general score picks the right key two thirds of the time and the perceptron nearly always.")
 def _(numbers):
     general, perceptron = numbers("Row general:")[:2], numbers("Row perceptron:")[:2]
     return max(abs(share - 2 / 3) for share in general) < 0.05 and min(perceptron) > 0.9
 
 
-@claim("04", 'in "same" and in "turned", and nowhere was it clearly behind.')
+@claim("04", 'on "same" and on "turned", and nowhere was it clearly behind.')
 def _(numbers):
     dot, general, perceptron = (numbers(f"Row {name}:") for name in ("dot", "general", "perceptron"))  # four worlds
     lead = [ours - max(others) for ours, *others in zip(perceptron, dot, general, strict=True)]
@@ -249,18 +253,18 @@ def _(numbers):
     return min(lead[:2]) > 0.2 and min(lead) > -0.03 and in_translators[2] > max(in_translators[:2])
 
 
-@claim("04", "At width 64, one of 16 keys gets more than 0.8 of the weight on average")
+@claim("04", "At D = 64, a single one of 16 keys gets more than 80% of the weight on average")
 def _(numbers):
     return numbers("weights is on average")[0] > 0.8
 
 
-@claim("04", "The variance at width 64 is about 64.")
+@claim("04", "The variance at D = 64 is about 64,")
 def _(numbers):
     rows = [numbers(f"D = {width}  ") for width in (4, 16, 64, 256)]
     return abs(rows[2][0] - 64) < 5 and all(abs(scaled - 1) < 0.1 for _, scaled in rows)
 
 
-@claim("04", "With it, the loss is close to the line after about 25 steps.")
+@claim("04", "With it, the loss is close to the dotted line after about 25 steps;")
 def _(numbers):
     plain, scaled = numbers("loss. dot:"), numbers("scaled dot:")  # of the last panel: loss, step, and so on
     at = {step: loss for loss, step in zip(scaled[::2], scaled[1::2], strict=True)}
@@ -368,8 +372,8 @@ def _(numbers):
 )
 def _(numbers):
     return (
-        numbers("next word right after a right look, your model  ")[-1] > 0.9
-        and abs(numbers("after a wrong look, your model  ")[-1] - 0.25) < 0.08
+        numbers("next word right after a correct look, your model  ")[-1] > 0.9
+        and abs(numbers("after an incorrect look, your model  ")[-1] - 0.25) < 0.08
     )
 
 
@@ -1075,17 +1079,17 @@ def _(numbers):
     return own > most_own + 0.15 and other < most_other + 0.02
 
 
-@claim("20", "With sparsemax all answers are right, even at 128 steps")
+@claim("20", "With sparsemax all answers are correct, even at 128 steps")
 def _(numbers):
     return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
 
 
-@claim("20", "But with scores only 1.25 times as large, the softmax itself gets 0.999 of them right.")
+@claim("20", "But with scores only 1.25 times as large, the softmax itself gets 99.9% of them right")
 def _(numbers):
     return numbers("\nsoftmax  ")[0] < 0.96 and numbers("softmax, scores times 1.25  ")[:2] == [0.999, 0.999]
 
 
-@claim("20", "with queries and keys 1,000 times as large, some rows add up to 0.")
+@claim("20", "with queries and keys 1,000 times as large, some rows sum to 0.")
 def _(numbers):
     query, key, value = torch.randn(3, 2, 2, 7, 4, generator=torch.Generator().manual_seed(0))
     sums = variants.linear(1000 * query, 1000 * key, value, causal_mask(7))[1].sum(-1)
@@ -1098,7 +1102,7 @@ def _(numbers):
     return now == 1 and 0.6 < eight < 0.9 and old < 0.25
 
 
-@claim("20", "If it only adds, old and new keys are right equally often, in about 0.4 of the cases.")
+@claim("20", "If it only adds, old and new keys read the correct value equally often, in about 40% of the cases.")
 def _(numbers):
     adding = numbers("only adds  ")
     return 0.3 < min(adding) <= max(adding) < 0.5
@@ -1113,9 +1117,7 @@ def _(numbers):
     return max(once) - min(once) < 0.02 and min(latest[:2]) > latest[2] + 0.03 and -0.05 < min(less) <= max(less) < 0.03
 
 
-@claim(
-    "20", "with relu(x), more than twice as many answers are right as with elu(x) + 1, with the division or without."
-)
+@claim("20", "relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division.")
 def _(numbers):
     elu, relu, plain = (
         numbers(f"\n{phi}  ") for phi in ("elu(x) + 1", "relu(x)", "x")
@@ -1123,7 +1125,7 @@ def _(numbers):
     return relu[1] > 2 * elu[2] and relu[4] > 2 * elu[5] and plain[0] < 0.2 and plain[3] == 0.73
 
 
-@claim("20", "it is as good there as the dot product, and clearly better than ALiBi, with both seeds.")
+@claim("20", "it is as good there as the dot product, and clearly better than ALiBi, for both seeds")
 def _(numbers):
     *shares, first, second, _ = numbers("once, 128 steps:")
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi

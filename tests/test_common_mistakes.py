@@ -230,12 +230,12 @@ SAYS = [
     ("16.two_hops_by_hand", tables(lambda things, people, places: [-things, people.roll(1, 0), places]), "In some story, hop 2 gives its largest weight to something else than facts about that person"),
     ("16.two_hops_by_hand", as_other_numbers("16.two_hops_by_hand", torch.Tensor.long), "yours hold float32 and int64"),
     ("16.two_hops_by_hand", as_other_numbers("16.two_hops_by_hand", torch.Tensor.double), "float32 and float64"),
-    ("17.backwards", program(forward, lambda step, L: 1 if step <= L + 1 else -1), "finds nothing, nothing, vector 3, vector 2; it should find vector 3, vector 2, vector 1, vector 0. (Vectors are counted from 0.) So each comes 2 steps too late"),
-    ("17.backwards", program(lambda step, L: int(step > 0), lambda step, L: 1 if step <= L else -1), "So each comes 1 step too late"),
-    ("17.backwards", program(forward, lambda step, L: 1 if step < L else -1), "So each comes 2 steps too early"),
+    ("17.backwards", program(forward, lambda step, L: 1 if step <= L + 1 else -1), "finds nothing, nothing, vector 3, vector 2; it should find vector 3, vector 2, vector 1, vector 0. (Vectors are counted from 0.) Each therefore comes 2 steps too late"),
+    ("17.backwards", program(lambda step, L: int(step > 0), lambda step, L: 1 if step <= L else -1), "Each therefore comes 1 step too late"),
+    ("17.backwards", program(forward, lambda step, L: 1 if step < L else -1), "Each therefore comes 2 steps too early"),
     ("17.backwards", program(forward, lambda step, L: 1 if step <= L else -1 if step <= L + 2 else 0), "Write down for each step where both heads are"),
-    ("17.head", altered("17.head", ("key[:, None], dim=-1)", "key[:, None], dim=-1) ** 3")), "these are the weights by content alone"),
-    ("17.head", altered("17.head", ("moved ** gamma[:, None]", "moved ** gamma[:, None] ** 2")), "With a gamma of 1 all is right"),
+    ("17.head", altered("17.head", ("key[:, None], dim=-1)", "key[:, None], dim=-1) ** 3")), "therefore the weights by content alone"),
+    ("17.head", altered("17.head", ("moved ** gamma[:, None]", "moved ** gamma[:, None] ** 2")), "With a gamma of 1, everything is correct"),
     ("18.balance_by_offsets", altered("18.balance_by_offsets", ("load.mean() - load", "load.max() - load")), "its offset should move from"),
     ("18.at_risk", lambda old, new: ((old > 0) & (new.mean(0) > 0.1)).any(1), "and new input 0 asks it, with 0.003"),
     ("19.labels_by_hand", with_weights(W_q=torch.zeros_like), "At many steps, little or none of the weight lies on the step after the same character"),
@@ -280,7 +280,7 @@ def test_a_reading_that_nobody_has_returned_is_told_in_a_sentence(task):
 def test_what_is_nan_everywhere_may_have_two_causes_and_both_are_told():
     for answer in (in_one_pass(ahead=True), in_one_pass(factor=lambda old, new: (new - old).exp())):
         message = report_on("22.one_pass_attention", answer).message
-        assert "fetch one ahead" in message and "turned round" in message and "You keep the blocks" not in message, (
+        assert "fetch one ahead" in message and "wrong way round" in message and "You keep the blocks" not in message, (
             message
         )
 

@@ -16,6 +16,8 @@ import yaml
 
 from course_utils import commands
 from course_utils.base.environment import PYTHONS
+from course_utils.base.paths import names_in
+from course_utils.checks import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
@@ -146,7 +148,7 @@ QUOTED_FROM_ELSEWHERE = {
     *("concat", "may attend", "On the Properties of Neural Machine Translation"),
     *("le chien", "transformer-gpu-en-de"),
     *("must not be seen", "Is Mary in the kitchen?", "n't", "never"),
-    *("great , not awful", "c, b", "sdpa"),
+    "great , not awful",
 }
 
 
@@ -194,3 +196,24 @@ def test_a_file_that_the_code_names_is_there():
         for named in re.findall(r"`((?:\w+/)*\w+\.py)`", page(file)):
             named = re.sub(r"lesson_\d\d_\w+(?=/)", "lesson_NN_title", named)
             assert any(path.endswith(f"/{named}") for path in paths) or "98" in named, f"{file} names {named}"
+
+
+def test_the_ways_through_the_course_name_parts_that_are_there_and_take_as_long_as_they_say():
+    text = page("docs/paths.md")
+    headings = {name[:2]: set() for name in names_in(ROOT, "notebooks")}
+    for lesson, known in headings.items():
+        cells = json.loads(next((ROOT / "notebooks").glob(f"{lesson}_*.ipynb")).read_text(encoding="utf-8"))["cells"]
+        known |= set(re.findall(r"^## (.+)$", "\n".join("".join(cell["source"]) for cell in cells), re.MULTILINE))
+    total = 0
+    for lesson, read, minutes, write in re.findall(
+        r"^\| \[(\d\d)\]\S* \| (.+) \| (\d+) \| (.*)\|$", text, re.MULTILINE
+    ):
+        parts = re.findall(r'"([^"]+)"', read)
+        assert headings[lesson] >= set(parts), (lesson, parts)
+        assert parts or read == "all of it" and int(minutes) <= catalogue.lessons()[lesson].reading
+        tasks = re.findall(r"`([\w.]+)`.*?, (\d+) minutes", write)
+        assert all(catalogue.load(task).minutes == int(long) for task, long in tasks)
+        total += int(minutes) + sum(int(long) for _, long in tasks)
+    assert 340 <= total <= 390  # about six hours
+    for lesson, part in re.findall(r'lesson (\d\d), "([^"]+)"', text):
+        assert part in headings[lesson], (lesson, part)

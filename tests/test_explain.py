@@ -1,4 +1,4 @@
-"""What is said of a wrong answer that has no name: the one relation that holds, or nothing."""
+"""What is said of an incorrect answer that has no name: the one relation that holds, or nothing."""
 
 import json
 from pathlib import Path

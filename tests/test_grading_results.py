@@ -77,7 +77,7 @@ AGS = shape(
 
 
 def one(student="ada", text="", lessons=("02", "03"), lost=0.0, other=None, points=None):
-    """A student with a right and a wrong answer; `text` in every field that a submission or a roster fills."""
+    """A student with a correct and an incorrect answer; `text` in every field that a submission or a roster fills."""
     verdicts = [Verdict(task.id, "passed", fingerprint="f", seconds=0.01) for task in TASKS]
     verdicts[0] = Verdict(TASKS[0].id, "failed", "value", "first_axis", message=f"{text}why", note=text, code=text)
     verdicts[1] = Verdict(TASKS[1].id, "not attempted")

@@ -404,7 +404,7 @@ def test_a_test_of_searches_has_the_same_verdict_as_in_a_notebook_and_seldom_cro
             told = [(report.state, report.message, report.case) for report in reports]
             assert told[0] == told[1], name
             assert len({o.value for o in ours}) >= 2 or "should return a tensor" in reports[0].message, name
-            if name == "the solution":  # each candidate is tried twice, a right one with ten searches each time
+            if name == "the solution":  # each candidate is tried twice, a correct one with ten searches each time
                 assert reports[0].state == "passed" and len(requests) < 10 * len(cases)
 
 

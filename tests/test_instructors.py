@@ -510,10 +510,11 @@ def class_folder(folder, blank):
 
 def test_every_block_of_the_page_is_one_that_the_tests_below_run():
     named = (
-        "solutions.toml in-words.toml roster.csv class.toml my_grading.py overrides.csv notebooks.yml grade.yml".split()
-    )
+        "solutions.toml in-words.toml roster.csv class.toml my_grading.py overrides.csv notebooks.yml grade.yml"
+        " course_mistakes.md"
+    ).split()
     assert [name for _, name, _ in blocks() if name] == named
-    assert [language for language, name, _ in blocks() if not name] == ["sh"] * 8
+    assert [language for language, name, _ in blocks() if not name] == ["sh"] * 9
 
 
 LATER = datetime(2999, 12, 5, tzinfo=timezone.utc)

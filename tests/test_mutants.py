@@ -144,7 +144,7 @@ def judged(tmp_path_factory):
 
 
 def judge_mutants(task):
-    """How many mutants are refused, how many of them for a wrong value and how many of these explained; what survives or is told falsely."""
+    """How many mutants are refused, how many of them for an incorrect value and how many of these explained; what survives or is told falsely."""
     expected = Expected(task, task.make_cases(0))
     came = {"refused": 0, "wrong": 0, "explained": 0, "survived": [], "false": []}
     for what, source in mutants(task.id, 2):
@@ -221,7 +221,7 @@ def test_fuzzed_inputs_fit_their_task_and_tell_functions_apart(task):
 @pytest.mark.thorough
 @pytest.mark.parametrize("task", FUNCTIONS, ids=lambda task: task.id)
 def test_fuzzed_inputs_tell_most_mistakes_apart_and_show_most_right_answers_to_be_the_same(task):
-    """Not all: some go wrong on garbage or infinity only, and of two results that are equally good a right answer may take either."""
+    """Not all: some go wrong on garbage or infinity only, and of two results that are equally good a correct answer may take either."""
     right = solution_of(task.id)
     told = [mistake.name for mistake in task.mistakes if not same_function(task, right, mistake.function, 30)]
     same = [answer for answer in CORRECT[task.id] if same_function(task, right, answer, 30)]

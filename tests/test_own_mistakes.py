@@ -1,5 +1,8 @@
 """Mistakes that an instructor adds to tasks: what may be changed in a solution, what is refused, and where the sentence is then said."""
 
+import re
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -20,6 +23,7 @@ def score(query, key, mask=None):
         scores = F.relu(scores, inplace=False).masked_fill(~mask, -torch.inf)
     return scores.softmax(-1)
 '''
+ROOT = Path(__file__).resolve().parent.parent
 IMPORTS = "import math\nimport torch\nfrom torch.nn import functional as F"
 
 
@@ -118,6 +122,14 @@ def test_an_own_mistake_is_named_in_a_notebook_and_its_command_tries_it(file, ca
     out = capsys.readouterr().out
     assert "03.attention, mean_of_values: You return the plain mean of the values" in out
     assert "03.attention, scaled: Leave out the division" in out
+
+
+def test_the_file_that_the_instructors_page_shows(file, capsys):
+    text = (ROOT / "docs/instructors.md").read_text(encoding="utf-8")
+    file(re.search(r"^```markdown course_mistakes.md\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1])
+    assert main(["mistakes"]) == 0
+    out = capsys.readouterr().out
+    assert "mean_of_values: You return the plain mean" in out and "scaled: Leave out the division" in out
 
 
 @pytest.mark.parametrize(

@@ -293,7 +293,7 @@ def test_an_answer_in_a_folder_with_a_name_like_ours_keeps_its_line(tmp_path):
 
 
 def forgeries(cases):
-    """Outcomes that no honest run gives, from those of a right answer."""
+    """Outcomes that no honest run gives, from those of a correct answer."""
     honest = run(lambda s, h: s @ h.mT, cases)
     full = next(i for i, case in enumerate(cases) if case.gradient)
 

@@ -733,7 +733,7 @@ def test_exercises_show_what_a_check_says_of_a_mistake_and_of_an_answer(lesson):
     (name,) = (name for name in names_in(ROOT, "notebooks") if number_of(name) == lesson)
     first = catalogue.tasks_of(lesson)[0]
     (cell,) = (cell for cell in pages.exercises(ROOT, name, False)["cells"] if cell["id"].endswith("-reports"))
-    wrong, right = cell["outputs"][0]["data"]["text/html"].split("It says of a right one:")
+    wrong, right = cell["outputs"][0]["data"]["text/html"].split("It says of a correct one:")
     assert f"{first.id} – {escape(first.title)}: failed" in wrong
     assert any(with_code(mistake.sentence) in wrong for mistake in first.mistakes)
     assert f"{first.id} – {escape(first.title)}: passed" in right

@@ -163,7 +163,7 @@ def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
 
 
 def is_told(mistake, report):
-    """Whether a report tells a mistake: one that shows at hazards alone in a remark on a right answer."""
+    """Whether a report tells a mistake: one that shows at hazards alone in a remark on a correct answer."""
     if report.hazard:
         return report.mistake == mistake.name and report.message.endswith(mistake.sentence)
     return (report.mistake, report.message) == (mistake.name, mistake.sentence) and report.state in ("failed", "error")
@@ -473,7 +473,7 @@ def mixture(change):
 
 
 PLAIN = "Right, on every input it was tried on."
-VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on a right one
+VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on a correct one
     ("00.weighted_sum", lambda weights, values: weights @ values, "passed", PLAIN),
     ("00.weighted_sum", sum_by_a_loop, "passed", PLAIN),
     ("01.sum_vectors", lambda words, mask: torch.einsum("bsd,bs->bd", words, mask.float()), "passed", PLAIN),
@@ -509,7 +509,7 @@ VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on 
     ("01.sum_vectors", lambda words, mask: words @ mask.float(), "error", ""),
     ("03.influence", lambda function, x: function(x[0]), "error", "compare them with those in the exercise"),
     ("02.negation_by_hand", lambda longest: 3, "error", "Three lists are expected"),
-    ("02.negation_by_hand", lambda longest: ([1, 2], [1, 2, 3], [1, 2]), "error", "3 numbers in a list are expected for the first attention"),
+    ("02.negation_by_hand", lambda longest: ([1, 2], [1, 2, 3], [1, 2]), "error", "3 numbers in a list are expected for the first set of scores"),
     ("02.negation_by_hand", lambda longest: ([1, 2, "3"], [1, 2, 3], [1, 2]), "error", "one of them is something else"),
     ("02.negation_by_hand", lambda longest: ([1, 2, 3], [1, 2, 3], [1, torch.nan]), "error", "infinite or NaN"),
     ("02.negation_by_hand", lambda longest: ([1, 2, 10**400], [1, 2, 3], [1, 2]), "error", "cannot be read"),
@@ -637,7 +637,7 @@ RULES = [  # which of it a test changes, how, and what it is told
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: torch.full((4,), 0.25).log(), "get the same score"),
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: torch.randn(4).log_softmax(0), "for the same prefix again"),
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: step(ids).masked_fill(torch.arange(4) == 3, -torch.inf), "not finite"),
-    ("07.catch_wrong_beam", 3, lambda width: 0, "Candidates take both from 1 on"),
+    ("07.catch_wrong_beam", 3, lambda width: 0, "Both have to be at least 1"),
     ("07.catch_wrong_beam", slice(3, 5), lambda sizes: [100, 8], "Your search is too large"),
     ("08.catch_biased_gradient", 2, lambda uniform: uniform[:1], "N = 1"),
     ("08.catch_biased_gradient", 2, lambda uniform: 2 * uniform + 0.25, "not below 1"),

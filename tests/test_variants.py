@@ -206,7 +206,7 @@ def test_a_report(monkeypatch):
 
 def test_nothing_is_trained_where_the_shapes_are_not_as_promised(monkeypatch):
     monkeypatch.setattr(
-        attention_report, "fit", lambda *args: pytest.fail("an attention with a wrong shape is trained")
+        attention_report, "fit", lambda *args: pytest.fail("an attention with an incorrect shape is trained")
     )
     done = attention_report.report("mine", lambda *asked: (dot_product(*asked)[0][..., :2], dot_product(*asked)[1]))
     assert "shape" in done.promises["shape"] and not done.right

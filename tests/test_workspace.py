@@ -485,7 +485,7 @@ def test_a_cleaned_copy_is_told_of_a_task_that_has_changed(clone):
     assert [text for text in sources(own(clone)) if text.startswith("def softmax(")] == [SOFTMAX]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a link takes a right of its own on Windows")
+@pytest.mark.skipif(sys.platform == "win32", reason="a link takes a correct of its own on Windows")
 def test_a_copy_that_is_a_link_is_updated_where_it_lies_and_handed_in(clone, tmp_path):
     write_into(own(clone), answered(SOFTMAX))
     own(clone).rename(tmp_path / "elsewhere.ipynb")

@@ -1,5 +1,5 @@
 # %% [markdown]
-# This exercise is here so that you can see how a check works.
+# This exercise shows you how a check works.
 
 # %%
 import torch
@@ -10,7 +10,7 @@ from course_utils import check, hint, progress, solution
 # ## 00.weighted_sum
 #
 # Multiply each vector by its weight and add up the results: $\text{sum}_d = \sum_s \text{weights}_s \cdot \text{values}_{s,d}$. Everything in this course is built on this line.
-# Write it in any style: a loop, a product and a sum, a matrix product.
+# Write it in any style: as a loop, as a product and a sum, or as a matrix product.
 #
 # Stuck? Run `hint("00.weighted_sum")` in a cell of your own.
 
@@ -39,7 +39,7 @@ def weighted_sum(weights, values):
 check("00.weighted_sum", weighted_sum)
 
 # %% [markdown]
-# `progress` shows how far you have come. Next: [lesson 01](../notebooks/01_bag_of_words.ipynb).
+# `progress` shows what you have solved. Next: [lesson 01](../notebooks/01_bag_of_words.ipynb).
 
 # %% tags=["own-machine"]
 progress()

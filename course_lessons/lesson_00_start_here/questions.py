@@ -6,17 +6,17 @@ questions = (
     NumberQuestion(
         "00.q1",
         "a weighted sum",
-        "The vectors (2, 0) and (4, 8) have the weights 0.75 and 0.25. What is the first number of their weighted sum?",
+        "The vectors (2, 0) and (4, 8) have the weights 0.75 and 0.25. What is the first entry of their weighted sum?",
         answer=2.5,
         tolerance=0.001,
-        why="0.75 · 2 + 0.25 · 4 = 1.5 + 1 = 2.5. The second number is 0.75 · 0 + 0.25 · 8 = 2.",
+        why="0.75 · 2 + 0.25 · 4 = 1.5 + 1 = 2.5. The second entry is 0.75 · 0 + 0.25 · 8 = 2.",
         wrong={
-            2.0: "2 is the second number of the sum. The first comes from the first numbers, 2 and 4.",
+            2.0: "2 is the second entry of the sum. The first is computed from the first entries, 2 and 4.",
             3.0: "3 is the plain mean. Multiply each vector by its weight.",
             6.0: "6 is the plain sum. Multiply each vector by its weight first.",
             3.5: "Here the weights are swapped: (2, 0) has the weight 0.75.",
         },
-        otherwise="Multiply the first number of each vector by the weight of that vector, then add.",
+        otherwise="Multiply the first entry of each vector by the weight of that vector, then add.",
     ),
     Question(
         "00.q2",
@@ -29,11 +29,11 @@ questions = (
         wrong=(
             (
                 "Three sums, of shape (3,).",
-                "Those would come from a sum over the last axis. `sum(0)` removes the first axis, of length 3.",
+                "That would be a sum over the last axis. `sum(0)` removes the first axis, of length 3.",
             ),
             (
-                "An error, since 3 and 5 do not match.",
-                "That happens without the `None`: shapes are lined up from the right, and 3 does not fit 5. With it the shapes are 3×1 and 3×5.",
+                "An error, because 3 and 5 do not match.",
+                "That happens without the `None`: shapes are lined up from the right, and 3 does not match 5. With the `None`, the shapes are 3×1 and 3×5.",
             ),
             (
                 "The same as `values.sum(0)`.",
@@ -50,10 +50,10 @@ questions = (
             "The product is computed for each of the two matrices in the batch, and the axis of length 3, which is summed over, disappears.",
         ),
         wrong=(
-            ("(7, 5)", "The first axis is a batch of two: it stays."),
+            ("(7, 5)", "The first axis is a batch of two, and it stays."),
             (
                 "(2, 7, 3, 5)",
-                "The two axes of length 3 are multiplied with each other and added up, so neither of them stays.",
+                "The two axes of length 3 are multiplied and summed over, so neither of them stays.",
             ),
             ("(2, 5, 7)", "The rows of `A` come before the columns of `B`."),
         ),
@@ -64,16 +64,16 @@ questions = (
         "A check says “failed” and shows an input with an expected and a received value. What is that input?",
         right=(
             "A small one on which your function goes wrong.",
-            "It is small so that you can often follow it on paper. The check has tried other inputs as well, and larger ones.",
+            "It is small so that you can often follow it on paper. The check has tried other inputs as well, including larger ones.",
         ),
         wrong=(
             (
                 "The only input that the check has tried.",
-                "A check tries many, drawn from a seed, and edge cases as well. It shows a small one that fails.",
+                "A check tries many random inputs, which a seed determines, and edge cases as well. It shows a small one that fails.",
             ),
             (
                 "The input with which you last called your function.",
-                "The check calls your function itself, on inputs of its own.",
+                "The check itself calls your function, on its own inputs.",
             ),
             (
                 "A random example, to show you the format.",
@@ -87,7 +87,7 @@ questions = (
         "A loss has the gradient (0.5, -2, 0) with respect to three weights. Each weight takes a small step against its gradient. Which weights become larger?",
         right=(
             "The second one alone.",
-            "Its gradient is negative: the loss falls if this weight grows. The first weight becomes smaller, and the third stays as it is.",
+            "Its gradient is negative: the loss falls as this weight grows. The first weight becomes smaller, and the third stays as it is.",
         ),
         wrong=(
             (
@@ -100,7 +100,7 @@ questions = (
             ),
             (
                 "The third one alone.",
-                "Its gradient is 0: the loss does not change with it at this place, so it takes no step.",
+                "Its gradient is 0: at this point, the loss does not change with this weight, so the weight takes no step.",
             ),
         ),
     ),
@@ -109,7 +109,7 @@ questions = (
 predictions = (
     Prediction(
         "00.second_number",
-        "What is the second number of the mix?",
+        "What is the second entry of the mix?",
         why="On paper: 0.5 · 0 + 0.5 · 0.8 + 0 · 0 = 0.4.",
     ),
     Prediction(

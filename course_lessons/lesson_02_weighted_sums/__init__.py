@@ -8,9 +8,9 @@ lesson = Lesson(
     question="Can a word's weight depend on the other words, and is that enough for “not”?",
     goals=(
         "turn scores into weights with softmax, temperature and a mask",
-        "compute the scores, weights and context of a fixed attention",
+        "compute the scores, weights and context of fixed attention",
         "say whether a word's score or its weight depends on the other words",
-        "show what one attention cannot do, what two can, and what none can without the order of the words",
+        "show what one vector θ cannot do, what two can, and what none can without the order of the words",
     ),
     needs="lesson 01: word vectors, the sum, logistic regression",
     reading=50,

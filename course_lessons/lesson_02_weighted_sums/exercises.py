@@ -1,5 +1,5 @@
 # %% [markdown]
-# First you write softmax, with and without a mask. Then come the scores of two fixed attentions, and several attentions at once. You follow the error back to the words and to the scores. At the end, you find numbers with which two attentions understand "not".
+# First you write softmax, with and without a mask. Then you compute scores in two ways, and fixed attention with several θs. You follow the error back to the words and to the scores. At the end, you find numbers with which two θs handle "not".
 
 # %%
 import torch
@@ -13,7 +13,7 @@ from course_utils import check, hint, progress, solution
 #
 # $$a_s = \frac{e^{z_s}}{\sum_r e^{z_r}} \quad \text{with} \quad z = \frac{\text{scores}}{\text{temperature}}$$
 #
-# The scores may have any number of axes. They may be as large as ±30,000, and the weights must be right there, too. `torch.softmax` would do. Write it yourself first.
+# The scores may have any number of axes. They may be as large as ±30,000, and the weights must be correct there as well. `torch.softmax` would do; write your own first.
 
 
 # %%
@@ -45,7 +45,7 @@ check("02.softmax", softmax)
 # %% [markdown]
 # ## 02.masked_softmax
 #
-# Take the softmax over those scores whose mask is True. All others get the weight 0. A row whose mask is nowhere True gives zeros, not NaN, and its gradient must not be NaN either. As in `02.softmax`, scores may be as large as ±30,000.
+# Take the softmax over the scores whose mask is True; all others get the weight 0. A row without True in its mask gives zeros, not NaN; nor may its gradient be NaN. As in `02.softmax`, scores may be as large as ±30,000.
 
 
 # %%
@@ -76,7 +76,7 @@ check("02.masked_softmax", masked_softmax)
 # %% [markdown]
 # ## 02.dot_scores
 #
-# Fixed attention asks every word the same question: how far does your vector point in the direction of $\theta$? Return one score for each word, its dot product with $\theta$. There is one $\theta$ for all words of all sentences. Which product of B×S×D and D gives B×S?
+# Fixed attention asks every word the same question: how much of your vector lies in the direction of $\theta$? Return one score for each word, its dot product with $\theta$, which is the same for all words of all sentences. Which product of B×S×D and D gives B×S?
 
 
 # %%
@@ -105,7 +105,7 @@ check("02.dot_scores", dot_scores)
 # %% [markdown]
 # ## 02.mlp_scores
 #
-# A dot product cannot give a high score to two opposite vectors, such as (3, 0) and (-3, 0). **MLP attention** can. Compute its scores for a batch of sentences. The score of each word $x$ comes from a network with one hidden layer, a multilayer perceptron:
+# A dot product cannot give a high score to two opposite vectors, such as (3, 0) and (-3, 0). **MLP attention** can. Compute its scores for a batch of sentences. A network with one hidden layer, a multilayer perceptron, computes the score of each word $x$:
 #
 # $$g(x) = \theta^\top \sigma(W x + b_h)$$
 #
@@ -141,7 +141,7 @@ check("02.mlp_scores", mlp_scores)
 # %% [markdown]
 # ## 02.several_attentions
 #
-# Compute N fixed attentions over the same words. Each θ has its own scores, its own masked softmax and its own context. Lay the N contexts end to end, in the order of the thetas. Scores may be as large as ±30,000.
+# Compute fixed attention over the same words with N vectors θ. Each θ has its own scores, its own masked softmax and its own context. Concatenate the N contexts in the order of the thetas. Scores may be as large as ±30,000.
 #
 # You may use the course's `masked_softmax`. Its name here is `reference_masked_softmax(scores, mask)`.
 
@@ -150,7 +150,7 @@ from course_utils.models.attention import masked_softmax as reference_masked_sof
 
 
 def several_attentions(words, thetas, mask):
-    """Return the contexts of N fixed attentions, concatenated.
+    """Return the contexts of fixed attention with N vectors theta, concatenated.
 
     Args:
         words: B×S×D.
@@ -178,7 +178,7 @@ check("02.several_attentions", several_attentions)
 # %% [markdown]
 # ## 02.error_through_attention
 #
-# In the backward pass, a gradient arrives at the context. We call it the **error** δ. It reaches the vectors through the weighted sum $c = \sum_s a_s x_s$. Here the weights are held fixed. What arrives at the vector of each word? Each sentence of the batch has weights and an error of its own.
+# In the backward pass, a gradient arrives at the context. We call it the **error** δ. It reaches the vectors through the weighted sum $c = \sum_s a_s x_s$, whose weights we hold fixed. What arrives at the vector of each word? Each sentence in the batch has its own weights and its own error.
 
 
 # %%
@@ -210,11 +210,11 @@ check("02.error_through_attention", error_through_attention)
 #
 # The error δ at the context $c = \sum_s a_s x_s$ also reaches the scores, through the weights $a = \mathrm{softmax}(z)$. What arrives at $z_s$, the score of word $s$?
 #
-# If the score of a word grows, its weight grows at the cost of the others. So the context moves towards the vector of this word:
+# If the score of a word grows, its weight grows at the expense of the others, and the context moves towards the vector of this word:
 #
 # $$\frac{\partial c}{\partial z_s} = a_s \, (x_s - c)$$
 #
-# Find the derivative $\partial L / \partial z_s$ of the loss on paper first. At the end, three things meet in one short product.
+# First find the derivative $\partial L / \partial z_s$ of the loss on paper: a short product of three factors.
 #
 # Padding has the weight 0, so nothing reaches its score.
 
@@ -248,11 +248,11 @@ check("02.error_at_score", error_at_score)
 # %% [markdown]
 # ## 02.negation_by_hand
 #
-# Two fixed attentions can understand "not". Find numbers for them by hand. Here each word has one number, its value: "great" 1, "awful" -1, "not" -0.5, and other words 0. A sentence has one opinion word, at most one "not", and any number of other words.
+# Fixed attention with two θs can handle "not". Find numbers for it by hand. Here each word has one number, its value: "great" 1, "awful" -1, "not" -0.5 and all other words 0. A sentence has one opinion word, at most one "not" and any number of other words.
 #
-# You choose the scores directly. "great" and "awful" have the same score. Each attention sums the values with the softmax of its scores, which gives $o_1$ and $o_2$. The output is $u_1 o_1 + u_2 o_2$.
+# You choose two sets of scores directly; in each, "great" and "awful" have the same score. Weighted by the softmax of its scores, the values of each set sum to $o_1$ or $o_2$. The output is $u_1 o_1 + u_2 o_2$.
 #
-# Choose the scores, $u_1$ and $u_2$. The output has to be 0.5 or more for "great" and "not awful", and -0.5 or less for "awful" and "not great", in every sentence of up to `longest` words. Try your choice with `output_of`.
+# Choose both sets of scores, $u_1$ and $u_2$. The output has to be 0.5 or more for "great" and "not awful", and -0.5 or less for "awful" and "not great", in every sentence of up to `longest` words. Try out your choice with `output_of`.
 
 
 # %%
@@ -270,14 +270,14 @@ def output_of(sentence, first, second, output):
 
 
 def negation_by_hand(longest):
-    """Return the parameters of two fixed attentions and an output layer that understand "not".
+    """Return two sets of scores and the weights of an output layer that together handle "not".
 
     Args:
         longest: the number of words of the longest sentence. You may use it, or return the same lists for all lengths.
 
     Returns:
-        Three lists: the scores that the first attention gives to "not", to an opinion word and to any other word; the same three for the
-        second attention; the two weights of the output.
+        Three lists: the first score of "not", of an opinion word and of any other word; the same three for the second set of scores; the
+        two weights of the output.
 
     Example:
         >>> first, second, output = negation_by_hand(9)
@@ -296,7 +296,7 @@ def negation_by_hand(longest):
 check("02.negation_by_hand", negation_by_hand)
 
 # %% [markdown]
-# How far did you get? Next: [lesson 03](../notebooks/03_queries_keys_values.ipynb), where the question comes from the sentence itself.
+# Next: [lesson 03](../notebooks/03_queries_keys_values.ipynb), where the sentence itself asks the question.
 
 # %% tags=["own-machine"]
 progress()

@@ -15,15 +15,15 @@ questions = (
         wrong=(
             (
                 "All weights become equal.",
-                "That is what a high temperature does: it makes all scores nearly equal, and with them the weights.",
+                "That is what a high temperature does: it makes all scores nearly equal, which makes the weights nearly equal as well.",
             ),
             (
                 "All weights go towards 0.",
-                "The weights of a row always sum to 1, so they cannot all become small. What one word loses another gains.",
+                "The weights of a row always sum to 1, so they cannot all become small. What one word loses, another gains.",
             ),
             (
-                "Nothing, since softmax does not change when all scores are changed alike.",
-                "Softmax stays the same when a constant is added to all scores. A temperature divides them, and that changes "
+                "Nothing, since a softmax does not change when all scores are changed in the same way.",
+                "A softmax stays the same when a constant is added to all scores. A temperature divides them, which changes "
                 "their differences.",
             ),
         ),
@@ -31,11 +31,11 @@ questions = (
     NumberQuestion(
         "02.q2",
         "two scores",
-        "A sentence has two words, and the score of the first is higher by ln 3 ≈ 1.0986 than that of the second. How much weight does "
+        "A sentence has two words, and the score of the first is ln 3 ≈ 1.0986 higher than the score of the second. How much weight does "
         "the first word get?",
         answer=0.75,
         tolerance=0.005,
-        why="Its e^z is three times as large as the other's, and 3 out of 3 + 1 parts is 0.75.",
+        why="Its e^z is three times as large as the other, and 3 out of 3 + 1 parts is 0.75.",
         wrong={
             3: "3 is the ratio of the two weights. The weights themselves sum to 1.",
             0.25: "0.25 is the weight of the second word.",
@@ -46,63 +46,63 @@ questions = (
     Question(
         "02.q3",
         "padding",
-        "Why does the score of padding become -∞ before the softmax, and not 0?",
+        "Why is the score of padding set to -∞ before the softmax, and not to 0?",
         right=(
             "A score of 0 still earns a weight, and -∞ earns none.",
-            "e^0 is 1, as much as for any word with the score 0. Only e^(-∞) is 0, and then the other weights sum to 1 by themselves.",
+            "e^0 is 1, as for any word with the score 0. Only e^(-∞) is 0, and then the other weights sum to 1 by themselves.",
         ),
         wrong=(
             (
-                "Only because 0 could be larger than the other scores. Where 0 is the smallest score, it would be enough.",
-                "Even where 0 is the smallest score of all, its word gets some weight: softmax gives a weight above 0 to every finite "
+                "Only because 0 could be larger than the other scores. If 0 is the smallest score, it is good enough.",
+                "Even if 0 is the smallest score of all, its word gets some weight: softmax gives a weight above 0 to every finite "
                 "score.",
             ),
             (
                 "So that the gradient of the other words does not vanish.",
-                "The gradient of the other words is there in both cases. What matters is the weight that padding would take from them.",
+                "The other words get a gradient in both cases. What matters is the weight that padding would take from them.",
             ),
             (
                 "Because the weights of a row would sum to more than 1.",
-                "Softmax makes every row sum to 1, whatever the scores are. With a score of 0 padding would get a share of that 1.",
+                "Softmax makes every row sum to 1, whatever the scores are. With a score of 0, padding would get a share of that 1.",
             ),
         ),
     ),
     Question(
         "02.q4",
-        "what one attention cannot do",
-        "How many of the four cases, “good”, “not good”, “bad” and “not bad”, can one fixed attention with a linear layer after it get right at most, and how many can two?",
+        "what one θ cannot do",
+        "How many of the four cases, “good”, “not good”, “bad” and “not bad”, can fixed attention with one θ and a linear layer after it get right at most, and how many with two θs?",
         right=(
             "One gets three, two get four.",
-            "One attention has the sign of a sum with one number per word, and such a sum gets three at most. Two are divided by two different "
-            "totals, so this proof does not hold for them, and we have seen them get all four.",
+            "With one θ, the output has the sign of a sum with one number per word, and such a sum gets three at most. With two, there are two "
+            "different totals, so this proof does not hold, and we have seen two θs get all four.",
         ),
         wrong=(
             (
                 "One gets two, two get four.",
-                "One can do better: “not” draws weight away from the opinion, and then only one of the two negated cases is wrong.",
+                "One can do better: “not” takes weight away from the opinion, and then only one of the two negated cases is wrong.",
             ),
             (
                 "One gets three, two get three as well.",
-                "That would be so if they shared one denominator. Each has its own, and we have seen weights with which two attentions get all four.",
+                "That would be true if they shared one denominator. Each θ has its own, and we have seen numbers with which two θs get all four.",
             ),
             (
                 "One gets four, if its scores come from an MLP.",
-                "However a word's score is made, it depends on that word alone, so the same proof holds: three at most.",
+                "However a word's score is computed, it depends on that word alone, so the same proof holds: three at most.",
             ),
         ),
     ),
     Question(
         "02.q5",
         "what one word changes for another",
-        "A fixed attention reads “really great” and then “not really great”. What does “not” change for “great”?",
+        "Fixed attention reads “really great” and then “not really great”. What does “not” change for “great”?",
         right=(
             "Its weight, but not its score.",
-            "The score is computed from “great” and θ alone. The weight is divided by a total that has become larger.",
+            "The score is computed from “great” and θ alone. The weight is divided by a total, which has become larger.",
         ),
         wrong=(
             (
-                "Its score, and so its weight.",
-                "The score is the dot product of the vector of “great” and θ, and “not” changes neither of them.",
+                "Its score, and therefore its weight.",
+                "The score is the dot product of the vector of “great” and θ, and “not” changes neither.",
             ),
             (
                 "Neither its score nor its weight.",
@@ -110,7 +110,7 @@ questions = (
             ),
             (
                 "Its weight, but only if its score is above 0.",
-                "The e^z of “not” is positive for every score, so the total grows and the weight of “great” falls in any case.",
+                "The e^z of “not” is positive for every score, so the total always grows and the weight of “great” always falls.",
             ),
         ),
     ),
@@ -124,12 +124,12 @@ predictions = (
     ),
     Prediction(
         "02.great_after_not",
-        "“great” has a weight of 0.269 in “really great”. By which number is this weight divided in “not really great”, where the scores are 2, 1 and 0?",
+        "“great” has a weight of 0.269 in “really great”. By what number is this weight divided in “not really great”, where the scores are 2, 1 and 0?",
         why="The e^z of “great” is still 1, but with “not” the total grows from 3.718 to 11.107, and 11.107 / 3.718 is 2.987.",
     ),
     Prediction(
         "02.one_attention",
-        "What share of the four cases does one trained attention get right, from 0 to 1?",
-        why="The sign of its output is that of a sum with one fixed number per word. So at most three of each four can be right, and training finds three.",
+        "What share of the four cases does the trained model with one θ get right, from 0 to 1?",
+        why="Its output has the sign of a sum with one fixed number per word, so at most three of each four can be right, and training finds three.",
     ),
 )

@@ -10,7 +10,7 @@ lesson = Lesson(
         "rewrite fixed attention as queries, keys and values",
         "compute the three steps by hand and as $\\mathrm{Attention}(Q, K, V)$",
         "use the words of a sentence as queries, and say what the learned projections are for",
-        "mask padding, and the future",
+        "mask padding and the future",
     ),
     needs="lesson 02: weighted sums, softmax, fixed attention",
     reading=55,

@@ -1,6 +1,6 @@
 # %% [markdown]
-# You write the two masks, attention as $f(Q, K, V)$, and self-attention with its projections. Then you find out which words a function looks at, and write a test that tells a correct
-# attention from a wrong one.
+# You write the two masks, attention as $f(Q, K, V)$, and self-attention with its projections. Then you find out which words a function looks at and write a test that tells correct attention from
+# incorrect attention.
 
 # %%
 import torch
@@ -12,8 +12,8 @@ from course_utils.models.attention import attention as reference
 # ## 03.padding_mask
 #
 # Sentences of different lengths share one tensor: the words come first, and padding fills the rest. Say which
-# positions hold a word. **True means "is a word"**, so "may be attended to"; the result has `size` positions, even
-# if every sentence is shorter. Without this mask each position of padding would get weight as words do.
+# positions contain a word. **True means "is a word"** and therefore "may be attended to"; the result has `size` positions, even
+# if every sentence is shorter. Without this mask, padding would get weight as words do.
 #
 # $$\text{mask}_{bs} = (s < \text{lengths}_b), \quad s = 0, \dots, \text{size} - 1$$
 
@@ -45,7 +45,7 @@ check("03.padding_mask", padding_mask)
 # %% [markdown]
 # ## 03.causal_mask
 #
-# A word may attend to itself and to the words before it, never to later ones: a model that is to predict the
+# A word may attend to itself and to the words before it but never to later ones, because a model that predicts the
 # next word must not see it. **Rows are queries, columns are keys, True means "may attend".**
 #
 # $$\text{mask}_{ts} = (s \le t)$$
@@ -78,9 +78,9 @@ check("03.causal_mask", causal_mask)
 # %% [markdown]
 # ## 03.attention
 #
-# Score every query against every key, normalise over the keys, sum the values. The dot product is **not
+# Score every query against every key, normalise over the keys and sum the values. The dot product is **not
 # scaled**. A key gets no weight where the mask is False; a query that may attend to nothing gets weights and
-# context of **zeros**. Scores may be as large as ±30,000. `mask` may be `None`: then every query may attend to every key. Most later lessons build on this one function.
+# context of **zeros**. Scores may be as large as ±30,000. If `mask` is `None`, every query may attend to every key. Most later lessons build on this one function.
 #
 # $$z_{bts} = q_{bt}^\top k_{bs} \qquad a_{bt} = \operatorname{softmax}_s(z_{bt})
 # \text{ where the mask is True}
@@ -130,8 +130,8 @@ check("03.attention", attention)
 # %% [markdown]
 # ## 03.self_attention
 #
-# In self-attention one sentence plays all three parts. Each word's vector times `weight_q` is what the word asks for, times `weight_k` what it is found by, and times `weight_v` what it
-# gives. What follows is attention as before, **not scaled**, and with zeros for a word that may attend to nothing. You write the first part; for the rest you may call `reference`.
+# In self-attention, one sentence plays all three parts. Each word's vector times `weight_q` is what the word asks for, times `weight_k` what it is found by, and times `weight_v` what it
+# hands over. The rest is attention as before, **not scaled** and with zeros for a word that may attend to nothing. You write the first part; for the rest you may call `reference`.
 #
 # $$q_{bt} = x_{bt} W_q \qquad k_{bs} = x_{bs} W_k \qquad v_{bs} = x_{bs} W_v \qquad \text{then attention of } q, k, v$$
 
@@ -173,9 +173,9 @@ check("03.self_attention", self_attention)
 # %% [markdown]
 # ## 03.influence
 #
-# Does the future leak? A model that predicts the next word must not see it, and one wrong mask is enough. Write a function that finds out without reading any code. It is given a `function` and an input: `influence[t, s]` is True where output `t` moves, in any sentence of the batch, when word `s` changes. With a correct causal mask nothing above the diagonal is True.
+# Does the future leak? A model that predicts the next word must not see it, and one wrong mask is enough. Write a function that finds out without reading any code. It is given a `function` and an input; `influence[t, s]` is True if output `t` changes, in any sentence of the batch, when word `s` changes. With a correct causal mask, nothing above the diagonal is True.
 #
-# Change a word by about 1, and count numbers that differ by less than $10^{-5}$ as equal: that much is rounding. No gradient flows through the function. Some functions notice only some changes: one looks at the last feature alone, another at the direction of a word and not at its length.
+# Change a word by about 1, and treat numbers that differ by less than $10^{-5}$ as equal, because that much is rounding. No gradient flows through the function. Some functions respond only to some changes: one looks at the last feature alone, another at the direction of a word and not at its length.
 
 
 # %%
@@ -212,14 +212,14 @@ check("03.influence", influence)
 # %% [markdown]
 # ## 03.catch_wrong_attention
 #
-# The check hands your function **candidates**, which claim to do `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return `True` for one that keeps these promises, up to rounding of about $10^{-5}$, else `False`:
+# The check hands your function **candidates**, which claim to do `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return `True` for one that keeps these promises, up to rounding of about $10^{-5}$, and `False` otherwise:
 #
-# - Its context and its weights are those of `reference(query, key, value, mask)`, for all sizes B, T, S, D and E.
+# - It returns the context and the weights of `reference(query, key, value, mask)`, for all sizes B, T, S, D and E.
 # - That holds for any mask, even one that hides every key from a query, and for `None`.
 # - A sentence's result does not depend on the other sentences of the batch.
 # - It raises no error.
 #
-# You will not be shown all of the wrong candidates. Which inputs bring them to light, and what must you compare?
+# You will not be shown all of the wrong candidates. Which inputs expose them, and what must you compare?
 
 
 # %%
@@ -266,5 +266,5 @@ check("03.catch_wrong_attention", catch_wrong_attention)
 progress()
 
 # %% [markdown]
-# Attention now works with any query. Lesson 04 replaces the dot product with seven other scores, and measures
+# Attention now works with any query. Lesson 04 compares the dot product with seven other scores and measures
 # what scaling is good for.

@@ -12,17 +12,17 @@ from course_utils.models.sentiment import build_vocabulary, correct, encode, tra
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 02, an attention compared every word with a learned vector θ, which was the same for every sentence. So "not" could not look for the word that it negates. In this lesson, the words themselves ask. Does one attention then get all four cases right: good and bad reviews, plain and with "not"?
+# In lesson 02, attention compared every word with a learned vector θ, which was the same for every sentence, so "not" could not look for the word that it negates. In this lesson, the words themselves ask. Does one layer of attention then get all four cases right: good and bad reviews, plain and with "not"?
 #
 # ## One function for every θ
 #
-# Each attention of lesson 02 had its own θ, but the formula was the same, a dot product. So we write the formula once, and θ becomes one of its arguments:
+# The vectors θ of lesson 02 differed, but the formula was always the same, a dot product, so we write the formula once, and θ becomes one of its arguments:
 #
 # $$z = q^\top k$$
 #
-# The vector that asks is called the **query** $q$. The vector that it is compared with is called the **key** $k$. The result $z$ is the **score** of this key for this query.
+# The vector that asks is called the **query** $q$, and the vector it is compared with the **key** $k$. The result $z$ is the **score** of this key for this query.
 #
-# We take the three words of lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries and S the number of keys. D is the width of both.
+# We use the three words of lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries, S the number of keys and D the dimension of both.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -32,9 +32,9 @@ scores = Q @ K.T  # T S: of each query and each key
 scores
 
 # %% [markdown]
-# The first row holds the scores for θ₁: "not" has the highest one, 2.
+# The first row contains the scores for θ₁: "not" scores highest, 2.
 #
-# Any vector of width D can be a query, even a word. What does a query get back?
+# Any vector of dimension D can be a query, even a word. What does it get back?
 #
 # ## Score, normalise, sum
 #
@@ -42,13 +42,13 @@ scores
 #
 # 1. **Score.** Every key gets a score from the query.
 # 2. **Normalise.** A softmax turns the scores of one query into weights $a$.
-# 3. **Sum.** Each word hands over a vector, its **value** $v$ of width E. The weighted sum of the values is the **context** $c$ of the query.
+# 3. **Sum.** Each word hands over a vector, its **value** $v$ of dimension E. The weighted sum of the values is the **context** $c$ of the query.
 #
 # For now, each word is its own value.
 #
 # $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_{r=1}^{S} e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
 #
-# Here is the calculation for θ₁. Do it on paper first: the scores are 2, 1 and 0, and $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
+# Do the calculation for θ₁ on paper first: the scores are 2, 1 and 0, and $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
 
 # %% tags=["nbval-check-output"]
 V = K  # S E: for now each word is its own value
@@ -63,7 +63,7 @@ print("context", context)
 # %% [markdown]
 # The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# In matrices, the three steps are one product, a softmax along each row, and another product. Together they are one function, $\mathrm{Attention}(Q, K, V)$:
+# As matrices, the three steps are a product, a softmax along each row and a second product. Together they are one function, $\mathrm{Attention}(Q, K, V)$:
 
 
 # %% tags=["nbval-check-output"]
@@ -78,9 +78,9 @@ print(contexts)
 print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The first row is the context that we have computed. PyTorch has this function, too. Our `scale=1.0` turns off a division that lesson 04 explains.
+# The first row is the context that we have computed. PyTorch also has this function; `scale=1.0` turns off a division that lesson 04 explains.
 #
-# The drawing shows the three steps. In it, B is the number of sentences in a batch; here we have one. The box "mask" comes later.
+# The diagram shows the three steps, where B is the number of sentences in a batch, here one; the "mask" box comes later.
 
 # %%
 diagrams.attention(new=["queries", "keys", "values"])
@@ -88,9 +88,9 @@ diagrams.attention(new=["queries", "keys", "values"])
 # %% [markdown]
 # ## A soft dictionary
 #
-# The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for, and returns its value. Attention compares what you ask for with all keys, and returns a weighted mean of all values.
+# The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for and returns its value. Attention compares what you ask for with all keys and returns a weighted mean of all values.
 #
-# We give the three words the values 10, 20 and 40, and their keys are at right angles to each other. Then we ask for "really": the query points along its key, and we make the query longer and longer. Where does the answer begin, and where does it end?
+# We give the three words the values 10, 20 and 40, and keys that are at right angles to each other. Then we ask for "really": the query points along its key, and we make the query longer and longer. Guess where the answer starts and ends.
 
 # %% tags=["nbval-check-output"]
 value_of = {"not": 10.0, "really": 20.0, "great": 40.0}
@@ -104,15 +104,15 @@ for length in (0, 1, 2, 4, 8):
     print(f"query of length {length}: {answer.item():.2f}")
 
 # %% [markdown]
-# The answer begins at 23.33, the mean of the three values, because all scores are 0 then. It ends at 20, which is what the dictionary returns.
+# The answer starts at 23.33, the mean of the three values, because all scores are then 0, and it ends at 20, which is what the dictionary returns.
 #
-# The answer changes smoothly with the query. So there is a gradient, and a network can learn what to ask for.
+# The answer changes smoothly with the query, so there is a gradient, and a network can learn what to ask for.
 #
 # ## Who asks?
 #
-# Queries often come from one of three places. In **fixed attention**, they are learned vectors θ. In **cross-attention**, they are the words of another sentence, such as a translation. In **self-attention**, they are the words of the sentence itself.
+# Queries often come from one of three places. In **fixed attention**, they are learned vectors θ; in **cross-attention**, the words of another sentence, such as a translation; in **self-attention**, the words of the sentence itself.
 #
-# We compare fixed attention and self-attention on "the film was not great". By hand, we give each word one feature; only "the" and "was" have the same one. Which words will look at more than one word in self-attention?
+# We compare fixed attention and self-attention on "the film was not great". We give each word one feature; only "the" and "was" share theirs. Which words will look at more than one word in self-attention?
 
 # %%
 words = ["the", "film", "was", "not", "great"]
@@ -134,21 +134,21 @@ asked = {  # weights, their columns, their rows
 plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
-# In fixed attention, θ₁ **finds** "not", which means that nearly all of its weight lies there. θ₂ asks for two features, and shares its weight between "film" and "great". In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word finds itself. So the word "not" finds itself, and does not find the word that it negates.
+# In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word **finds** itself, which means that nearly all of its weight is there. The word "not" therefore does not find the word that it negates. In fixed attention, θ₁ finds "not", while θ₂ asks for two features and shares its weight between "film" and "great".
 #
 # ## Where a query may look
 #
-# One box of the first drawing is still unexplained: "mask". A **mask** says for each query and each key whether the query may look there. True means "may look". Where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
+# One box of the first diagram is still unexplained: "mask". A **mask** says for each query and each key whether the query may look there: True means "may look", and where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
 #
-# The **padding mask** of lesson 02 is True where the key is a word. We need it below, because our reviews have different lengths. A **causal mask** is True where the key stands at the place of the query or before it. It hides later words, as lesson 09 needs.
+# The **padding mask** of lesson 02 is True where the key is a word; we need it below, because our reviews have different lengths. A **causal mask** is True where the key is at the position of the query or before it, which hides later words, as lesson 09 needs.
 #
-# Take the three words "not", "really" and "great", and two positions of padding, which are vectors of zeros. How many of the 25 pairs of query and key are True in both masks? Does any context move if we change the keys and values of the padding?
+# Take "not", "really" and "great", and two positions of padding, which are vectors of zeros. How many of the 25 pairs of query and key are True in both masks, and does any context change if we change the keys and values of the padding?
 
 
 # %% tags=["nbval-check-output"]
 def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
     scores = (Q @ K.mT).masked_fill(~mask, -torch.inf)  # T S
-    weights = scores.softmax(-1).nan_to_num(0.0)  # T S: 0 in place of NaN
+    weights = scores.softmax(-1).nan_to_num(0.0)  # T S: 0 instead of NaN
     return weights @ V, weights  # T E, T S
 
 
@@ -158,28 +158,28 @@ both = is_word & causal  # T S: the padding mask is the same for every query
 print("True in both masks:", both.sum().item())
 
 x = torch.cat([K, torch.zeros(2, 2)])  # S D: the three words, then padding
-changed = torch.cat([K, torch.ones(2, 2)])  # S D: other numbers in the padding
+changed = torch.cat([K, torch.ones(2, 2)])  # S D: different numbers in the padding
 before, weights = masked_attention(x, x, x, both)
 after, _ = masked_attention(x, changed, changed, both)
 print("weights of the last query:", weights[4])
-print("no context moves:", torch.equal(before, after))
+print("no context changes:", torch.equal(before, after))
 
 padding_masks = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S
 in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
 print("masks of two sentences:", *in_batch.shape)
 
 # %% [markdown]
-# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The last query is padding, so its scores are 0, and the three words share its weight. A hidden key has the weight 0, so we may change it and its value, and no context moves. That is how to test a mask. In a batch, each sentence has its own padding, so each gets a mask of its own, T×S. Unlike `.T`, `.mT` exchanges only the last two axes, so `masked_attention` also works for a batch.
+# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The last query is padding, so its scores are 0, and the three words share its weight. A hidden key has the weight 0, so we may change the key and its value, and no context changes. That is how to test a mask. In a batch, each sentence has its own padding, so each gets its own mask, T×S. Unlike `.T`, `.mT` swaps only the last two axes, so `masked_attention` also works for a batch.
 #
 # ## Can self-attention deal with "not"?
 #
-# In lesson 02, one fixed attention got at most three of the four cases right, and several together got all four.
+# In lesson 02, fixed attention with one θ got at most three of the four cases right, and with several it got all four.
 #
-# Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, which is called a **residual connection**. Then the sum over all words decides:
+# Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, which is called a **residual connection**, and then the sum over all words decides:
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 #
-# In the class for this model, `projections` names, by the letters q, k and v, which parts a matrix makes from the word. For now there are none, and `nn.Identity` hands on the word itself; the matrices follow below.
+# In the class for this model, `projections` lists the parts that a matrix computes from the word, by the letters q, k and v. For now there are none, and `nn.Identity` passes on the word itself; the matrices follow.
 
 
 # %%
@@ -206,7 +206,7 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings of lesson 02. What share of new reviews will it classify correctly? A guess is right half the time.
+# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings of lesson 02. What share of new reviews will it classify correctly? Guessing is right half the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -241,7 +241,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 # %% [markdown]
 # This model is no better than a guess, with each of the five seeds.
 #
-# The task is not impossible for it: with vectors chosen by hand, it gets all four cases right. But our training did not find such vectors in five runs.
+# With vectors chosen by hand, this model gets all four cases right, but our training did not find such vectors in five runs.
 #
 # <details><summary>The vectors</summary>
 #
@@ -265,11 +265,11 @@ reveal("03.own_question", sum(one_vector) / 5)
 #
 # </details>
 #
-# A single vector has a limit. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. So a word can find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found, and it is handed over. Does training succeed with a vector for each job?
+# A single vector has a limit. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. A word can therefore find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found and it is handed over. Does training succeed with a vector for each job?
 #
 # ## Three vectors for each word
 #
-# So we give every word a query, a key and a value of its own. Three learned matrices make them, the **projections**:
+# We give every word its own query, key and value. Three learned matrices, the **projections**, compute them:
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
 #
@@ -279,11 +279,11 @@ reveal("03.own_question", sum(one_vector) / 5)
 diagrams.self_attention(new=["projections", "residual"])
 
 # %% [markdown]
-# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful", and 0 for all others. The other three are 1 or 0, and say whether the word is an opinion, "not", or a neutral word.
+# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful" and 0 for all others. The other three are 1 or 0 and say whether the word is an opinion, "not" or a neutral word.
 #
-# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, and "not" finds the opinion, too. Neutral words find each other, and get 0. So an opinion is found once in a plain review, and twice in a review with "not".
+# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, "not" also finds the opinion, and neutral words find each other and get 0. An opinion is therefore found once in a plain review and twice in a review with "not".
 #
-# "great" itself adds 3, and it hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3. If two words find it, the -4 must. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. What is the sum of "the film was not awful"?
+# "great" itself adds 3, and it hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3; if two words find it, the -4 must. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. Work out the sum of "the film was not awful".
 
 # %%
 features = {
@@ -329,21 +329,21 @@ for case in cases:
     print(f"{by_hand(case):+.0f}  {case}")
 
 # %% [markdown]
-# All four cases are right. In "the film was not awful", the word "awful" adds -3. It finds itself, which adds 2, and "not" finds it, which adds another 2. The sum is 1.
+# All four cases are right. In "the film was not awful", the word "awful" adds -3, finds itself, which adds 2, and is found by "not", which adds another 2. The sum is 1.
 #
-# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It brings a question into the sentence, and the answer depends on the opinion that is there. In a bag of words, "not" adds the same number to every sentence.
+# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the opinion that is there. In a bag of words, "not" adds the same number to every sentence.
 #
 # **Your turn**: call `by_hand` with sentences of your own. What does `by_hand("great , not awful")` return?
 #
 # <details><summary>Answer</summary>
 #
-# It returns 0, so the model cannot decide. "not" finds two opinions that fit equally well, because the model does not know where in the sentence a word stands. Lesson 11 adds the positions.
+# It returns 0, so the model cannot decide. "not" finds two opinions that fit equally well, because the model does not know where a word is in the sentence. Lesson 11 adds the positions.
 #
 # </details>
 #
 # ## Does training find such matrices?
 #
-# Now all vectors and all three matrices are learned from labels, again with five seeds, and with the same reviews, steps and rate as before. How many of the five runs will get all test reviews right?
+# Now all vectors and all three matrices are learned from labels, again with five seeds and with the same reviews, steps and learning rate as before. How many of the five runs will get all test reviews right?
 
 # %% tags=["nbval-check-output"]
 predict("03.projections", ...)
@@ -356,15 +356,15 @@ print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. Which of the matrices makes the difference, and would more training help without them? The course has trained six kinds of models on the same reviews, for up to five times as many epochs, and stored the results. Where a matrix is missing, the word itself takes its part. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
+# With the three matrices, every run gets every review right. Which of the matrices makes the difference, and would more training help without them? We have trained six kinds of models on the same reviews, for up to five times as many epochs, and stored the results. Where a matrix is missing, the word itself takes its part. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
 
 # %%
 figures.share_right_by_matrices()
 
 # %% [markdown]
-# Each of the three matrices alone is enough, or nearly so, if training is long enough. After 15 epochs, a query or a key alone gets more than nine in ten reviews right in every run, while a value alone gets there in every run only after 40. Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 0.78 right. Without any matrix, no run gets there at this rate. At a rate of 0.2 and after 75 epochs, four of five runs get more than nine in ten right, and one gets 0.68.
+# Each of the three matrices alone is enough, or nearly so, if training is long enough. After 15 epochs, a query or a key alone gets more than nine in ten reviews right in every run, while a value alone gets there in every run only after 40. Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 78% right. Without any matrix, no run gets there at this learning rate. At a rate of 0.2 and after 75 epochs, four of five runs get more than nine in ten right, and one gets 68%.
 #
-# Has training found the matrices that we chose? We look into the last of the five models with all three. The others may have found other ways. What do "the", "film" and "was" look at, and what does "not" look at?
+# Has training found the matrices that we chose? We plot the weights of the last of the five models with all three; the others may have found different solutions. What do "the", "film" and "was" look at, and what does "not" look at?
 
 # %%
 model = models[4]
@@ -376,9 +376,9 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# "the", "film" and "was" look mostly at "great" in the first review. Where "not" stands, they find "not" instead. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" in the last review, and "was" in the third. So training has not found our matrices: there, "not" was found by no word.
+# "the", "film" and "was" look mostly at "great" in the first review. Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" in the last review, and "was" in the third. Training has not found our matrices, with which no word found "not".
 #
-# Why does it work? A word adds to the output in two ways: by its own vector, and by its context. At the end, b is added, which is the same for all reviews. Which of the two decides?
+# Why does it work? A word adds to the output in two ways, by its own vector and by its context; at the end, b is added, which is the same for all reviews. Which of the two ways decides?
 
 # %%
 w = model.output.weight[0]  # D
@@ -393,7 +393,7 @@ print(f"b {model.output.bias.item():+.1f}")
 # %% [markdown]
 # The contexts decide: they are positive only in the two good reviews. The words' own vectors add nearly the same number in all four cases.
 #
-# A context consists of values. So the last question is what a word adds to the output each time it is found. For a word with the value $v$, this is $w^\top v$. Will "awful" add a negative number?
+# A context consists of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
 
 # %%
 with torch.no_grad():
@@ -403,18 +403,30 @@ with torch.no_grad():
         print(f"{word:6} adds {(w @ v).item():+.1f} each time it is found")
 
 # %% [markdown]
-# No: in this model "awful" adds a large positive number, and so does "great". It all depends on who finds them:
+# In this model, "awful" adds a large positive number, and so does "great". It all depends on who finds them:
 #
-# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key, which draws the others away from "great". And "not" and "great" find "was", which takes away about 3 each time.
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key and draws the others away from "great". And "not" and "great" find "was", which takes away about 3 each time.
 # - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
 #
-# ## So: what if the sentence asks the question itself?
+# ## What if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several fixed attentions. With a query, a key and a value for each word, training found a self-attention that does it in each of our five runs, within 15 epochs. A single one of the three matrices was enough, or nearly so, but often took longer. With one vector for everything, no run found one at this rate. With a rate four times as high and five times as many epochs, four of five runs got more than nine in ten right.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, training found self-attention that does it in each of our five runs, within 15 epochs. A single one of the three matrices was enough, or nearly so, but often took longer. With one vector for everything, no run succeeded at this learning rate. With a rate four times as high and five times as many epochs, four of five runs got more than nine in ten right.
+#
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- | --- |
+# | `attention` | $\mathrm{Attention}(Q, K, V)$ | `F.scaled_dot_product_attention`, no weights | weights with `output_attentions=True` |
+# | mask: True may look | score set to $-\infty$ | `attn_mask`: True may look; in `nn.MultiheadAttention`, True is hidden | `attention_mask`: 1 is a word, 0 is padding |
+# | causal mask | masked attention | `is_causal=True` | built by the model |
+# | `query`, `key`, `value` | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, all three | `q_proj`, `k_proj`, `v_proj` |
+# | fixed attention | attention pooling | none | `SiglipMultiheadAttentionPoolingHead` |
+#
+# We follow Vaswani et al. (2017). The slides of Ylipää (2020) call θ a *key* and the words the *query set*; the slides of MAIL-ECNU (2019) write $V, K, Q$.
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
 
 # %%
 check("03.q1", ...)
@@ -434,17 +446,11 @@ check("03.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention is a function of queries, keys and values: score each query against each key, normalise with a softmax, sum the values. It is a soft dictionary.
+# - Attention, a soft dictionary, is a function of queries, keys and values: score each query against each key, normalise with a softmax, sum the values.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With them, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, training took a higher rate and more epochs, and one run in five failed.
-# - Masks are True where a query may look. A padding mask hides padding, and a causal mask hides later words.
-#
-# <details><summary>Other names in other texts</summary>
-#
-# We follow Vaswani et al. 2017: a query asks, and keys are compared with it. In the slides of Ylipää 2020, θ is a *key*, and the words are the *query set*. The slides of MAIL-ECNU 2019 also write the three in the order $V, K, Q$, as in $\mathrm{MultiHead}(V, K, Q)$.
-#
-# </details>
+# - With them, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, training took a higher learning rate and more epochs, and one run in five failed.
+# - A mask is True where a query may look. A padding mask hides padding, a causal mask later words.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)
 #
-# **Next**: we compared queries with keys by a dot product. [Are there other ways, and does it matter which we take?](04_alignment_scores.ipynb)
+# **Next**: we compared queries with keys by taking a dot product. [Are there other ways, and does it matter which we use?](04_alignment_scores.ipynb)

@@ -14,12 +14,12 @@ questions = (
         wrong=(
             (
                 "The words of the sentence.",
-                "In fixed attention the words are what is compared and summed: they are the keys and the values. In self-attention they are the "
-                "queries, too.",
+                "In fixed attention the words are what is compared and summed: they are the keys and the values. In self-attention they are also the "
+                "queries.",
             ),
             (
                 "The weights after the softmax.",
-                "The weights are what comes out of comparing queries with keys. A query goes into that comparison.",
+                "The weights are the result of comparing queries with keys. A query is an input to that comparison.",
             ),
             (
                 "The contexts.",
@@ -37,10 +37,10 @@ questions = (
         wrong={
             6: "6 is the plain mean of the values. The first key has the larger score, so its value counts more.",
             5: "5 has the two weights swapped: the key with the larger score gets 0.75.",
-            8: "8 is the value of the best key alone, as a dictionary would return it. Here every key has a share.",
+            8: "8 is the value of the best key alone, as a dictionary would return it. Here every key gets a share.",
             28: "28 is 3 · 8 + 1 · 4. Divide the exponentials by their sum, 4, before you add up.",
         },
-        otherwise="Score both keys by the dot product with q, take e to the power of each score, divide by the sum, then add up the values.",
+        otherwise="Score both keys by their dot product with q, take e to the power of each score, divide by the sum, then add up the weighted values.",
     ),
     Question(
         "03.q3",
@@ -48,11 +48,11 @@ questions = (
         "What do learned projections give a word in self-attention?",
         right=(
             "It can ask for one thing, be found by another, and hand over a third.",
-            "Query, key and value are three vectors of their own: “not” can look for opinions, and hand over nothing.",
+            "Query, key and value are three separate vectors: “not” can look for opinions and hand over nothing.",
         ),
         wrong=(
             (
-                "It can attend to other words, and not only to itself.",
+                "It can attend to other words and not only to itself.",
                 "A softmax gives every word some weight, with projections or without.",
             ),
             (
@@ -60,7 +60,7 @@ questions = (
                 "Without projections, the word vectors can be trained as well. In our five runs that led to nothing, but vectors that solve the task exist.",
             ),
             (
-                "It knows where in the sentence it stands.",
+                "It knows where it is in the sentence.",
                 "It does not, with projections or without. That is why “great , not awful” defeated our model.",
             ),
         ),
@@ -72,30 +72,30 @@ questions = (
         "scores of the shape B×T×S?",
         right=(
             "`padding[:, None] & causal`",
-            "B×1×S against T×S broadcasts to B×T×S, and a pair is open only if both masks allow it.",
+            "B×1×S against T×S broadcasts to B×T×S, and a pair is allowed only if both masks allow it.",
         ),
         wrong=(
             (
                 "`padding[:, :, None] & causal`",
-                "That is B×S×1: it closes rows, in which padding is the query. The mask is about keys, so it has to close columns.",
+                "That is B×S×1: it hides rows, in which padding is the query. The mask is about keys, so it has to hide columns.",
             ),
             (
                 "`padding[:, None] | causal`",
-                "The shape is right, but “or” opens a pair that one of the masks forbids: words would see the future.",
+                "The shape is right, but “or” allows a pair that one of the masks forbids: words would see the future.",
             ),
             (
                 "`padding & causal`",
-                "With more than one sentence it is an error or, where B = T, a wrong mask without an error: it mixes up sentences and queries.",
+                "With more than one sentence, it gives an error or, where B = T, an incorrect mask without an error: it mixes up sentences and queries.",
             ),
         ),
     ),
     Question(
         "03.q5",
         "which input exposes it",
-        "An attention ignores its mask. Which test exposes that?",
+        "An attention function ignores its mask. Which test exposes that?",
         right=(
-            "Hide one key with the mask, change that key and its value, and see whether any context moves.",
-            "If the mask works, nothing moves. In an attention that ignores the mask, a context moves at once.",
+            "Hide one key with the mask, change that key and its value, and see whether any context changes.",
+            "If the mask works, nothing changes. If the function ignores the mask, a context changes at once.",
         ),
         wrong=(
             (
@@ -103,8 +103,8 @@ questions = (
                 "The rows sum to 1 without the mask as well.",
             ),
             (
-                "Compare it with a correct attention under a mask that is True everywhere.",
-                "There the mask changes nothing, so both agree. The mask has to hide something.",
+                "Compare it with correct attention under a mask that is True everywhere.",
+                "There the mask changes nothing, so the two agree. The mask has to hide something.",
             ),
             (
                 "See whether the contexts have the shape B×T×E.",

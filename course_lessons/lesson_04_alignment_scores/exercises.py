@@ -1,7 +1,7 @@
 # %% [markdown]
-# In the lesson, you saw the scores of one state. Here you write three of them for whole batches, and the general score in another form. Then you find out when a softmax saturates, and which scores ignore the query. At the end, you can write a test that tells right scores from wrong ones.
+# In the lesson, you saw the scores of one query. Here you write three of them for whole batches, and rewrite the general score. Then you find out when a softmax saturates and which scores ignore the query. At the end, you can write a test that tells correct scores from incorrect ones.
 #
-# The letters are those of the lesson: B sentences, T states (queries), S hidden states (keys), D and E the widths of the two, and A hidden units. A row of the result belongs to a state, a column to a hidden state.
+# Here a query is called a *state* and a key a *hidden state*. The letters are the lesson's: B sentences, T states with D entries, S hidden states with E, and A hidden units. In the result, a row belongs to a state and a column to a hidden state.
 
 # %%
 import math
@@ -14,7 +14,7 @@ from course_utils.models.attention import SCORES
 # %% [markdown]
 # ## 04.dot
 #
-# Compute the dot product of each state with each hidden state of its own sentence, $\text{scores}_{bti} = s_{bt}^\top h_{bi}$. Do it for all sentences at once. Return the scores, without a softmax.
+# Compute the dot product of each state with each hidden state of its own sentence, $\text{scores}_{bti} = s_{bt}^\top h_{bi}$. Compute all sentences at once, and return the scores without a softmax.
 
 
 # %%
@@ -44,7 +44,7 @@ check("04.dot", dot)
 # %% [markdown]
 # ## 04.content_based
 #
-# The score is the cosine of the angle, so that lengths do not count. A zero vector has no direction: its score is 0, not NaN.
+# The score is the cosine of the angle, so it ignores lengths. A zero vector has no direction; its score is 0, not NaN.
 #
 # $$\text{scores}_{bti} = \frac{s_{bt}^\top h_{bi}}{\lVert s_{bt} \rVert \, \lVert h_{bi} \rVert}$$
 
@@ -78,7 +78,7 @@ check("04.content_based", content_based)
 #
 # The general score $s^\top W h$ is a dot product of two projections, $(W_s s)^\top (W_h h)$. You are given $W$. Find two such matrices $W_s$ and $W_h$.
 #
-# There are many right answers. Choose one that comes out the same at every call. Both matrices have A rows, and you choose A. Their columns have to fit a state and a hidden state.
+# There are many correct answers; choose one that is the same at every call. Both matrices have A rows, and you choose A. Their columns have to fit a state and a hidden state.
 
 
 # %%
@@ -143,9 +143,9 @@ check("04.perceptron", perceptron)
 # %% [markdown]
 # ## 04.width_that_saturates
 #
-# A query meets two keys, all of width D. All their entries are independent, with mean 0 and variance 1. The scores are plain dot products. Their difference has the mean 0. We call its standard deviation a typical difference.
+# A query meets two keys, and all three have dimension D and independent entries with mean 0 and variance 1. The scores are plain dot products, so their difference has mean 0. We call its standard deviation a typical difference.
 #
-# For which D does a typical difference give the higher score at least `share` of the weight? Return the smallest such D. You need no trial with random numbers. Begin with the variance of one dot product, and remember that $\operatorname{Var}(a - b) = \operatorname{Var}(a) + \operatorname{Var}(b)$ where $a$ and $b$ are uncorrelated, as the two scores are.
+# Return the smallest D for which a typical difference gives the higher score at least `share` of the weight. You need no experiment with random numbers. Begin with the variance of one dot product, and remember that $\operatorname{Var}(a - b) = \operatorname{Var}(a) + \operatorname{Var}(b)$ where $a$ and $b$ are uncorrelated, as the two scores are.
 
 
 # %%
@@ -174,9 +174,9 @@ check("04.width_that_saturates", width_that_saturates)
 # %% [markdown]
 # ## 04.ignores_query
 #
-# Some scores lead to the same weights whatever the query is, even though the scores themselves change with it. You write a function that finds them.
+# Some scores lead to the same weights whatever the query is, even though the scores themselves change with it. Write a function that recognises them.
 #
-# Your function gets a `score`, and an example of what the score takes. It returns True if the weights are the same for every state. The weights are the softmax over the hidden states. The states in the example may be few, equal or zero, so try others. Count numbers that differ by less than $10^{-5}$ as equal. The scores are plain numbers, without gradients.
+# Your function gets a `score` and an example of its arguments. It returns True if the weights, the softmax over the hidden states, are the same for every state. The states in the example may be few, equal or zero, so try others. Treat numbers that differ by less than $10^{-5}$ as equal. The scores are plain numbers, without gradients.
 
 
 # %%
@@ -211,12 +211,12 @@ check("04.ignores_query", ignores_query)
 # %% [markdown]
 # ## 04.catch_wrong_scores
 #
-# *This exercise is optional.* Now you write the test. It gets a score's name and a **candidate**. Return `True` if the candidate computes that score, else `False`. `SCORES[name]` is right. Its location-based score is $\mathrm{softmax}(P s)$. A right candidate keeps these promises:
+# *This exercise is optional.* Now you write the test. It gets the name of a score and a **candidate**. Return `True` if the candidate computes that score and `False` otherwise. `SCORES[name]` is correct; its location-based score is $\mathrm{softmax}(P s)$. A correct candidate keeps these promises:
 #
 # - It returns the scores of `SCORES[name]` for every state, hidden state and sentence, up to rounding of about $10^{-5}$, whatever the sizes are.
 # - It uses all of its weights, each as the score does.
 # - The cosine of a zero vector is 0.
-# - It raises no error. A candidate that does is wrong, and must not stop your test.
+# - It raises no error. A candidate that raises one is wrong and must not stop your test.
 
 
 # %%
@@ -270,4 +270,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("04.perceptron")` gives the next hint, and `solution("04.perceptron")` shows a solution after a try.
 #
-# Next comes lesson 05: an encoder and a decoder make the states from sequences.
+# Next comes lesson 05, in which an encoder and a decoder compute the states from sequences.

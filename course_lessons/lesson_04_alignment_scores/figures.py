@@ -20,9 +20,9 @@ from course_utils.models.attention import SCORES, dot, scaled_dot
 def where_the_score_stands():
     """Draw attention with its score opened into the eight choices."""
     return diagrams.attention(
-        queries="states: *s*",
-        keys="hidden states: *h*",
-        values="hidden states: *h*",
+        queries="decoder states: *s*",
+        keys="encoder states: *h*",
+        values="encoder states: *h*",
         score="*score*(*s*, *h*)",
         choices=diagrams.EIGHT_SCORES,
         shapes=diagrams.SHAPES | {"keys": "B S E"},

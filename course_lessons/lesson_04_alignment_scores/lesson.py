@@ -1,5 +1,6 @@
 # %%
 import torch
+from torch.nn import functional as F
 
 from course_lessons.lesson_04_alignment_scores import figures
 from course_lessons.lesson_04_alignment_scores.figures import in_all_worlds
@@ -10,35 +11,35 @@ from course_utils.figures.tables import table
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 03, attention compared a query with a key by their dot product. Papers use other functions, too. This lesson shows eight, the dot product among them, and asks: does it matter which one we take?
+# In lesson 03, attention compared a query with a key by taking their dot product, but other functions have been proposed. This lesson compares eight, including the dot product, and asks: does it matter which one we use?
 #
-# We compute all eight by hand, and see what each does not notice. Then we let them learn, in four small worlds and in a translator. At the end, we compare their costs, and choose.
+# We compute all eight by hand and see what each one ignores. Then we train them, on four toy tasks and in a translation model, and finally we compare their costs and choose one.
 #
-# ## Where the score stands
+# ## Where the score fits in
 #
-# Attention between words first appeared in translation. One network reads the source sentence, and makes a vector for each word, called a **hidden state** $h$. Another network writes the translation. What it has written so far is kept in one vector, its **state** $s$. Lesson 05 builds both. Here you only need to know that the state is the query, and that the hidden states are the keys and the values.
+# Attention between words first appeared in machine translation. One network reads the source sentence and produces a vector for each word, an **encoder state** $h$; many papers say *hidden state*. A second network writes the translation and keeps what it has written so far in one vector, the **decoder state** $s$. We will build both in lesson 05; here you only need to know that the decoder state is the query and the encoder states are the keys and values.
 #
-# A function that says how well $s$ and $h$ match is called an **alignment score**. The drawing shows all eight. B is the number of sentences in a batch, T is the number of states, and S that of hidden states. D is the width of a state, and E that of a hidden state. Which box of attention can be any of the eight?
+# A function that measures how well a query $s$ and a key $h$ match is called an **alignment score**. The next cell shows all eight. B is the number of sentences in a batch, T the number of queries and S the number of keys; a query has D entries, and a key has E. Guess which box in the attention diagram all eight fit into.
 
 # %%
 figures.where_the_score_stands()
 
 # %% [markdown]
-# They all go into the same box, "score". All the rest stays as in lesson 03.
+# All eight fit into the same box, "score"; everything else is as in lesson 03.
 #
 # ## Three scores by hand
 #
-# Three of the eight scores have no learned numbers. In them, states and hidden states have the same width D.
+# Three of the eight scores have no learned parameters. They need queries and keys of the same dimension D.
 #
 # | score | equation | from |
 # | --- | --- | --- |
-# | dot | $s^\top h$ | Luong et al. 2015 |
-# | scaled dot | $s^\top h / \sqrt{D}$ | Vaswani et al. 2017 |
-# | content-based | $s^\top h / (\lVert s \rVert \, \lVert h \rVert)$ | Graves et al. 2014 |
+# | dot | $s^\top h$ | Luong et al. (2015) |
+# | scaled dot | $s^\top h / \sqrt{D}$ | Vaswani et al. (2017) |
+# | content-based | $s^\top h / (\lVert s \rVert \, \lVert h \rVert)$ | Graves et al. (2014) |
 #
-# $\lVert s \rVert$ is the length of $s$. So the content-based score is the cosine of the angle between $s$ and $h$.
+# Since $\lVert s \rVert$ is the length of $s$, the content-based score is the cosine of the angle between $s$ and $h$.
 #
-# Our example has one state, $s = (0, 2)$, and three hidden states, $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$. Their lengths are 2, 1 and 5. Work out the scores on paper. Which hidden state has the highest dot product, and which one the highest cosine?
+# Our example has one query, $s = (0, 2)$, and three keys, $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$, whose lengths are 2, 1 and 5. Work out the scores on paper, and note which key has the highest dot product and which the highest cosine.
 
 # %% tags=["nbval-check-output"]
 s = torch.tensor([0.0, 2.0])  # D
@@ -50,33 +51,33 @@ for h_i in h:
     print(h_i, f"dot {product:.2f}  scaled dot {scaled:.2f}  cosine {cosine:.2f}")
 
 # %% [markdown]
-# The highest dot product is that of $h_3$: $0 \cdot 3 + 2 \cdot 4 = 8$. It is high because $h_3$ is long. The highest cosine is that of $h_2$, which has the direction of $s$. For $h_3$, the cosine is only $8 / (2 \cdot 5) = 0.8$.
+# The key $h_3$ has the highest dot product, $0 \cdot 3 + 2 \cdot 4 = 8$, because it is long. The highest cosine belongs to $h_2$, which points in the same direction as $s$. For $h_3$, the cosine is only $8 / (2 \cdot 5) = 0.8$.
 #
-# The scaled dot product divides all scores by the same number, here √2. So its order is that of the dot product.
+# The scaled dot product divides every score by the same number, here √2, so it ranks the keys exactly as the dot product does.
 #
-# ## Five scores with learned numbers
+# ## Five scores with learned parameters
 #
-# The other five scores have numbers that are learned. $[s; h]$ is one vector, with the numbers of $s$ first and those of $h$ behind them. The perceptron is a small network. It first computes A numbers, the **hidden units**, and A is ours to choose.
+# In the equations of the other five scores, $[s; h]$ stands for $s$ and $h$ joined into one vector, with the entries of $s$ first. The perceptron is a small network that first computes A numbers, its **hidden units**, and A is ours to choose.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
-# | general | $s^\top W h$ | $W$: D×E | Luong et al. 2015 |
-# | perceptron | $v^\top \tanh(W s + U h)$ | $W$: A×D, $U$: A×E, $v$: A | Bahdanau et al. 2014 |
-# | additive | $v^\top \tanh(C\,[s; h])$ | $C$: A×(D+E), $v$: A | Luong et al. 2015 |
-# | concatenating | $w^\top [s; h]$ | $w$: D+E | another version of the same paper |
-# | location-based | $P s$ | $P$: S×D | Luong et al. 2015 |
+# | general | $s^\top W h$ | $W$: D×E | Luong et al. (2015) |
+# | perceptron | $v^\top \tanh(W s + U h)$ | $W$: A×D, $U$: A×E, $v$: A | Bahdanau et al. (2014) |
+# | additive | $v^\top \tanh(C\,[s; h])$ | $C$: A×(D+E), $v$: A | Luong et al. (2015) |
+# | concatenating | $w^\top [s; h]$ | $w$: D+E | another version |
+# | location-based | $P s$ | $P$: S×D | Luong et al. (2015) |
 #
-# Each score has learned numbers of its own, so the $W$ of the general score is not the $W$ of the perceptron. The location-based score does not use $h$: it gives a score to each position. P has a row for each of them, so the score works only up to the longest sentence in training.
+# Each score has its own parameters, including its own $W$. The location-based score ignores $h$ and scores the positions themselves. $P$ has one row for each position, so the score works only up to the longest sentence in training.
 #
-# To compute them by hand, we choose simple numbers:
+# To keep the arithmetic easy, we choose simple parameters:
 #
-# - General: $W$ swaps the two numbers of $h$. So $W h_1 = (0, 2)$, and the score of $h_1$ is $0 \cdot 0 + 2 \cdot 2 = 4$.
-# - Perceptron: we take A = 1. The hidden unit is the second number of $s$ minus that of $h$. With $v = 2$, the score of $h_1$ is $2 \tanh(2 - 0) = 1.928$.
-# - Additive: $C$ holds the perceptron's $W$ and $U$ side by side.
-# - Concatenating: $w$ adds up all numbers of $s$ and $h$, but subtracts the last one.
-# - Location-based: the three positions get the second number of $s$, times 0, 1 and 0.5.
+# - General: $W$ swaps the two entries of $h$. This gives $W h_1 = (0, 2)$, and $h_1$ scores $0 \cdot 0 + 2 \cdot 2 = 4$.
+# - Perceptron: with A = 1, the hidden unit is the tanh of a difference, the second entry of $s$ minus the second entry of $h$. With $v = 2$, $h_1$ scores $2 \tanh(2 - 0) = 1.928$.
+# - Additive: $C$ is the perceptron's $W$ and $U$ side by side.
+# - Concatenating: $w$ adds up all the entries of $s$ and $h$ except the last, which it subtracts.
+# - Location-based: the three positions score 0, 1 and 0.5 times the second entry of $s$.
 #
-# The next cell computes all eight scores of one state, for all hidden states at once. Two rows of the table will be equal. Which ones?
+# The next cell uses all eight functions to score one query against every key at once. Two rows of its table will be identical: work out which.
 
 # %% tags=["nbval-check-output"]
 swap = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # D E: the W of "general"
@@ -108,23 +109,23 @@ def all_scores(s, h):  # D, S E
 table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 
 # %% [markdown]
-# The rows of the perceptron and of the additive score are equal. They are one function, because a matrix times $[s; h]$ is the sum of two products:
+# The rows of the perceptron and the additive score are identical because the two scores are the same function. Multiplying $[s; h]$ by $C$ is the same as multiplying $s$ by $W$ and $h$ by $U$ and adding the results:
 #
 # $$C\,[s; h] = W s + U h$$
 #
-# You know the general score from lesson 03, where the score was the dot product of two projections. With $s$ and $h$ written as rows, it is $s\, W h^\top$. The two projections give the same form, and $W$ is the product $W_q W_k^\top$:
+# You met the general score in lesson 03, as the dot product of two projections. With $s$ and $h$ written as rows, it is $s\, W h^\top$. Projecting both vectors gives the same form, with $W = W_q W_k^\top$:
 #
 # $$(s\, W_q)\,(h\, W_k)^\top = s\; W_q W_k^\top\; h^\top$$
 #
-# ## What does a score not notice?
+# ## What does each score ignore?
 #
-# The weights can only depend on what the score notices. We change one thing at a time, and compare the weights with those before:
+# The weights can depend only on what the score takes into account. We change one thing at a time and compare the weights before and after:
 #
-# - We take another state, $(2, 1)$.
-# - We make $h_3$ three times as long.
-# - We reverse the order of the hidden states. A score that does not notice the position gives each of them the same weight as before, wherever it stands now.
+# - Use a different query, $(2, 1)$.
+# - Make $h_3$ three times as long.
+# - Reverse the order of the keys. A score that ignores position gives each key the same weight as before, wherever the key is now.
 #
-# For one score, every state gets the same weights. Which one?
+# One score produces the same weights whatever the query is. Which one?
 
 # %% tags=["nbval-check-output"]
 predict("04.blind", ...)
@@ -137,58 +138,58 @@ def all_weights(s, h):  # D, S E
 
 longer = h * torch.tensor([[1.0], [1.0], [3.0]])  # S E
 before = all_weights(s, h)
-with_other_state = all_weights(torch.tensor([2.0, 1.0]), h)
+with_other_query = all_weights(torch.tensor([2.0, 1.0]), h)
 with_longer = all_weights(s, longer)
 with_reversed = all_weights(s, h.flip(0))  # flip(0): h₃ first, h₁ last
-notices = {}
+depends_on = {}
 for name, weights in before.items():
-    same_for_state = torch.allclose(with_other_state[name], weights, atol=1e-5)
+    same_for_query = torch.allclose(with_other_query[name], weights, atol=1e-5)
     same_for_length = torch.allclose(with_longer[name], weights, atol=1e-5)
     in_old_order = with_reversed[name].flip(0)  # the weight of h₁ first again
     same_for_position = torch.allclose(in_old_order, weights, atol=1e-5)
-    notices[name] = [not same_for_state, not same_for_length, not same_for_position]
-    if same_for_state:
+    depends_on[name] = [not same_for_query, not same_for_length, not same_for_position]
+    if same_for_query:
         reveal("04.blind", name)
-table(notices, ["the state", "the length", "the position"], corner="notices")
+table(depends_on, ["query", "length", "position"], corner="depends on")
 
 # %% [markdown]
-# The concatenating score gives every state the same weights. Its score is a sum of two parts, one for $s$ and one for $h$:
+# The concatenating score produces the same weights whatever the query is, because it is a sum of two parts, one for $s$ and one for $h$:
 #
 # $$w^\top [s; h_i] = w_s^\top s + w_h^\top h_i$$
 #
-# The part for $s$ is the same for all hidden states, and a softmax does not change if all scores grow by the same number. So the state has no influence on the weights. What is left is the fixed attention of lesson 02.
+# The part for $s$ is the same for all keys, and adding the same number to every score does not change the softmax. The query therefore has no influence on the weights, and we are back to the fixed attention of lesson 02.
 #
-# <details><summary>A famous case of this fault</summary>
+# <details><summary>A well-known case of this flaw</summary>
 #
-# Graph attention networks, which let the points of a graph, such as people, look at their neighbours, were widely used with nearly this score (Veličković et al. 2018). There, a LeakyReLU follows, which keeps the order of the keys. Brody et al. 2022 showed that every query then puts the same key first, and call it **static attention**. Their remedy is the additive score, with a LeakyReLU instead of the tanh.
+# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, were widely used with nearly this score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first, and called this **static attention**. Their remedy is the additive score, with a LeakyReLU instead of the tanh.
 #
 # </details>
 #
-# The other scores miss something, too. The content-based score does not notice the length, because a cosine depends only on the angle. The location-based score is the only one that notices the position, but it does not look at the hidden states at all.
+# The content-based score ignores length, because a cosine depends only on the angle. Only the location-based score depends on position, but it ignores the keys.
 #
-# ## Four small worlds
+# ## Four toy tasks
 #
-# Does training make up for what a score does not notice? We let scores learn in four worlds. In each world, a state has to find the right one of eight hidden states:
+# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick out the right one of eight keys:
 #
-# | world | the state is | so the right hidden state is |
+# | task | the query is | so the right key is |
 # | --- | --- | --- |
-# | same | a hidden state plus noise | the one that the state resembles |
-# | turned | a hidden state times a fixed orthogonal matrix, plus noise | the one from which the state was made |
-# | position | random | the one at the position whose fixed vector has the highest dot product with the state |
-# | salience | random, and says nothing | the one that lies furthest in a fixed direction |
+# | same | a key plus noise | the one that the query resembles |
+# | turned | a key times a fixed orthogonal matrix, plus noise | the one from which the query was made |
+# | position | random | the one at the position whose fixed vector has the highest dot product with the query |
+# | salience | random and carries no information | the one that lies furthest in a fixed direction |
 #
-# The vectors are random. An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. Each vector has four numbers, and a fifth that is always 1. Through this 1, a learned matrix can also prefer a fixed direction, whatever the state is.
+# An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. The vectors have four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
 #
-# A score is trained for 70 steps. The perceptron has 32 hidden units. Then we count for how many of 1,000 new states the largest weight lies on the right hidden state. A guess is right for 1/8 = 0.125 of them. We leave out two scores: the additive one is the perceptron, and the scaled dot has the order of the dot product.
+# Each score is trained for 70 steps, the perceptron with 32 hidden units. We then test 1,000 new queries and count how often the largest weight falls on the right key; a guess is right 1/8 = 0.125 of the time. Two scores are left out: the additive score is the perceptron, and the scaled dot product ranks keys as the dot product does.
 #
-# Which score finds more than half of the right hidden states in each of the four worlds?
+# Which score, if any, picks the right key more than half the time on all four tasks?
 
 # %% tags=["nbval-check-output"]
 predict("04.all_worlds", ...)
 
 # %% tags=["reveals"]
 worlds = ["same", "turned", "position", "salience"]
-print("The share of states that find the right hidden state; a mean of five seeds:")
+print("How often the right key is picked; a mean of five seeds:")
 shares = figures.six_in_all_worlds()  # for each score: seeds, worlds
 means = {name: runs.mean(0) for name, runs in shares.items()}  # for each: worlds
 winners = [name for name in means if means[name].min() > 0.5] + ["none"]
@@ -196,17 +197,17 @@ reveal("04.all_worlds", winners[0])
 distances = [(shares[name] - means[name]).abs().max() for name in shares]
 print(f"No seed is farther than {max(distances):.2f} from its mean.")
 grid = torch.stack(list(means.values()))  # scores, worlds
-plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
+plots.weights(grid, worlds, list(means), xlabel="task", ylabel="score")
 
 # %% [markdown]
-# No score does so in all four worlds, so training does not make up for it. What a score does not notice, it does not learn:
+# No score does so on all four tasks. Training does not make up for what a score ignores:
 #
-# - The dot product and the content-based score have nothing to learn. They work only in "same", where a state resembles its hidden state. There, they differ only in the length, and the cosine finds 0.96 where the dot product finds 0.69: long hidden states draw the weight to themselves. In "turned", the five orthogonal matrices turn a vector by 90° to 124° on average. With four of the five, these two scores therefore prefer the wrong hidden states and do worse than chance.
-# - The concatenating score does not notice the state, so it works only in "salience".
-# - The location-based score does not look at the hidden states, so it works only in "position".
-# - The general score and the perceptron notice both sides, but not the position. In "same" and "turned", the general score finds two thirds of the right hidden states, and the perceptron nearly all. The general score has the fault of the dot product: if the four numbers of a hidden state are doubled, so is their part of the score. The perceptron with its tanh is not bound to this.
+# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract the weight. On "turned", the five orthogonal matrices turn a vector by 90° to 124° on average. With four of the five, these two scores therefore prefer the wrong keys and do worse than chance.
+# - The concatenating score ignores the query, so it works only on "salience".
+# - The location-based score ignores the keys, so it works only on "position".
+# - The general score and the perceptron depend on both the query and the key, but not on position. On "same" and "turned", the general score picks the right key two thirds of the time and the perceptron nearly always. The general score has the same weakness as the dot product: doubling the four entries of a key doubles their contribution to the score. With its tanh, the perceptron is not bound to do this.
 #
-# **Your turn**: change the general score below, so that it finds more than half in all four worlds. It may use several learned tensors: give `own_score` an argument for each, and `in_all_worlds` a shape for each.
+# **Your turn**: change the general score below so that it passes 0.5 on all four tasks. For each tensor of parameters, add an argument to `own_score` and a shape to the call of `in_all_worlds`.
 #
 # <details><summary>Answer</summary>
 #
@@ -221,7 +222,7 @@ plots.weights(grid, worlds, list(means), xlabel="world", ylabel="score")
 # own = in_all_worlds(own_score, (5, 5), (8, 5))
 # ```
 #
-# With it we get about 0.67 in "same" and "turned", and more than 0.9 in the other two.
+# This sum reaches about 0.67 on "same" and "turned" and more than 0.9 on the other two.
 #
 # </details>
 
@@ -235,13 +236,13 @@ own = in_all_worlds(own_score, (5, 5))  # (5, 5): the shape of W
 table({"your own": own.mean(0)}, worlds, corner="mean of five seeds", digits=2)
 
 # %% [markdown]
-# ## The scores in a translator
+# ## The scores in a translation model
 #
-# Our worlds are made so that the scores differ. Does the choice matter in a whole translator, too?
+# We designed these tasks to make the scores differ. Does the choice also matter in a complete translation model?
 #
-# We take the translator that you will build in lesson 06. It translates English into an invented language, in which verbs stand at the end. The course has trained it with each of the eight scores, each time with five seeds and 600 steps. We also take "projected", the scaled dot product of two projections, and 8 times the content-based score.
+# We use the model that you will build in lesson 06, which translates English into an invented language whose verbs come at the end of the sentence. We have trained it with each of the eight scores, each time with five seeds and for 600 steps. We also include "projected", the scaled dot product of two projections, and 8 times the content-based score.
 #
-# We count the right words in new sentences of 12 words, the greatest length in training. A word counts only at its exact position, so one word that is left out makes all later words wrong. Which of the eight scores does worst, on average?
+# We count the words that the model gets right in new sentences of 12 words, the greatest length seen in training. A word counts only if it is in exactly the right position, so one missing word makes all later words wrong. Guess which of the eight scores does worst on average.
 
 # %% tags=["nbval-check-output"]
 predict("04.worst", ...)
@@ -250,30 +251,30 @@ predict("04.worst", ...)
 right = figures.words_right_in_translators()  # for each score: five shares
 mean_right = {name: sum(shares) / 5 for name, shares in right.items()}
 reveal("04.worst", min(mean_right, key=mean_right.get))
-notices["projected"] = notices["general"]  # the same, but for √D
-notices["8 · content_based"] = notices["content_based"]
-columns = ["the state", "the length", "the position", "words right, five seeds"]
-rows = {name: notices[name] + [right[name]] for name in notices}
-table(rows, columns, corner="notices", digits=2)
+depends_on["projected"] = depends_on["general"]  # the same, but for √D
+depends_on["8 · content_based"] = depends_on["content_based"]
+columns = ["query", "length", "position", "words right, five seeds"]
+rows = {name: depends_on[name] + [right[name]] for name in depends_on}
+table(rows, columns, corner="depends on", digits=2)
 
 # %% [markdown]
-# The concatenating score does worst. Most scores notice no positions, and need not: the hidden states can hold them. The content-based score is not much better, although it notices the state. Its scores are too small: cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another one. With 8 times the cosine, nearly all words are right. Graves et al. let the network choose this factor.
+# The concatenating score does worst. The content-based score does little better, although it depends on the query, because its values are too small. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another. With the cosine multiplied by 8, the model gets nearly all the words right; Graves et al. (2014) let the network choose this factor.
 #
-# All others get at least 0.85 of the words right, with every seed. The perceptron and the additive score are among the best. So is the location-based score, as long as no sentence is longer than in training. Its weights depend on the state alone, so the state must tell how far the translation has come.
+# All the other scores get at least 85% of the words right with every seed. Most scores ignore position and do not need it, because the encoder states can encode it. The perceptron and the additive score are among the best, and so is the location-based score, as long as no sentence is longer than in training. Its weights depend on the decoder state alone, so this state must encode how much has been translated.
 #
 # ## Why divide by √D?
 #
-# If scores can be too small, can they be too large, too? The scaled dot product divides by √D, which is 8 in the translator. There, after 600 steps, the dot product got 0.95 without the division and 0.91 with it. But a dot product adds up D products, so in wide vectors it can become large. What does that do to the weights?
+# If scores can be too small, they may also be too large. The scaled dot product divides by √D, which is 8 in the translation model. There, after 600 steps, the dot product got 95% of the words right unscaled and 91% scaled. But a dot product adds up D products, so it can become large when D is large.
 #
-# We draw 500 random queries, with 16 random keys for each. For each query, we sort its 16 weights. The picture shows the mean of the largest weight, of the second largest, and so on. Move the slider: how do the two panels change if D grows?
+# To see what large scores do to the weights, we sample 500 random queries with 16 random keys each and sort each query's weights. The plot shows the mean of the largest weight, the second largest and so on. Move the slider and watch the two panels change as D grows.
 
 # %%
 figures.weights_by_width()
 
 # %% [markdown]
-# If we do not divide, the largest weight grows with D. At width 64, one of 16 keys gets more than 0.8 of the weight on average, although all keys are random. If we divide by √D, the weights are nearly the same at every width.
+# Without scaling, the largest weight grows with D. At D = 64, a single one of 16 keys gets more than 80% of the weight on average, although all the keys are random. With the scores divided by √D, the weights hardly change with D.
 #
-# Why √D, and not another number? Vaswani et al. 2017 (footnote 4) assume that all entries of $s$ and $h$ are independent, with mean 0 and variance 1. How large is the variance of dot products of width 64?
+# Why √D and not some other number? Vaswani et al. (2017, footnote 4) assume that all entries of $s$ and $h$ are independent, with mean 0 and variance 1. What, then, is the variance of the dot product of two vectors of dimension 64?
 
 # %% tags=["nbval-check-output"]
 predict("04.variance", ...)
@@ -292,21 +293,21 @@ reveal("04.variance", rows["D = 64"][0].item())
 table(rows, ["variance", "variance if divided by √D"], digits=2)
 
 # %% [markdown]
-# The variance at width 64 is about 64. Each of the D products has mean 0 and variance 1, and the variances of such terms add up. To divide by a number divides the variance by its square:
+# The variance at D = 64 is about 64, because each of the D products has mean 0 and variance 1, and the variances of independent terms add up. Dividing the scores by a number divides their variance by the square of that number:
 #
 # $$\mathrm{Var}(s^\top h) = D \qquad \mathrm{Var}(s^\top h / \sqrt{D}) = \frac{D}{\sqrt{D}^{\,2}} = 1$$
 #
-# The root of the variance, the **standard deviation**, says how far from 0 the scores typically are. It is √D without the division, and 1 with it.
+# The square root of the variance, the **standard deviation**, measures the typical distance of the scores from 0: √D without scaling and 1 with it.
 #
-# ## Does the division help in learning?
+# ## Does scaling help learning?
 #
-# The vectors of the last two cells were random. What happens when attention learns? Where the weights are nearly 0 and 1, they hardly change when a score changes a little, so the scores hardly learn. Does attention learn more slowly if we do not divide?
+# Where the weights are close to 0 or 1, a small change in a score hardly changes them, so little gradient reaches the scores. Attention might therefore learn more slowly without scaling.
 #
-# We return to the world "turned", at two widths. Two learned matrices project the states and the hidden states. Only the division differs. The dotted line shows the loss of a model that knows the true orthogonal matrix. At which width does the division matter more?
+# We return to the "turned" task with two values of D and two learned matrices, which project the queries and the keys. The two curves in each panel differ only in the scaling. The dotted line shows the loss of a model that knows the true orthogonal matrix. Guess for which D scaling matters more.
 #
 # <details><summary>The settings</summary>
 #
-# Each hidden state also gets a random vector as its value, and the loss compares the context with the value of the right hidden state. At width 4, eight random vectors are hard to tell apart, so the dotted line is not at 0. The matrices start with entries in proportion to $1 / \sqrt{D}$. The learning rate is $0.048 / \sqrt{D}$. We have not tuned it for either score.
+# Each key also gets a random vector as its value, and the loss compares the context with the value of the right key. At D = 4, eight random vectors are hard to tell apart, so the dotted line is not at 0. The matrices are initialised with entries proportional to $1 / \sqrt{D}$. The learning rate is $0.048 / \sqrt{D}$, which we have not tuned for either score.
 #
 # </details>
 
@@ -318,15 +319,13 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
     ax.set_ylim(-0.05, 1.7)
 
 # %% [markdown]
-# The division matters more at width 256. With it, the loss is close to the line after about 25 steps. Without it, the loss begins higher, and after 95 steps it is still above the line. At width 4, the two curves are nearly the same.
-#
-# So the division helps attention to begin well if the vectors are wide.
+# Scaling matters more at D = 256. With it, the loss is close to the dotted line after about 25 steps; without it, the loss starts higher and is still above the line after 95 steps. At D = 4, the two curves nearly coincide. When the vectors are wide, scaling gets training off to a better start.
 #
 # ## What does a score cost?
 #
-# The perceptron was among the best in the translator, and in three of our worlds. Why not take it everywhere? For T states and S hidden states, there are T·S pairs to score.
+# The perceptron was among the best scores in the translation model and on three toy tasks, so why not use it everywhere? With T queries and S keys, there are T·S pairs to score.
 #
-# The additive score multiplies every pair by a matrix. The perceptron, the same function, multiplies each state and each hidden state only once, and adds the products in pairs. Are the results the same?
+# The additive score multiplies every pair by a matrix. The perceptron computes the same function but multiplies each query and each key only once, and then adds the products pairwise. Check that the results agree.
 
 
 # %% tags=["nbval-check-output"]
@@ -342,18 +341,18 @@ def additive(s, h, C, v):  # T D, S E
 def perceptron(s, h, W, U, v):  # T D, S E
     from_s = (s @ W.T).unsqueeze(1)  # T 1 A
     from_h = h @ U.T  # S A
-    hidden_units = torch.tanh(from_s + from_h)  # T S A: each state with each h
+    hidden_units = torch.tanh(from_s + from_h)  # T S A: each s with each h
     return hidden_units @ v  # T S
 
 
-two_states = torch.tensor([[0.0, 2.0], [2.0, 1.0]])  # T D
-by_pairs = additive(two_states, h, C, v)
-at_once = perceptron(two_states, h, W, U, v)
+two_queries = torch.tensor([[0.0, 2.0], [2.0, 1.0]])  # T D
+by_pairs = additive(two_queries, h, C, v)
+at_once = perceptron(two_queries, h, W, U, v)
 print(at_once)
 print("the same:", torch.allclose(by_pairs, at_once))
 
 # %% [markdown]
-# They are the same, and the first row stands in the table of all eight. Now we take 50 states and 50 hidden states, with D = E = A = 64. The table says how many times as many multiplications each score needs as the dot product, and how many times as long it takes. The row below the perceptron leaves out its tanh. Which two scores need the same number of multiplications, and do they take the same time?
+# The results agree, and their first row already appeared in the table of all eight scores. The next table gives each score's multiplications and running time relative to the dot product, for 50 queries, 50 keys and D = E = A = 64. The row below the perceptron leaves out its tanh. Guess which two scores need the same number of multiplications, and whether they take the same time.
 
 # %%
 # all of them are computed without loops
@@ -361,19 +360,39 @@ rows = figures.costs(50, 50, 64)
 table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 
 # %% [markdown]
-# The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", mostly because of the tanh of each hidden unit of each pair, which this count leaves out. The additive score, its other form, needs 129 times as many.
+# The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", mostly because of the tanh, which is computed for every hidden unit and every pair and which this count leaves out. Written as the additive score, the same function needs 129 times as many as the dot product.
 #
-# ## So does it matter which?
+# ## Does it matter which?
 #
-# It matters if a score cannot notice what the task needs: the concatenating score never uses the state, and the location-based score never uses the hidden states. Of these two, only the concatenating score did harm in our translator. There, the state alone can tell where to look. It also matters if the scores are too large, as dot products at width 256, or too small, as the cosines in the translator.
+# It matters when a score ignores what the task depends on: the concatenating score never uses the query, and the location-based score never uses the keys. Of these two, only the concatenating score hurt our translation model, where the decoder state alone can tell the model where to look. It also matters when the scores are too large, like dot products at D = 256, or too small, like cosines in the translation model.
 #
-# Of the dot product, the general score and the perceptron, the perceptron did best in our translator, in "same" and in "turned", and nowhere was it clearly behind. Whether it leads, and by how much, depends on the task. On real sentences, Britz et al. 2017 found it slightly ahead of the dot product of two projections, without √D. But it costs the most time of the three.
+# Of the dot product, the general score and the perceptron, the perceptron did best in our translation model, on "same" and on "turned", and nowhere was it clearly behind. Whether it leads, and by how much, depends on the task. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #
-# Our advice is to project both sides, and to take the scaled dot product. It was not the best in our translator, but learning begins well in wide vectors, too, and no tanh has to be computed for each pair. If there are only few pairs, try the perceptron, too.
+# Our advice is to project both queries and keys and use the scaled dot product. It was not the best in our translation model, but it trains well from the start, even with wide vectors, and needs no tanh for every pair. With only a few pairs to score, try the perceptron as well.
 #
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- | --- |
+# | scaled dot, projected | scaled dot-product attention | `F.scaled_dot_product_attention` | `LlamaAttention`: `q_proj`, `k_proj`, `scaling` |
+# | dot | "dot" | the same, with `scale=1.0` | `T5Attention` |
+# | general | "general", bilinear | `nn.Bilinear(D, E, 1, bias=False)` | none |
+# | perceptron | mostly "additive" | none | none |
+# | additive | "concat" in Luong et al. | none | none |
+# | content-based, times a factor | cosine attention | `F.cosine_similarity`, no factor | `Swinv2SelfAttention`, `logit_scale` |
+#
+# In some versions of Luong et al. (2015), "concat" is our concatenating score.
+
+# %% tags=["nbval-check-output"]
+# by default, PyTorch divides by √D; with these values, the context is the weights
+identity = torch.eye(3)  # S S
+by_library = F.scaled_dot_product_attention(s[None], h, identity)[0]  # S
+torch.allclose(by_library, all_weights(s, h)["scaled_dot"])
+
+# %% [markdown]
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
 
 # %%
 check("04.q1", ...)
@@ -393,17 +412,11 @@ check("04.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - It matters which score we take if it does not notice what the task needs, notices what it should ignore, or has scores that are too large or too small.
-# - The weights of the concatenating score ignore the query, and those of the location-based score ignore the keys. Additive and perceptron are one function, at different costs.
-# - The variance of a dot product grows with the width. Divided by √D, it stays the same, so attention begins to learn well in wide vectors, too.
+# - It matters which score we use if it ignores what the task needs, depends on what it should ignore, or has values that are too large or too small.
+# - The weights of the concatenating score ignore the query, and the weights of the location-based score ignore the keys. Additive and perceptron are one function, at different costs.
+# - The variance of a dot product grows with D. Divided by √D, it stays the same, so attention trains well from the start, even with wide vectors.
 # - Our advice is the scaled dot product of two projections.
-#
-# <details><summary>Other names in other texts</summary>
-#
-# Most papers say "additive" for what we, like its inventors, call the perceptron. Luong et al. 2015 call the additive score "concat". In some versions of their paper, the equation of "concat" is our concatenating score. They write the location-based score together with its softmax, and so do the course's functions.
-#
-# </details>
 #
 # **Exercises**: [open them](../exercises/04_alignment_scores_exercises.ipynb)
 #
-# **Next**: a translator has a state and hidden states. Where do they come from, and [can one vector hold a sentence?](05_seq2seq.ipynb)
+# **Next**: a translation model has a decoder state and encoder states. Where do they come from, and [can one vector hold a sentence?](05_seq2seq.ipynb)

@@ -100,7 +100,7 @@ questions = (
             ),
             (
                 "Both searches are right, and the log probabilities have been computed wrongly.",
-                "Nothing suggests a wrong computation. A model may well give the worse translation a higher probability.",
+                "Nothing suggests an incorrect computation. A model may well give the worse translation a higher probability.",
             ),
         ),
     ),

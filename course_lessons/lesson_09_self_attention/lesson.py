@@ -366,7 +366,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
-# | `SelfAttention` | self-attention; over an LSTM's states, *intra-attention* (Cheng et al., 2016) | `F.scaled_dot_product_attention` | `attn_implementation="sdpa"` |
+# | `SelfAttention` | self-attention; over an LSTM's states, *intra-attention* (Cheng et al., 2016) | `F.scaled_dot_product_attention` | `attn_implementation`: `sdpa` |
 # | mask: True may look | mask | `attn_mask`: True may look | `attention_mask`: 1 may be seen |
 # | `causal_mask` | masking in the decoder | `is_causal=True` | `is_causal` in `LlamaAttention` |
 # | restricted, radius on both sides | *local*, *sliding-window* | none | `sliding_window` in `MistralConfig`: only back |

@@ -286,7 +286,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 figures.show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
 
 # %% [markdown]
-# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the questions "b, c" and "c, b" get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but all it can do is add a fixed contribution for it, whatever the digits are. It therefore cannot answer both questions correctly for all digits. With two heads, each head looks at one of the two pairs.
+# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and its reverse get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but all it can do is add a fixed contribution for it, whatever the digits are. It therefore cannot answer both questions correctly for all digits. With two heads, each head looks at one of the two pairs.
 #
 # Do the different weights help, or only the number of heads? We train a model with two heads in which both use the scores of head 0 but still have their own values.
 

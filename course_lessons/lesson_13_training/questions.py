@@ -33,7 +33,7 @@ questions = (
             ),
             (
                 "The first one does, because smoothing always adds to the loss.",
-                "What smoothing adds to the loss depends on the model. Where a model is sure of a wrong word, smoothing may even lower the loss.",
+                "What smoothing adds to the loss depends on the model. Where a model is sure of the wrong word, smoothing may even lower the loss.",
             ),
             (
                 "Both give the same, because 0.2 is what smoothing of 0.1 costs.",

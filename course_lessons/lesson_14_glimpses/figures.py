@@ -53,7 +53,7 @@ def explore_glimpse(field, box):
 
 
 def show_following(models, fields, corners):
-    """Draw for each model the x of its second look against the x of the digit's centre; the titles tell of y, too."""
+    """Draw for each model the x of its second look against the x of the digit's centre; the titles also give the correlation for y."""
     digit = (corners.flip(1) + 4) / 24 * 2 - 1  # N 2
     for (name, model), ax in zip(models.items(), plots.axes(3, width=3.6, height=3.6), strict=True):
         with torch.no_grad():

@@ -39,7 +39,7 @@ figures.show_digits(fields, labels, corners)
 #
 # For this we need the **sensor**, the part of the model that cuts glimpses out of the picture. A **location** $l = (x, y)$ tells it where to look. Both numbers go from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
 #
-# A location falls in one pixel. To find the first pixel of a square around it, go up half a side and left half a side. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a field of 24×24 pixels. In which row and column does the square of 8×8 pixels around (0.5, -0.5) begin?
+# A location falls in one pixel. To find the first pixel of a square around it, go up half a side and left half a side. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a field of 24×24 pixels. Work out in which row and column the square of 8×8 pixels around (0.5, -0.5) begins.
 
 
 # %% tags=["nbval-check-output"]
@@ -57,7 +57,7 @@ print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 #
 # One such square shows nothing of what is beside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the one before but is also reduced to `size` × `size` cells, so a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis than a square has, which `[None]` adds at the front.
 #
-# How many numbers are there in a glimpse of two patches of 8×8 cells?
+# Calculate how many numbers a glimpse of two patches of 8×8 cells has.
 
 
 # %% tags=["nbval-check-output"]
@@ -358,7 +358,7 @@ with torch.no_grad():
 # %% [markdown]
 # In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, yet the model reads a 0. In field 4 it misses the 6, yet the model reads it correctly. A hit therefore does not decide the answer.
 #
-# Does the model see nothing but its glimpses? We can test this as we tested a mask in lesson 09. In field 0, no patch of the two looks reaches column 20. We make four columns white there, and then four that the first look shows. When may the logits change?
+# Does the model see nothing but its glimpses? We can test this as we tested a mask in lesson 09. In field 0, no patch of the two looks reaches column 20. We make four columns white there, and then four that the first look shows. Guess when the logits change.
 
 # %%
 with torch.no_grad():
@@ -416,7 +416,7 @@ figures.show_following(models, fields, corners)
 #
 # ## Was it luck?
 #
-# One model of each kind may be luck. The blind copy was also trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, with models trained on patch 0 alone and models that have only the first look. All fields now have 32×32 pixels, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Which change costs the most right answers, and which the most hits?
+# One model of each kind may be luck. The blind copy was also trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, with models trained on patch 0 alone and models that have only the first look. All fields now have 32×32 pixels, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most right answers, and which the most hits.
 
 # %%
 figures.compare_five_seeds()

@@ -369,7 +369,7 @@ predict("17.own", ...)
 
 
 # %% tags=["own-machine"]
-def unmended(memory, weights, erase, add):
+def as_given(memory, weights, erase, add):
     memory = memory + weights[:, :, None] * add[:, None]
     return memory * ((1 - weights[:, :, None]) * erase[:, None])
 
@@ -383,8 +383,8 @@ def trained(write, seed=3):
 
 
 def train(write):
-    wrong = {"your write": trained(write), "before mending": trained(unmended)}
-    reveal("17.own", round(wrong["before mending"][-1], 2))
+    wrong = {"your write": trained(write), "before fixing": trained(as_given)}
+    reveal("17.own", round(wrong["before fixing"][-1], 2))
     return table(wrong, ["3 vectors", "5 vectors", "10 vectors"], corner="share of wrong bits", digits=2)
 
 

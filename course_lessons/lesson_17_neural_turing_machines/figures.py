@@ -1,6 +1,6 @@
 """What lesson 17 only draws: the task, the heads of trained machines, and stored measurements. No task is declared here.
 
-Not here: the machine, which stands on the lesson's page and in `models/turing.py`.
+Not here: the machine, which is on the lesson's page and in `models/turing.py`.
 """
 
 import torch.nn.functional as F

@@ -130,7 +130,7 @@ content
 #
 # $$w_g = g\, w_c + (1 - g)\, w_\text{before}$$
 #
-# With a gate of 1, the head goes where the content matches; with a gate of 0, it stays where it was. How much weight does position 2 have when $g$ is 0.5?
+# With a gate of 1, the head goes where the content matches; with a gate of 0, it stays where it was. Calculate the weight of position 2 when $g$ is 0.5.
 
 
 # %% tags=["nbval-check-output"]
@@ -151,7 +151,7 @@ gated
 #
 # $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
 #
-# In code, `roll(1, dims=1)` moves each weight one position forward. Our kernel is (0, 0.2, 0.8): nothing moves back, 0.2 stays and 0.8 moves forward. How much weight does position 3 get?
+# In code, `roll(1, dims=1)` moves each weight one position forward. Our kernel is (0, 0.2, 0.8): nothing moves back, 0.2 stays and 0.8 moves forward. Calculate the weight of position 3.
 
 
 # %% tags=["nbval-check-output"]
@@ -427,9 +427,9 @@ logits, reads, writes = machine(forty.given)
 written_to = writes[:, :40].argmax(-1)  # B 40
 read_from = reads[:, 41:].argmax(-1)  # B 40: step 40 is the delimiter
 behind = read_from - written_to  # B 40: by how many positions
-said = logits[:, 41:] > 0  # B 40 6
-wrong = said != forty.wanted.bool()  # B 40 6
-not_before = said != forty.wanted.bool().roll(1, 1)  # B 40 6: the vector before
+predicted = logits[:, 41:] > 0  # B 40 6
+wrong = predicted != forty.wanted.bool()  # B 40 6
+not_before = predicted != forty.wanted.bool().roll(1, 1)  # B 40 6: the vector before
 print("first sequence, behind by", behind[0, ::3].tolist())  # every third vector
 print(f"sequences in which it falls behind: {(behind > 0).any(1).sum()} of 50")
 print(f"where it keeps up, {wrong[behind == 0].float().mean():.2f} of the bits wrong")
@@ -440,7 +440,7 @@ print(f"one behind, {share:.2f} of the bits of the vector before wrong")
 # %% [markdown]
 # In most of the sequences, the read head falls behind, often near the end. In the first sequence, it slows down and then hardly moves. While a read head keeps up, almost no bit is wrong; once it is behind, half of the bits are, as in guessing. But where it is one position behind, most bits of the *previous* vector are right. The vectors are written well; what fails is the read head's walk.
 #
-# How many vectors do other seeds copy, and LSTMs with no memory but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
+# How many vectors can other seeds copy, or LSTMs with no memory but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
 
 
 # %%

@@ -19,7 +19,7 @@ def generator(seed):
 
 
 # %% [markdown]
-# Until now, a single network has answered every input. Now we have several, and one of them should answer each input. Which one, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end with a Transformer.
+# Until now, a single network has answered every input. Now we have several, and one should answer each input. Which one, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end with a Transformer.
 #
 # ## Several rules, and nobody says where each holds
 #
@@ -178,7 +178,7 @@ diagrams.best_experts(scores, weights)
 #
 # We save the most work if k is 1. But can the gate still learn? It learns from the loss only if the answer changes with its scores.
 #
-# We can multiply the best expert's output by the softmax over the single score that is kept, or by the expert's probability $p_i$ in the softmax over all scores. In which case does the gate get a gradient?
+# We can multiply the best expert's output by the softmax over the single score that is kept, or by the expert's probability $p_i$ in the softmax over all scores. Guess in which case the gate gets a gradient.
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([1.0, 3.0, 2.0], requires_grad=True)  # N
@@ -228,15 +228,15 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will all experts be asked?
 #
-# An expert that is never asked learns nothing. Will a switch ask all of its experts? We give it a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a pair of a language and a word. It has 8 + 64 entries: a 1 for the language, a 1 for the word, and 0 elsewhere. Where are the 1s for language 6 and word 13?
+# An expert that is never asked learns nothing. Will a switch ask all of its experts? We give it a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a pair of a language and a word. It has 8 + 64 entries: a 1 for the language, a 1 for the word, 0 elsewhere. Work out where the 1s for language 6 and word 13 are.
 
 # %% tags=["nbval-check-output"]
-world = dictionaries(0, languages=8)
+task = dictionaries(0, languages=8)
 D = 8 + WORDS  # 72: 8 languages and 64 words
 
 
 def batch(draw, size=64):
-    given, wanted = world.batch(draw, size, length=1)  # B 2, B 1
+    given, wanted = task.batch(draw, size, length=1)  # B 2, B 1
     ones = F.one_hot(given, D)  # B 2 D: a row for the language, one for the word
     x = ones.sum(1).float()  # B D: two 1s in each row
     translation = 8 + wanted[:, 0]  # B: words 0 to 63 are the symbols 8 to 71

@@ -1,7 +1,7 @@
 # %% [markdown]
-# You write another normaliser and a memory that corrects what it holds, and decide how fast it learns. Then you write a test that any attention has to pass. Last comes an attention of your own, with a report.
+# You write a different normaliser and a memory that corrects what it holds, and you choose the rate at which it does so. Then you write a test that every kind of attention has to pass. Finally, you design attention of your own and write a report.
 #
-# The letters: B sentences or sequences, H heads, T positions or steps, S keys, D the width of queries and keys, E that of values. A mask is True where a position may be attended to.
+# The letters: B sentences or sequences, H heads, T positions or steps, S keys, D the dimension of queries and keys, E the dimension of values. A mask is True where a position may be attended to.
 
 # %%
 import itertools
@@ -14,15 +14,15 @@ from course_utils.models import attention_properties, attention_report
 # %% [markdown]
 # ## 20.sparsemax
 #
-# Softmax leaves some weight everywhere. **Sparsemax** gives a row the weights that lie nearest to its scores, among all weights that are 0 or more and sum to 1 (Martins & Astudillo 2016, equation 2):
+# Softmax leaves some weight everywhere. **Sparsemax** gives a row the weights that are closest to its scores, among all weights that are 0 or more and sum to 1 (Martins & Astudillo, 2016, equation 2):
 #
 # $$\text{sparsemax}(z) = \underset{p \,\ge\, 0,\; \sum_j p_j = 1}{\text{argmin}}\ \lVert p - z \rVert^2 = \max(z - \tau,\ 0)$$
 #
-# So every weight is either 0 or its score minus one number $\tau$, the **threshold** of the row. Algorithm 1 finds it. Sort the scores, $z_{(1)} \ge z_{(2)} \ge \dots$, and let $k$ be the largest number for which $1 + k\, z_{(k)} > \sum_{j \le k} z_{(j)}$. Then
+# Every weight is therefore either 0 or its score minus the **threshold** $\tau$ of the row, which Algorithm 1 finds. Sort the scores, $z_{(1)} \ge z_{(2)} \ge \dots$, and let $k$ be the largest number for which $1 + k\, z_{(k)} > \sum_{j \le k} z_{(j)}$. Then
 #
 # $$\tau = \frac{\big(\sum_{j \le k} z_{(j)}\big) - 1}{k}$$
 #
-# Only positions where the mask is True take part. The scores at all others have no effect on weights or gradients. All other positions, and rows without any True, get 0.
+# Only positions where the mask is True take part. All other positions, and rows without any True, get weight 0, and their scores have no effect on weights or gradients.
 
 
 # %%
@@ -57,11 +57,11 @@ check("20.sparsemax", sparsemax)
 # %% [markdown]
 # ## 20.delta_memory
 #
-# A memory that only adds can't forget: if two values are written under the same key, it holds their sum. The **delta rule** writes only what is missing (Schlag, Irie & Schmidhuber 2021, section 4.2). The memory $S$ is a D×E matrix of zeros at the beginning of each sequence. At step $t$ it is written to, and then read:
+# A memory that only adds cannot forget: if two values are written under the same key, it holds their sum. The **delta rule** writes only what is missing (Schlag, Irie & Schmidhuber, 2021, section 4.2). The memory $S$ is a D×E matrix, which is zero at the beginning of each sequence. At step $t$ it is written to and then read:
 #
 # $$S \leftarrow S + \beta_t\, k_t\, \big(v_t - S^\top k_t\big)^\top \qquad \text{read}_t = S^\top q_t$$
 #
-# $S^\top k_t$ is what the memory holds for the key so far. For keys of length 1, the rate $\beta_t$, between 0 and 1, says how much of it is replaced. Use keys and queries as they are.
+# $S^\top k_t$ is what the memory holds for the key so far. For keys of length 1, the rate $\beta_t$, between 0 and 1, is the fraction of it that is replaced. Use keys and queries as they are.
 
 
 # %%
@@ -100,9 +100,9 @@ check("20.delta_memory", delta_memory)
 # %% [markdown]
 # ## 20.mean_rates
 #
-# With a rate of 1 a delta rule holds the latest value of a key. Now it should hold the **mean** of all values that the key has had so far. Which rates $\beta_t$ do this?
+# With a rate of 1, a delta rule holds the latest value of a key. Now it should hold the **mean** of all values that the key has had so far. Which rates $\beta_t$ achieve this?
 #
-# Equal integers in `key`, which may be negative, are the same key. All keys have length 1, and different ones are at right angles, so that none disturbs another. Each sequence has a memory of its own.
+# Equal integers in `key`, which may be negative, are the same key. All keys have length 1, and different keys are orthogonal, so that none disturbs another. Each sequence has its own memory.
 
 
 # %%
@@ -131,13 +131,13 @@ check("20.mean_rates", mean_rates)
 # %% [markdown]
 # ## 20.catch_broken_attention
 #
-# Write a test for any attention. The check hands it one attention after another, and says whether **order matters** there. Return `True` if all of these promises are kept, else `False`:
+# Write a test for any kind of attention. The check passes it one candidate after another and says whether **order matters** there. Return `True` if all of these promises are kept and `False` otherwise:
 #
 # 1. The shapes are right, and the arguments stay as they were.
 # 2. No weight is below 0, and where the mask is False it is 0. A row sums to 1, or to 0 if its mask has no True.
 # 3. The contexts are `weights @ value`.
 # 4. A row depends only on its query, its mask, and the keys and values that this mask shows in its sentence and head.
-# 5. Unless order matters: if keys, values and the mask's last axis are reordered alike, weights follow and contexts stay.
+# 5. Unless order matters: if keys, values and the mask's last axis are reordered in the same way, so are the weights, and the contexts stay the same.
 
 
 # %%
@@ -204,11 +204,11 @@ check("20.catch_broken_attention", catch_broken_attention)
 # %% [markdown]
 # ## 20.my_attention
 #
-# Change the score, the normaliser or the memory. Before you write, say which of the lesson's worlds it should win, and why.
+# Change the score, the normaliser or the memory. Before you write, say on which of the lesson's toy tasks it should win, and why.
 #
-# A dot product plus something, such as a bias by distance, counts as your own. A dot product times a factor does not, even if each head or each query has its own: that is the attention of lesson 09, only softer or sharper.
+# A dot product plus a term, such as a bias that depends on the distance, counts as your own. A dot product times a factor does not, even if each head or each query has its own factor: that is self-attention as in lesson 09, only softer or sharper.
 #
-# The check asks for what any attention promises. A step sees no later one under a causal mask, and nothing of padding, where a whole column of the mask is False. If its whole row is False, it gets zeros. The same sequence gives the same contexts anywhere in the batch. Heads do not affect each other; queries and values have an effect.
+# The check tests what all attention promises. Under a causal mask, a step sees no later step, and it never sees padding, where a whole column of the mask is False. If its whole row is False, it gets zeros. The same sequence gives the same contexts anywhere in the batch. Heads do not affect each other; queries and values have an effect.
 
 
 # %%
@@ -229,11 +229,11 @@ def my_attention(query, key, value, mask):
         torch.Size([1, 1, 2, 3])
     """
     ### BEGIN SOLUTION
-    # My report, as an example: five seeds, each beside dot products of the same seed.
-    # What I changed: scores less 0.3 · ln(1 + distance), so that the latest of equal keys gets the most weight.
-    # What I expected: in once as much as dot products (1.00 at 32 steps), in latest more than their 0.44.
-    # What came out, at 32 steps: 1.00 in once, no less. In latest 0.63 on average, 0.20 more (0.19 to 0.22 by seed).
-    # Which part does it: without the penalty, these are dot products. So the penalty makes the difference.
+    # My report, as an example: five seeds, each compared with dot products for the same seed.
+    # What I changed: I subtract 0.3 · ln(1 + distance) from the scores, so that the latest of equal keys gets the most weight.
+    # What I expected: in once the same as dot products (1.00 at 32 steps), in latest more than their 0.44.
+    # What I found, at 32 steps: 1.00 in once, no less. In latest 0.63 on average, 0.20 more (0.19 to 0.22 by seed).
+    # Which part makes the difference: without the penalty, these are dot products, so it is the penalty.
     # What it gives up: it breaks `order`, on purpose, and gets 0.02 less in once at 128 steps (0.02 with each seed).
     # What I tried that did not work: nothing else yet.
     # What I do not know yet: whether a stronger penalty gains more than it costs.
@@ -249,7 +249,7 @@ def my_attention(query, key, value, mask):
 check("20.my_attention", my_attention)
 
 # %% [markdown]
-# How does it do? Write down first which share of right answers you expect at 32 steps; dot products get 1.00 in `once` and 0.44 in `latest`. The next cell then tries the lesson's promises, and one of yours if you add it, and trains one model in each world. Use five seeds before you claim anything. To see which part of your attention does it, take that part out and run the cell again.
+# How well does it do? First write down which share of correct answers you expect at 32 steps; dot products get 1.00 in `once` and 0.44 in `latest`. The next cell then tests the lesson's promises, and one of yours if you add it, and trains one model on each task. Use five seeds before you claim anything. To see which part of your attention makes the difference, remove that part and run the cell again.
 
 
 # %%
@@ -257,7 +257,7 @@ expected = {"once": ..., "latest": ...}
 
 
 def my_promise(attend):
-    """Return a sentence if `attend` breaks it, else None."""
+    """Return a sentence if `attend` breaks it, and None otherwise."""
 
 
 promises = attention_properties.PROMISES | {"my promise": my_promise}
@@ -270,8 +270,8 @@ print(attention_report.report("mine", my_attention, 1, promises, expected))
 #
 # - **What I changed**, and why: …
 # - **What I expected** before the first run, in `once` and in `latest`: …
-# - **What came out**, beside dot products of the same seeds: mean, lowest and highest difference: …
-# - **Which part does it**: what came out without it: …
+# - **What I found**, compared with dot products for the same seeds: mean, lowest and highest difference: …
+# - **Which part makes the difference**: what I found without it: …
 # - **What it gives up**: promises it breaks on purpose, time, memory: …
 # - **What I tried that did not work**: …
 # - **What I do not know yet**: …

@@ -6,7 +6,7 @@ questions = (
     Question(
         "20.q1",
         "what to change",
-        "In some world, the answer depends on which of two equal keys came later. `attend`, in a model of one layer, gets it wrong. What would you change first?",
+        "In some task, the answer depends on which of two equal keys was later. `attend`, in a model with one layer, gets it wrong. What would you change first?",
         right=(
             "The score or the memory: subtract something that grows with the distance, or overwrite.",
             "Without the order, two equal keys have equal scores, and then equal weights, whatever the normaliser is.",
@@ -14,15 +14,15 @@ questions = (
         wrong=(
             (
                 "The normaliser: sparsemax cuts off small weights, so only one of the two keys is left.",
-                "Equal scores get equal weights from sparsemax, too.",
+                "Sparsemax also gives equal scores equal weights.",
             ),
             (
-                "The memory: linear attention keeps sums in place of all keys, and a sum knows what came last.",
+                "The memory: linear attention stores sums instead of all keys, and a sum knows what was last.",
                 "Sums don't know the order either. A memory that overwrites does.",
             ),
             (
                 "Nothing: with longer training it would learn the order.",
-                "In a model of one layer, no training can do this: if two earlier steps change places, the context stays the same, whatever the projections are.",
+                "In a model with one layer, no training can do this: when two earlier steps change places, the context stays the same, whatever the projections are.",
             ),
         ),
     ),
@@ -34,79 +34,79 @@ questions = (
         tolerance=0.01,
         why="With two weights above 0, the threshold is (2 + 1.8 - 1) / 2 = 1.4. That leaves 0.6, 0.4 and, since 0 is below it, nothing.",
         wrong={
-            0.51: "That is softmax's weight. Sparsemax takes one threshold off all scores.",
+            0.51: "That is the softmax weight. Sparsemax subtracts one threshold from all scores.",
             1.0: "For that, its lead would have to be at least 1. It is 0.2.",
-            0.5: "Two equal scores would share the weight like this. The first has a lead of 0.2.",
-            0.4: "That is the second one's weight.",
+            0.5: "Two equal scores would share the weight like this. The first is ahead by 0.2.",
+            0.4: "That is the weight of the second score.",
         },
-        otherwise="Assume that two weights are above 0. Which threshold, subtracted from both, makes them add up to 1?",
+        otherwise="Assume that two weights are above 0. Which threshold, subtracted from both, makes them sum to 1?",
     ),
     Question(
         "20.q3",
         "what a memory of fixed size forgets",
         "A delta rule with 16 dimensions has written 128 random keys, with β = 1. Which values can it still read?",
         right=(
-            "Those of the latest keys.",
-            "At most 16 keys can be at right angles to one another. A new key overlaps with older ones, and changes what they read.",
+            "The values of the latest keys.",
+            "At most 16 keys can be orthogonal. A new key overlaps with older ones and changes what they read.",
         ),
         wrong=(
             (
-                "Those of the first 16 keys: then it is full.",
+                "The values of the first 16 keys: then it is full.",
                 "It is never full: each key is written, at the cost of the older ones.",
             ),
             (
                 "All of them, but blurred.",
-                "That is so if values are only added. The delta rule replaces what it finds.",
+                "That happens when values are only added. The delta rule replaces what it finds.",
             ),
             (
                 "All of them, since each key is written until its value is right.",
-                "It is right when it is written. A later key that is not at a right angle changes it again.",
+                "It is right when it is written. A later key that is not orthogonal changes it again.",
             ),
         ),
     ),
     Question(
         "20.q4",
         "promises",
-        "An attention keeps all promises that you try. What do you know?",
+        "Your own attention keeps all promises that you test. What do you know?",
         right=(
-            "That no fault showed up in what they try.",
-            "`mask_ends_early` kept all of them, until a promise tried 40 steps.",
+            "That no fault appeared in what was tested.",
+            "`mask_ends_early` kept all of them until a promise was tested with 40 steps.",
         ),
         wrong=(
             (
-                "That it has no fault with inputs of the usual size, since each promise speaks of all inputs.",
-                "A promise speaks of all inputs, but its test tries a few. One of the lesson's faulty attentions kept all of them.",
+                "That it has no fault with inputs of the usual size, since each promise is about all inputs.",
+                "A promise is about all inputs, but its test uses only a few. One of the lesson's faulty versions kept all promises.",
             ),
             (
-                "That it can be trained in both worlds, since its gradients are right.",
-                "The course's linear attention breaks none of them as they are tried, and after 600 steps, most of its answers are still wrong.",
+                "That it can be trained on both tasks, since its gradients are right.",
+                "`safe_linear` breaks none of them as tested, and after 600 steps, most of its answers are still wrong.",
             ),
             (
                 "That it does not depend on the order of keys.",
-                "That is one of the promises, and ALiBi breaks it on purpose.",
+                "That is one of the promises, which ALiBi breaks on purpose.",
             ),
         ),
     ),
     Question(
         "20.q5",
         "a fair report",
-        "Your attention got 0.93 in one run. Dot products got 0.90 on average in five runs, from 0.86 to 0.95. What do you report?",
+        "Your own attention got 0.93 in one run. Dot-product attention got 0.90 on average over five runs, from 0.86 to 0.95. What do you report?",
         right=(
             "That one run within their spread shows no difference yet.",
-            "It needs more seeds. A difference counts only if it is clearly larger than what another seed changes.",
+            "More seeds are needed. A difference counts only if it is clearly larger than the differences between seeds.",
         ),
         wrong=(
             (
                 "That it is better by 0.03, since 0.93 is above the mean of the others.",
-                "Another seed changes more than that.",
+                "A different seed changes more than that.",
             ),
             (
-                "The best of several runs of your own, beside the mean of the other.",
+                "The best of several runs of your own, beside the mean of the other method.",
                 "The best run beside a mean is not a fair comparison: show all runs of both.",
             ),
             (
                 "That both are the same, since 0.93 lies between 0.86 and 0.95.",
-                "That isn't known either. With more seeds there may be a difference.",
+                "We do not know that either. With more seeds there may be a difference.",
             ),
         ),
     ),
@@ -115,13 +115,13 @@ questions = (
 predictions = (
     Prediction(
         "20.wins",
-        "Which of the five gets the most right answers in `latest`?",
-        why="This world writes only eight keys, and asks for what came last. A memory that overwrites fits it.",
+        "Which of the five gets the most answers right in `latest`?",
+        why="This task writes only eight keys and asks for the latest value. A memory that overwrites fits it.",
         choices=("dot product", "sparsemax", "ALiBi", "linear", "delta rule"),
     ),
     Prediction(
         "20.latest",
-        "What share of the answers is right in `latest`, in sequences of 32 steps, from 0 to 1?",
-        why="Nothing tells the model which of the earlier steps with the same key is the latest. The value that came most often would be right nearly as often.",
+        "What share of the answers is correct in `latest`, in sequences of 32 steps, from 0 to 1?",
+        why="Nothing tells the model which of the earlier steps with the same key is the latest. The most frequent value would be right nearly as often.",
     ),
 )

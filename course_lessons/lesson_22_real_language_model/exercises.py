@@ -13,7 +13,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 22.encode
 #
-# Cut a word into tokens by byte-pair encoding. Begin with its characters. Then apply the merges in the order in which they were learned: each merge is a pair of tokens, and wherever the two are neighbours, going from the left, they become one. `word` is a string, and `merges` a list of pairs of strings. Return a list of strings.
+# Cut a word into tokens by byte-pair encoding. Begin with its characters. Then apply the merges in the order in which they were learned: each merge is a pair of tokens, and wherever the two are neighbours, going from left to right, they become one. `word` is a string and `merges` a list of pairs of strings. Return a list of strings.
 
 
 # %%
@@ -52,7 +52,7 @@ check("22.encode", encode)
 # %% [markdown]
 # ## 22.unpack
 #
-# A GGUF file keeps a matrix in blocks of 32 weights. A block has a scale, a minimum and 16 bytes. Each byte holds two whole numbers from 0 to 15, byte = 16 · high + low. The low halves of the 16 bytes are the first 16 numbers of the block, the high halves the other 16. A weight is scale · number + minimum. Return the weights of N blocks, a row for each.
+# A GGUF file keeps a matrix in blocks of 32 weights. A block has a scale, a minimum and 16 bytes. Each byte holds two whole numbers from 0 to 15: byte = 16 · high + low. The low halves of the 16 bytes are the first 16 numbers of the block, and the high halves are the other 16. A weight is scale · number + minimum. Return the weights of N blocks, one row for each.
 
 
 # %%
@@ -86,11 +86,11 @@ check("22.unpack", unpack)
 # %% [markdown]
 # ## 22.swiglu
 #
-# Most models of today have a **gated** feed-forward network (Shazeer, 2020). Two layers read x side by side. The first one makes gates. A gate says how much of a number of the second layer goes on to the third layer:
+# Most of today's models have a **gated** feed-forward network (Shazeer, 2020). Two layers read x side by side. The first computes gates, each of which says how much of an output of the second layer is passed on to the third:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{\text{gate}}^\top) \circ x W_{\text{up}}^\top\big)\, W_{\text{down}}^\top \qquad \text{SiLU}(z) = z \cdot \sigma(z)$$
 #
-# $\circ$ multiplies number by number, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as `nn.Linear` keeps them, and there are no biases. The residual connection is not part of it.
+# $\circ$ multiplies entry by entry, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as in `nn.Linear`, and there are no biases. The residual connection is not part of it.
 
 
 # %%
@@ -124,7 +124,7 @@ check("22.swiglu", swiglu)
 # %% [markdown]
 # ## 22.grouped_query_attention
 #
-# A decoder that writes keeps the keys and values of all positions, for each head. To keep less, heads share them in **groups** (Ainslie et al., 2023). There are H heads, each with its own queries, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**. So the first H/G heads share group 0. With G = H this is the attention of lesson 10. With G = 1 all heads share the same keys and values.
+# As it writes, a decoder keeps the keys and values of all positions for each head. To save memory, heads share them in **groups** (Ainslie et al., 2023). There are H heads, each with its own queries, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**, so the first H/G heads share group 0. With G = H, this is the attention of lesson 10; with G = 1, all heads share the same keys and values.
 #
 # The scores of each head are divided by $\sqrt d$. Each row of the mask has at least one True.
 
@@ -163,7 +163,7 @@ check("22.grouped_query_attention", grouped_query_attention)
 # %% [markdown]
 # ## 22.to_neighbours
 #
-# Rotary positions rotate pairs of entries. Hugging Face's files pair entry i of a head with entry i + d/2, our class pairs neighbours. So the rows of their query and key matrices have to be put in another order before we can use them: within each head, row 0 of the first half, row 0 of the second half, row 1 of the first half, row 1 of the second half, and so on. The d rows of a head are next to each other, and d is even. Return the matrix with its rows in this order.
+# Rotary positions rotate pairs of entries. Hugging Face's files pair entry i of a head with entry i + d/2, whereas our class pairs neighbours. The rows of their query and key matrices therefore have to be reordered before we can use them: within each head, row 0 of the first half, row 0 of the second half, row 1 of the first half, row 1 of the second half, and so on. The d rows of a head are next to each other, and d is even. Return the matrix with its rows in this order.
 
 
 # %%
@@ -193,13 +193,13 @@ check("22.to_neighbours", to_neighbours)
 # %% [markdown]
 # ## 22.chat_prompt
 #
-# A chat is one text. Each message is written in the form below, where `\n` is a newline:
+# A chat is a single text. Each message is written in the form below, where `\n` is a newline:
 #
 # `<|im_start|>` role `\n` content `<|im_end|>` `\n`
 #
-# The spaces above are only for reading: there are none between the parts, and nothing comes between two messages. The content is written as it is, with any spaces and newlines of its own.
+# The spaces above are only for readability: there are none between the parts, and there is nothing between two messages. The content is written as it is, with any spaces and newlines of its own.
 #
-# If the role of the first message is not `system`, a system message with the content `default` comes before it. After the last message, whoever wrote it, the answer is opened: `<|im_start|>assistant\n`. `messages` is a list of at least one dictionary with a `"role"` and a `"content"`. Return the text.
+# If the role of the first message is not `system`, a system message with the content `default` comes before it. After the last message, whoever wrote it, the text opens the answer: `<|im_start|>assistant\n`. `messages` is a list of at least one dictionary with a `"role"` and a `"content"`. Return the text.
 
 
 # %%
@@ -231,7 +231,7 @@ check("22.chat_prompt", chat_prompt)
 # %% [markdown]
 # ## 22.induction_score
 #
-# A text of T tokens repeats itself after `period` tokens: the token at position t equals the one at t - period. For each head, return the mean weight that a token with an earlier copy puts on the token **after** this copy. The mean is over all queries t ≥ period.
+# A text of T tokens repeats itself after `period` tokens: the token at position t equals the one at t - period. For each head, return the mean weight that a token with an earlier copy puts on the token **after** this copy, averaged over all queries t ≥ period.
 
 
 # %%
@@ -265,7 +265,7 @@ check("22.induction_score", induction_score)
 #
 # A language model has read prompts that end in "Sentiment:", and you get its logits for the next token, one row for each review. The score of a review is $\log p(\text{positive}) - \log p(\text{negative})$, where $p$ is the softmax over the vocabulary, and `positive` and `negative` are two ids.
 #
-# A model may lean to one side whatever it reads, so 0 is a poor threshold. `unlabelled` holds the logits for other reviews, whose labels are not known. The **median of their scores** is the threshold. Their number M is odd, so the median is the score in the middle. Return for each of the N reviews whether its score is above the threshold.
+# A model may lean towards one side whatever it reads, so 0 is a poor threshold. `unlabelled` holds the logits for other reviews, whose labels are not known. The **median of their scores** is the threshold. Their number M is odd, so the median is the score in the middle. For each of the N reviews, return whether its score is above the threshold.
 
 
 # %%
@@ -303,14 +303,14 @@ check("22.classify", classify)
 # %% [markdown]
 # ## 22.catch_silent_mistake
 #
-# A loaded model may be wrong without any error: in its θ, its pairs, its positions or its cache.
+# A loaded model may be wrong without raising an error: in its θ, its pairs, its positions or its cache.
 #
 # Your function gets a small model as `read(texts, first)`, which reads one text after another: `first` ids at once, the others one at a time, with a cache. It returns a list of logits, T×V for each text. `reference` is a list of pairs (ids, right logits). Return `True` for a model that keeps these promises:
 #
 # 1. Its logits are right after **every id**, for **any** `first` from 1 on.
 # 2. They are right for **each** of several texts in one call.
 #
-# Rounding changes logits by less than $10^{-5}$, a broken promise some by more than 0.01. A model that raises an error is wrong.
+# Rounding changes logits by less than $10^{-5}$; a broken promise changes some by more than 0.01. A model that raises an error is wrong.
 
 
 # %%
@@ -348,9 +348,9 @@ check("22.catch_silent_mistake", catch_silent_mistake)
 # %% [markdown]
 # ## 22.one_pass_attention
 #
-# One query attends to many keys. Its scores and values come **in blocks**. Each call of `next_block()` returns the next block, a tuple of scores (b) and values (b×D). After the last block it returns `None`. A block is only lent to you: **the next call overwrites it with NaN**, because fast memory is used again.
+# One query attends to many keys. Its scores and values arrive **in blocks**. Each call to `next_block()` returns the next block, a tuple of scores (b) and values (b×D), and after the last block `None`. A block is only lent to you: **the next call overwrites it with NaN**, because fast memory is reused.
 #
-# Return the context, D: the sum of the values, weighted by the softmax over all scores. Go through the blocks once. Keep the largest score so far, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). Scores near ±10,000 must not spoil the result. No block is empty.
+# Return the context, D: the sum of the values, weighted by the softmax over all scores. Go through the blocks once. Keep a running maximum of the scores, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). Scores near ±10,000 must not spoil the result. No block is empty.
 
 
 # %%

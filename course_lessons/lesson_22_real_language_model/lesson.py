@@ -21,7 +21,7 @@ from course_utils.models.gpt import nucleus
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
-# Our models so far have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages and code: **SmolLM2-135M-Instruct** (Allal et al. 2025), one of the smallest models one can chat with. It is a small Llama, built like models with a thousand times as many parameters. Given the first three lines below, it writes the last:
+# Until now, our models have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages and code: **SmolLM2-135M-Instruct** (Allal et al., 2025), one of the smallest models one can chat with. It is a small Llama, built like models with a thousand times as many parameters. Given the first three lines below, it writes the last:
 #
 # ```text
 # <|im_start|>user
@@ -34,7 +34,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## Tokens
 #
-# The GPT of lesson 21 read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short, but it can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al. 2016) is the usual compromise: a frequent word becomes one token, and a rare word is split into several.
+# The GPT of lesson 21 read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short, but it can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al., 2016) is the usual compromise: a frequent word becomes one token, and a rare word is split into several.
 #
 # It begins with single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge it into one. A word keeps the space in front of it, so no space is lost. We learn ten merges from one line. Before you run the second cell, guess which pair is merged first.
 
@@ -70,11 +70,11 @@ print("merges:", ["".join(pair) for pair in merges])
 print("tokens:", [list(tokens) for tokens in words])
 
 # %% [markdown]
-# The first merge joins a space and "n": six words begin with "n", and of equally frequent pairs the first wins. After ten merges, " not" and " great" are tokens, and "noise", which occurs once, is still in pieces.
+# The first merge joins a space and "n": six words begin with "n", and the first of equally frequent pairs wins. After ten merges, " not" and " great" are tokens, whereas "noise", which occurs once, is still in pieces.
 #
 # To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from bytes instead of characters, so that it can encode any script: a letter such as ä is two bytes.
 #
-# The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be had, `file_or_stand_in` makes a small one with random weights. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
+# The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates a small one with random weights. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
 
 # %% tags=["nbval-check-output"]
 file = GGUFReader(file_or_stand_in())
@@ -97,17 +97,17 @@ for example in (" not", " nothing", " Zorblat", english, german):
     print(len(pieces), pieces)
 
 # %% [markdown]
-# The frequent word is one token and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English. In [`22.encode`](../exercises/22_real_language_model_exercises.ipynb), you apply the merges yourself.
+# The frequent word is one token, and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English. In [`22.encode`](../exercises/22_real_language_model_exercises.ipynb), you apply the merges yourself.
 #
 # ## The four changes since 2017
 #
-# The class `GPT` from lesson 21 is the 2017 decoder with the norms in front. Llama (Touvron et al. 2023) changed three of its parts, and the largest Llama 2 models changed a fourth. Llama also drops all biases and the embedding's factor √D.
+# The class `GPT` from lesson 21 is the 2017 decoder with the norms in front. Llama (Touvron et al., 2023) changed three of its parts, and the largest Llama 2 models changed a fourth. Llama also drops all biases and the embedding's factor √D.
 #
-# **RMSNorm** (Zhang and Sennrich 2019) replaces layer norm. It subtracts no mean and has no bias, so it has less to compute:
+# **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It subtracts no mean and has no bias, so it has less to compute:
 #
 # $$\text{RMSNorm}(x) = g \circ \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
-# With g = 1, what does RMSNorm make of [1, 2, 2]?
+# With g = 1, what does RMSNorm turn [1, 2, 2] into?
 
 
 # %% tags=["nbval-check-output"]
@@ -128,11 +128,11 @@ print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs do not change, because no mean is subtracted.
 #
-# **SwiGLU** (Shazeer 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z) and becomes a gate. The gate multiplies the output of the second, entry by entry, and a third matrix projects the product back to width D:
+# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z) and becomes a gate. The gate multiplies the output of the second, entry by entry, and a third matrix projects the product back to width D:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \circ x W_\text{up}\big)\, W_\text{down}$$
 #
-# Suppose that $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
+# Suppose $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -148,9 +148,9 @@ class SwiGLU(nn.Module):
 
 
 # %% [markdown]
-# **Rotary positions** (Su et al. 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. As there, `turn` rotates neighbouring entries as a pair. It gets the sines and cosines of the angles, which the model computes once for all layers.
+# **Rotary positions** (Su et al., 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. As there, `turn` rotates neighbouring entries as a pair. It receives the sines and cosines of the angles, which the model computes once for all layers.
 #
-# **Grouped queries** (Ainslie et al. 2023) make the cache smaller. A model that writes keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share their keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+# **Grouped queries** (Ainslie et al., 2023) make the cache smaller. As it writes, a model keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share their keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
 #
 # In code, the queries of a group's heads are stacked, and one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, the queries of one text become 3 × 15 × 64. The scores are 3 × 15 × 5, which is viewed as 9 × 5 × 5. The causal mask is lower triangular; where earlier tokens are cached, its diagonal is moved to the right.
 
@@ -175,7 +175,7 @@ def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
 
 
 # %% [markdown]
-# Does PyTorch's attention give the same result? By default it expects keys and values for each head, so we repeat those of each group H / G times. We also compute how large SmolLM2's cache is for 2,048 positions in float32, and how large it would be without groups.
+# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat the keys and values of each group H / G times. We also compute how large SmolLM2's cache is for 2,048 positions in float32, and how large it would be without groups.
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(2, 9, 5, 64)  # B H T d
@@ -332,9 +332,9 @@ def load(file):
 
 
 # %% [markdown]
-# The sizes for our class are in the file, too. On the device `meta`, tensors have shapes but no values yet; `load_state_dict` requires every name and shape to match, and with `assign=True` it uses the tensors as they are.
+# The file also contains the sizes for our class. On the device `meta`, tensors have shapes but no values yet; `load_state_dict` requires every name and shape to match, and with `assign=True` it uses the tensors as they are.
 #
-# Does our class compute what it should? We have stored the 20 largest logits that the library `transformers` finds with the same weights after "The capital of France is".
+# Does our class compute what it should? We have stored the 20 largest logits that the library `transformers` computes with the same weights after "The capital of France is".
 
 # %%
 SIZES = {
@@ -357,7 +357,7 @@ difference = (ours - torch.tensor(reference)).abs().max()
 print(f"largest logit {max(reference):.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. One thing cannot be seen from names and shapes, though. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files pair entries 0 and 32, 1 and 33, and so on. What would the model write if we paired the entries wrongly? To find out, we replace the function `turn` temporarily.
+# The logits agree up to rounding. One thing is not visible in names and shapes, though. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files pair entries 0 and 32, 1 and 33, and so on. What would the model write if we paired the entries wrongly? To find out, we temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -380,13 +380,13 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message and there are no random tokens: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the order that our class expects. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for 40 random tokens that the model reads a second time and can copy (three draws). The last columns show how far the logits are off while the right answer is read with a cache, and what the model answers when asked about the sky. Which mistakes would you notice?
+# There are no error messages or random tokens: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the order that our class expects. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for 40 random tokens that the model reads a second time and can copy (three samples). The last columns show by how much the logits are off while the right answer is read with a cache, and what the model answers when asked about the sky. Which mistakes would you notice?
 
 # %%
 figures.table_of_mistakes()
 
 # %% [markdown]
-# Four answers are fluent: those with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. With the wrong θ, copying even improves. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask the loss on prose is even lower, since the model sees the token it has to predict. Only the logits show all nine mistakes. Before you trust a loaded model, compare them with a reference, also while it reads with a cache, and for one text after another. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+# Four answers are fluent: the ones with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. With the wrong θ, copying even improves. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask, the loss on prose is even lower, because the model sees the token it has to predict. Only the logits show all nine mistakes. Before you trust a loaded model, compare them with a reference, including while it reads with a cache, and for one text after another. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
@@ -424,15 +424,15 @@ for cached in (True, False):
 print(texts)  # a set: equal texts are kept once
 
 # %% [markdown]
-# The text is the same, and with the cache it is written two to three times as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
+# The text is the same, and with the cache it is written about two to three times as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
 #
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
 # 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
-# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable than the other. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al. 2022). SmolLM2 used DPO (Rafailov et al. 2023), which learns from the pairs directly.
+# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable than the other. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al., 2022). SmolLM2 used DPO (Rafailov et al., 2023), which learns from the pairs directly.
 #
-# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the system message, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens drawn from the nucleus (lesson 21).
+# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the system message, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens sampled from the nucleus (lesson 21).
 
 
 # %%
@@ -459,7 +459,7 @@ print("-", chat("Who was Goethe?").strip())
 #
 # Lesson 21 took a small model apart. One head looks at the previous token, and a later head, an **induction head**, uses this to find what followed the same token before. Does a real model copy this way?
 #
-# We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half everything but the first token can be copied, so the second mean below leaves that token out.
+# We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half, everything but the first token can be copied, so the second mean below leaves that token out.
 
 # %%
 random = torch.Generator().manual_seed(0)
@@ -480,7 +480,7 @@ print(f"second time: {nats[:, 41:].mean():.2f}")
 print(f"equally probable tokens: {math.log(49_152):.2f}")
 
 # %% [markdown]
-# The model copies: the second time, it needs less than a fifth as many nats. The first time it needs even more than if all 49,152 tokens were equally probable, because it expects sentences and gives such tokens a very low probability.
+# The model copies: the second time, it needs less than a fifth as many nats. The first time, it needs even more than if all 49,152 tokens were equally probable, because it expects sentences and gives such tokens a very low probability.
 #
 # Which heads look back at the right token? In the second half, an induction head attends to the position right after the same token in the first half, 39 positions back (the same token is 40 back). A previous-token head attends to the position before. We average both weights over the second half for all 270 heads. The weights on keys a fixed distance back are a diagonal of the T × S matrix, and its last 39 entries belong to the second half ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
@@ -545,11 +545,11 @@ reveal("22.one_head", "a")
 # %% [markdown]
 # Without head 16.0, half of the nats that copying had saved are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it gives the token to copy much less weight. Switching off either of two other heads in layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
-# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Two heads in layer 1 matter, too; we have not looked at what they do.
+# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Two heads in layer 1 also matter; we have not looked at what they do.
 #
 # ## What does a head do when it has nothing to find?
 #
-# Most heads are not induction heads, and even an induction head often has nothing to copy in ordinary prose. Yet each row of weights sums to 1, even if a head has found nothing it looks for. Where does the weight go then? For a paragraph of prose, we average the weight on the very first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
+# Most heads are not induction heads, and even an induction head often has nothing to copy in ordinary prose. Yet each row of weights sums to 1, even if a head has found nothing. Where does the weight go then? For a paragraph of prose, we average the weight on the first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
@@ -570,13 +570,13 @@ runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# In layer 11, the first token's vector suddenly becomes nearly 200 times as long as the others. From layer 12 on, this token gets a third of the weight or more, in many layers more than half. Xiao et al. (2023) call it an **attention sink** and explain it as a place for weight that is not needed elsewhere. Keep this in mind when you look at a picture of attention weights.
+# In layer 11, the first token's vector suddenly becomes nearly 200 times as long as the others. From layer 12 on, this token gets a third of the weight or more, in many layers more than half. Xiao et al. (2023) call it an **attention sink** and explain it as a place for weight that is not needed elsewhere. Keep this in mind when you look at a plot of attention weights.
 #
 # ## Back to "not"
 #
-# Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. Lessons 02 and 03 trained attention for this task. What does a model do that nobody trained for it on purpose?
+# Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. Lessons 02 and 03 trained attention for this task. What does a model do that nobody trained for this task on purpose?
 #
-# We show it four labelled reviews and let it predict the fifth label. The score is the log probability of " positive" minus that of " negative".
+# We show it four labelled reviews and let it predict the fifth label. The score is the log probability of " positive" minus the log probability of " negative".
 
 # %%
 EXAMPLES = """Review: a moving story, full of warmth
@@ -617,13 +617,13 @@ reveal("22.four_cases", right)
 # %% [markdown]
 # All four signs are right: in these cases, "not" flips the sign.
 #
-# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored 300 random ones and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). A model may lean towards one of the two labels, whatever the review. Since about half of all reviews are positive, we also try another threshold than 0, which half of the reviews exceed: the median score of 100 other reviews. Their labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
+# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored 300 random ones and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). A model may lean towards one of the two labels, whatever the review. Because about half of all reviews are positive, we also try a threshold that half of the reviews exceed, instead of 0: the median score of 100 other reviews. Their labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
 
 # %%
 figures.shares_of_reviews()
 
 # %% [markdown]
-# With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, and its lead is largest for the reviews with a negation.
+# With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, with the largest lead for the reviews with a negation.
 #
 # How much of this is due to attention, and how much to scale? The comparison cannot tell. SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
 #
@@ -631,7 +631,7 @@ figures.shares_of_reviews()
 #
 # You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, without biases and with four parts replaced: RMSNorm for layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al. 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; the highlighted parts differ from lesson 21's GPT. With FlashAttention, not even a whole row of weights has to be kept ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models have experts (lesson 18) or linear attention in most layers (lesson 20).
+# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al., 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; the highlighted parts differ from lesson 21's GPT. With FlashAttention, not even a whole row of weights has to be kept ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models have experts (lesson 18) or linear attention in most layers (lesson 20).
 
 # %%
 changed = ["causal", "feed-forward", "norm", "embedding", "readout"]
@@ -651,7 +651,7 @@ diagrams.decoder_only(new=changed, llama=True)
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
 
 # %%
 check("22.q1", ...)

@@ -6,14 +6,14 @@ questions = (
     NumberQuestion(
         "22.q1",
         "the size of a cache",
-        "A model has 24 layers, 16 heads of width 64 in 4 groups, and keeps its cache in two bytes for each number. How many KiB (1,024 bytes) does one token take in the cache?",
+        "A model has 24 layers, 16 heads of width 64 in 4 groups, and its cache uses two bytes for each number. How many KiB (1,024 bytes) does one token take in the cache?",
         answer=24.0,
         tolerance=0.01,
-        why="Key and value, 24 layers, 4 groups, 64 numbers, 2 bytes: 2 · 24 · 4 · 64 · 2 = 24,576 bytes, which are 24 KiB.",
+        why="Key and value, 24 layers, 4 groups, 64 numbers, 2 bytes: 2 · 24 · 4 · 64 · 2 = 24,576 bytes, which is 24 KiB.",
         wrong={
             96.0: "That is the cache with a key and a value for each head. The heads of a group share them.",
-            12.0: "Both the key and the value are kept: that makes a factor of 2.",
-            1.0: "That is one layer. Each of the 24 layers has keys and values of its own.",
+            12.0: "Both the key and the value are kept, which gives a factor of 2.",
+            1.0: "That is one layer. Each of the 24 layers has its own keys and values.",
             24576.0: "That is the number of bytes. Divide by 1,024.",
         },
         otherwise="Multiply: key and value, layers, groups, width of a head, bytes for each number. Then divide by 1,024.",
@@ -21,7 +21,7 @@ questions = (
     NumberQuestion(
         "22.q2",
         "weights of four bits",
-        "A block of 32 weights has the scale 0.25 and the minimum -2. Which weight belongs to the number 6?",
+        "A block of 32 weights has the scale 0.25 and the minimum -2. Which weight does the number 6 stand for?",
         answer=-0.5,
         tolerance=0.001,
         why="0.25 · 6 - 2 = -0.5.",
@@ -37,7 +37,7 @@ questions = (
         "byte-pair encoding",
         'Why does byte-pair encoding cut an invented name into several tokens, and " great" into one?',
         right=(
-            'Pairs of " great" were frequent in the text from which the merges were learned, and not all pairs of the name were.',
+            'Pairs of " great" were frequent in the text from which the merges were learned, whereas not all pairs of the name were.',
             "Each merge joins the most frequent pair. A frequent word is joined step by step until it is whole.",
         ),
         wrong=(
@@ -66,7 +66,7 @@ questions = (
         wrong=(
             (
                 "The copying happens in head 16.0.",
-                "It looks at the previous token. The heads that look at the token to copy are in layers 17 and 18.",
+                "Head 16.0 looks at the previous token. The heads that look at the token to copy are in layers 17 and 18.",
             ),
             (
                 "Every head of layer 16 is needed for copying.",
@@ -74,7 +74,7 @@ questions = (
             ),
             (
                 "The model does not need head 16.0 for anything but random tokens.",
-                "Only one text of prose was measured: that does not show what the head does elsewhere.",
+                "Only one prose text was measured, which does not show what the head does elsewhere.",
             ),
         ),
     ),
@@ -84,7 +84,7 @@ questions = (
         "SmolLM2 gets more reviews with a negation right than the sum of word vectors. What can we conclude?",
         right=(
             "This model does better on these reviews; whether that comes from attention, size or what it has read, the table cannot tell.",
-            "The two differ in all three at once, and SST-2 may have been part of what SmolLM2 has read.",
+            "The two models differ in all three at once, and SST-2 may have been part of what SmolLM2 has read.",
         ),
         wrong=(
             (
@@ -92,12 +92,12 @@ questions = (
                 "The two models differ in more than attention: in size, and in what they have read.",
             ),
             (
-                "Labelled reviews are of no use.",
-                "The sum has nothing but labels to learn from, and gets most reviews right.",
+                "Labelled reviews are useless.",
+                "The sum has nothing but labels to learn from and gets most reviews right.",
             ),
             (
                 "SmolLM2 has understood negation.",
-                "It gets most of these reviews right. What it does inside was not looked at here.",
+                "It gets most of these reviews right. We have not looked at what happens inside it here.",
             ),
         ),
     ),
@@ -107,7 +107,7 @@ predictions = (
     Prediction(
         "22.paired",
         "What will the model write with the wrong pairs? a) an error message, b) English words that lead nowhere, c) random tokens, d) the right answer",
-        why="Names and shapes fit, so nothing can raise an error, and the weights of all layers are still right.",
+        why="Names and shapes fit, so nothing can raise an error, and the weights of all layers are still correct.",
         choices=("a", "b", "c", "d"),
     ),
     Prediction(

@@ -41,7 +41,7 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last
 
     Args:
         task: its candidates are those of `right`, `wrong`, `last` and `rare`, in this order.
-        right, wrong: by candidate, what it is, and what makes it so: "a wrong model: its mask is off by one, so each row sees the next one". It is the case's name.
+        right, wrong: by candidate, what it is, and what makes it so: "an incorrect model: its mask is off by one, so each row sees the next one". It is the case's name.
         rare: likewise, of wrong ones that no sensible test need find. Who misses these alone is right, with a remark.
         verdict: on those of `right`; on all others it is the opposite.
         beside: function of a candidate's place, returns what a test is told beside the candidate; None for nothing.
@@ -68,7 +68,7 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last
         if not isinstance(value, bool) or value == said(candidate):
             return None
         asked = (
-            " Does it leave room for rounding, about 1e-5 and more for large numbers, and ask for nothing that a right one need not do?"
+            " Does it leave room for rounding, about 1e-5 and more for large numbers, and ask for nothing that a correct one need not do?"
             if said(candidate) == verdict
             else ""
         )
@@ -80,7 +80,7 @@ def mistakes_of_tests(task, test, called, if_always_false="", expected="the righ
 
     Args:
         task: whose mistakes they are.
-        test: function(what an answer gets, **changes) returns a verdict; a right one, if nothing is changed.
+        test: function(what an answer gets, **changes) returns a verdict; a correct one, if nothing is changed.
         called: what a candidate is called: "model".
         if_always_false: sentences on what makes a test say False to every candidate.
         expected: the candidates for which True is expected: "those that see the order".

@@ -23,7 +23,7 @@ def order_mistakes(task, follow, aware, if_always_false):
         if_always_false: what makes a test say False to every model.
 
     Returns:
-        A function(name, sentence, **changes) which registers the mistake of a right test with these changes.
+        A function(name, sentence, **changes) which registers the mistake of a correct test with these changes.
     """
 
     def test(model, lengths=range(2, LONGEST + 1), orders=_random, same=close, follow=follow, verdict=any):

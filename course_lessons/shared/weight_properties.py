@@ -1,4 +1,4 @@
-"""What holds for attention weights, for what they make of values, and for cosines, whatever the lesson: said of a wrong answer that breaks it. No task is declared here."""
+"""What holds for attention weights, for what they make of values, and for cosines, whatever the lesson: said of an incorrect answer that breaks it. No task is declared here."""
 
 import torch
 

@@ -45,7 +45,7 @@ class Expected:
         return self._mistakes[mistake.name, place]
 
     def reach(self, place, gradients=False):
-        """Return how far off a right answer's value, or its gradients, may be because float32 keeps 24 binary digits.
+        """Return how far off a correct answer's value, or its gradients, may be because float32 keeps 24 binary digits.
 
         Every number of the input is altered by its last digit, in a few ways, equal numbers alike; what the truth then
         moves by is what rounding an input once does, and a computation rounds several times.

@@ -27,7 +27,7 @@ from course_utils.checks.running.contract import Stream, in_precision
 from course_utils.checks.running.run import plain
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
-FACTORS = {  # what a right number is often multiplied by, and what that comes from
+FACTORS = {  # what a correct number is often multiplied by, and what that comes from
     -1: " The sign is wrong: there is a minus too many, or one is missing.",
     log10(e): " That is the logarithm to base 10, `log10`, instead of the natural one, `log`.",
     log2(e): " That is the logarithm to base 2, `log2`, instead of the natural one, `log`.",
@@ -260,7 +260,7 @@ def _value_of(outcome):
 
 
 def _value(value):
-    """Return the Value of what consists of tensors or numbers, and of no more of them than a right answer may, else None."""
+    """Return the Value of what consists of tensors or numbers, and of no more of them than a correct answer may, else None."""
     if isinstance(value, (dict, list, tuple)) and len(value) > PARTS_AT_MOST:
         return None
     if isinstance(value, (torch.Tensor, bool, int, float)):
@@ -320,7 +320,7 @@ class Hypothesis:
 
 
 def explain(expected, outcomes, pairs=True):
-    """Return the sentence that explains a wrong answer, or None.
+    """Return the sentence that explains an incorrect answer, or None.
 
     Args:
         expected: the judge's `Expected`, with the cases and what is known of them.

@@ -6,8 +6,8 @@ from course_utils.checks.error_hints import AT_MOST, hint_for_error, misspelt
 from course_utils.checks.expected import USAGE_ERROR
 
 MAY_BE_ANYTHING = (
-    "a wrong candidate may return anything, such as numbers of another shape, and it may raise an exception. Where that stops your test, the candidate is wrong: "
-    "put the call and the comparison inside `try`, and return False on `except Exception`. If it also happens with a right candidate, your own line is to blame."
+    "an incorrect candidate may return anything, such as numbers of another shape, and it may raise an exception. Where that stops your test, the candidate is wrong: "
+    "put the call and the comparison inside `try`, and return False on `except Exception`. If it also happens with a correct candidate, your own line is to blame."
 )
 
 

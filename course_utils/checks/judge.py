@@ -79,7 +79,7 @@ def judge(task, cases, outcomes, expected=None, explaining=True):
 
 
 def _wrong(task, cases, outcomes, expected, found):
-    """Return the Report on a wrong answer; `found` lists what is wrong as (index of the outcome, Finding)."""
+    """Return the Report on an incorrect answer; `found` lists what is wrong as (index of the outcome, Finding)."""
     unsteady = [(i, finding) for i, finding in found if not finding.steady]
     first, finding = min(unsteady or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
@@ -106,7 +106,7 @@ def _wrong(task, cases, outcomes, expected, found):
 
 
 def _right(task, cases, outcomes, expected, at_hazards):
-    """Return the Report on a right answer, which may still go wrong where no lesson goes: `at_hazards`, (place, Finding) each."""
+    """Return the Report on a correct answer, which may still go wrong where no lesson goes: `at_hazards`, (place, Finding) each."""
     called = dict.fromkeys(name for outcome in outcomes for name in outcome.called)
     borrowed = tuple(name for name in called if not task.is_offered(name))
     remark, mistake = _remark(task, cases, outcomes, borrowed), None
@@ -125,7 +125,7 @@ def _right(task, cases, outcomes, expected, at_hazards):
 
 
 def explain_further(report, expected, outcomes):
-    """Tell in the Report the relation of a wrong value to the right one, where it has no name, and where it has one, a second mistake.
+    """Tell in the Report the relation of an incorrect value to the right one, where it has no name, and where it has one, a second mistake.
 
     A property that is broken says more of an answer that is read first and has no steps, and more of NaN than two mistakes would:
     its sentence stays.
@@ -154,7 +154,7 @@ def _urgency(case, finding):
 
 
 def _remark(task, cases, outcomes, borrowed):
-    """Something worth saying about a right answer, or None."""
+    """Something worth saying about a correct answer, or None."""
     if borrowed:
         return (
             f"Right, but your function calls the course's own `{borrowed[0]}`, which this exercise does not offer: write it yourself. "
@@ -184,7 +184,7 @@ def _remark(task, cases, outcomes, borrowed):
 
 
 def _may_break(finding):
-    """Return whether checking a property may say more about a wrong value: one of numbers, or a list of any length."""
+    """Return whether checking a property may say more about an incorrect value: one of numbers, or a list of any length."""
     return finding.kind in ("finite", "value") or finding.kind == "shape" and isinstance(finding.expected, list)
 
 

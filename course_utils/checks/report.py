@@ -37,9 +37,9 @@ class Report:
     `state` is "not attempted", "error", "failed" or "passed"; `mistake` is the diagnosed mistake's name or None;
     `relation` is the sentence on how a value without such a name hangs together with the right one, or None;
     `message` is the sentence shown; `kind` is what was wrong first (type, shape, finite, value, gradient,
-    side effect, error) or None; `borrowed` names functions of the course's own that a right answer calls though its exercise does
+    side effect, error) or None; `borrowed` names functions of the course's own that a correct answer calls though its exercise does
     not offer them; `values_right` tells that a gradient or a side effect is all that is wrong, `only_edges` that
-    ordinary inputs are not affected, `hazard` that a right answer goes wrong on an input which no lesson builds.
+    ordinary inputs are not affected, `hazard` that a correct answer goes wrong on an input which no lesson builds.
     """
 
     def __init__(
@@ -244,7 +244,7 @@ def _chosen(telling, at_most):
 
 
 def _telling(received, against):
-    """Return where a wrong tensor is NaN or, if it has no NaN, where it differs; None if it cannot be compared."""
+    """Return where an incorrect tensor is NaN or, if it has no NaN, where it differs; None if it cannot be compared."""
     if not _comparable(received, against):
         return None
     nan = received != received

@@ -1,4 +1,4 @@
-"""What a task is made of: cases, the steps to a right answer, properties, named mistakes, hints. Runs and judges nothing.
+"""What a task is made of: cases, the steps to a correct answer, properties, named mistakes, hints. Runs and judges nothing.
 
 A task is declared in a file of its own, `course_lessons/lesson_04_alignment_scores/tasks/dot.py`:
 
@@ -34,7 +34,7 @@ from course_utils.checks.running.contract import Candidate
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong implementation with a name, and the sentence that helps its author. One that a line of an answer shows has no function."""
+    """An incorrect implementation with a name, and the sentence that helps its author. One that a line of an answer shows has no function."""
 
     name: str
     sentence: str
@@ -49,7 +49,7 @@ class Task:
     An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument
     is a dict of the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may
     get any gradient; of those in `rows_sum_to_one`, a number that is the same for a whole row of the gradient does not count, since
-    rows cannot move that way. Where `gradient_optional` is true, a gradient that is cut is remarked on in a right answer, no more.
+    rows cannot move that way. Where `gradient_optional` is true, a gradient that is cut is remarked on in a correct answer, no more.
 
     Candidates are suspects, some of them wrong, which an answer tells from right ones. Where `suspects` is false they are
     functions to look into, and raise only where they are called wrongly.
@@ -57,7 +57,7 @@ class Task:
     `offers` names what of the course's own an answer may call, as its prompt says: "models.attention.dot", or a module of such
     functions, "models.attention". An answer that calls others is told so.
 
-    `points` is what a right answer earns where a class is graded. `partial` tells what else earns a share of it, as
+    `points` is what a correct answer earns where a class is graded. `partial` tells what else earns a share of it, as
     {what is wrong: (share, sentence)}: a mistake's name; "edge", where every ordinary input is right; or "gradient" or
     "side effect", where every value is right. The sentence completes "50% of the points: …".
     """
@@ -154,7 +154,7 @@ class Task:
         return function
 
     def explain_mismatch(self, function):
-        """Decorator: function(case, right, received) explains a wrong canonical value, which is not literally what the answer returned.
+        """Decorator: function(case, right, received) explains an incorrect canonical value, which is not literally what the answer returned.
 
         Without it, the canonical form is shown beside the correct one as if the answer had returned it. Where it is of a different kind,
         say in words what the answer leads to and what it should lead to.
@@ -182,7 +182,7 @@ class Task:
         return function
 
     def mistake(self, sentence, name=""):
-        """Decorator: a wrong implementation. Its function's name is the mistake's name; the function gets `name` if one is given."""
+        """Decorator: an incorrect implementation. Its function's name is the mistake's name; the function gets `name` if one is given."""
 
         def register(function):
             if name:

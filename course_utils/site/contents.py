@@ -16,7 +16,7 @@ from course_utils.site.titles import TITLES
 from course_utils.translation.search import translate_all
 
 PAGE = Path(__file__).parent / "page"  # what runs in a reader's browser
-DOCUMENTS = ("setup", "instructors", "large-classes", "measurements", "translators")
+DOCUMENTS = ("paths", "setup", "instructors", "large-classes", "measurements", "translators")
 TRANSLATING = (
     "models/transformer-en-de",
     "models/words",

@@ -71,12 +71,12 @@ for name, sentence, other_mask in (
 
 task.changed(
     "mask_without_third_axis",
-    "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words (B×S): give it a third axis, `mask[..., None]`. Without it this runs only where the sizes happen to fit, and gives a wrong result there.",
+    "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words (B×S): give it a third axis, `mask[..., None]`. Without it this runs only where the sizes happen to fit, and gives an incorrect result there.",
     {"the words without padding": lambda words, _, *, mask: words * mask},
 )
 task.changed(
     "new_axis_in_the_middle",
-    "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, `mask[..., None]`, which is B×S×1. With the axis in the middle this runs only where the sizes happen to fit, and may give a wrong result there.",
+    "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, `mask[..., None]`, which is B×S×1. With the axis in the middle this runs only where the sizes happen to fit, and may give an incorrect result there.",
     {"the words without padding": lambda words, _, *, mask: words * mask[:, None]},
 )
 

@@ -17,7 +17,7 @@ task = Task(
     importance=4,
     minutes=5,
     hints=(
-        "theta is one question, and every word of every sentence is asked that question. The answer is one number per word.",
+        "theta asks one question of every word in every sentence. The answer is one number per word.",
         (
             "Take a sentence of two words, [1, 2] and [3, -1], and theta [2, 1]. The first score is 1·2 + 2·1 = 4, the second is 3·2 + (-1)·1 = "
             "5. Each word gets one number: the axis of the features is gone, the axis of the words is still there."

@@ -11,15 +11,15 @@ from course_utils.checks.task import Task, count, sizes
 # The result is a gradient itself: none of it is asked for. A word of padding has the weight 0, so no mask is needed.
 task = Task(
     "02.error_at_score",
-    "what the backward pass brings to each score",
+    "what the backward pass sends to each score",
     arguments=("weights B×S", "words B×S×D", "error B×D"),
     result="score_errors B×S",
     difficulty=3,
     importance=4,
     minutes=30,
     hints=(
-        "Raising one score raises the weight of its word and lowers all other weights, because they sum to 1. So a higher score moves the "
-        "context towards its own word and away from where the context is now. The error says whether that direction is welcome.",
+        "Raising one score raises the weight of its word and lowers all other weights, because they sum to 1. A higher score therefore moves the "
+        "context towards its own word and away from where the context is now. The error says whether a move in that direction raises or lowers the loss.",
         "Two words at 0 and 8 on a line have the weights 3/4 and 1/4, so the context is 2. Raise the second score a little, by h. Its weight "
         "grows by h · 1/4 · 3/4, the first loses as much, and the context moves by h · 3/16 · 8 = 1.5 h. That is also 1/4 of 6, the distance "
         "from the context to the second word. If the error at the context is -2, then -3 arrives at the second score.",
@@ -77,7 +77,7 @@ task.changed_each(
     ("error_at_weights", "This is what reaches each weight. Between the weights and the scores there is the softmax, and the error has to go back through it too.", no_context | no_weight),
     ("fall_counted_twice", "You multiply by a(1 - a), and subtract the context too. Both account for the fall of the other weights. With the context subtracted, the word's own weight is the whole factor.", derivative_alone),
     ("diagonal_alone", "a(1 - a) is only the diagonal of the softmax's derivative: how a score moves its own weight. It moves the other weights too, and they move the context as well.", no_context | derivative_alone),
-    ("sign_turned", "The sign is turned round. A higher score moves the context towards its own word, so the difference is the word minus the context.", {"the differences": lambda words, context: context - words}),
+    ("sign_turned", "The sign is reversed. A higher score moves the context towards its own word, so the difference is the word minus the context.", {"the differences": lambda words, context: context - words}),
     ("sum_not_weighted", "From each word's share, a·(x·δ), you subtract the sum of all shares. Each score takes only its own part of that sum: multiply the sum by the word's weight, which gives a·(x·δ - sum).", {"the differences": left_out, "result": lambda at_scores: at_scores - at_scores.sum(1, keepdim=True)}),
     ("weighted_before_difference", "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the weight comes afterwards.", {"the differences": lambda words, context, *, weights: weights[..., None] * words - context}),
     ("mean_for_context", "You subtract the plain mean of the words. The context is their weighted sum: a word counts in it with its weight.", {"the context": lambda _, words: words.mean(1, keepdim=True)}),

@@ -10,7 +10,7 @@ from course_utils.checks.task import Task, count, sizes
 # The result is a gradient itself: none of it is asked for.
 task = Task(
     "02.error_through_attention",
-    "what the backward pass brings to each word",
+    "what the backward pass sends to each word",
     arguments=("weights B×S", "error B×D"),
     result="word_errors B×S×D",
     difficulty=2,
@@ -60,7 +60,7 @@ for name, sentence, weights in (
 
 task.changed(
     "words_on_features",
-    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle one. Without them this runs only where the sizes happen to fit, and gives a wrong result there.",
+    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle one. Without them this runs only where the sizes happen to fit, and gives an incorrect result there.",
     {"the product of weights and error": lambda *_, weights, error: weights * error},
 )
 task.changed(

@@ -21,7 +21,7 @@ task = Task(
     hints=(
         "A score that must not count has to be taken out before the softmax is computed. exp turns minus infinity into exactly 0.",
         (
-            "Take the scores 2, 0 and 5 and the mask True, True, False. With -inf in place of the 5, the exponentials are 7.3891, 1 and 0, and "
+            "Take the scores 2, 0 and 5 and the mask True, True, False. With -inf instead of the 5, the exponentials are 7.3891, 1 and 0, and "
             "their total is 8.3891. The weights are 0.8808, 0.1192 and 0. If the mask were False three times, the total would be 0, and 0/0 is "
             "NaN: return 0, 0, 0 there."
         ),
@@ -111,7 +111,7 @@ finite_fill_mistakes(
 )
 task.changed(
     "lowered_by_a_hundred",
-    "You lower masked scores by a finite number, such as 100. That is not minus infinity, and it still leaves a weight: nearly all of it where the honest scores lie far lower, and a share of it in a row with nothing to attend to. Put -inf in place of masked scores, and zeros into the weights of such a row.",
+    "You lower masked scores by a finite number, such as 100. That is not minus infinity, and it still leaves a weight: nearly all of it where the honest scores lie far lower, and a share of it in a row with nothing to attend to. Replace masked scores by -inf, and put zeros into the weights of such a row.",
     {MASKED: lambda scores, mask: scores - ~mask * 100.0, ZEROS: left_out},
 )
 task.changed(
@@ -152,7 +152,7 @@ task.changed(
 )
 task.changed(
     "masked_after_and_divided_safely",
-    "Your zeros are right where nothing may be attended to. But masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. Where they are far larger than the rest, the rest comes out as zeros too. Put -inf in their place before the softmax.",
+    "Your zeros are right where nothing may be attended to. But masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. Where they are far larger than the rest, the rest also becomes zeros. Replace them by -inf before the softmax.",
     {MASKED: left_out, ZEROS: divided_safely},
 )
 
@@ -166,7 +166,7 @@ OVERFLOW = (
 for name, sentence, weights in (
     ("overflow_and_empty_row_nan", "And a row with nothing to attend to comes to 0/0, which is NaN too: return zeros there.", divided),
     ("overflow", "A small number that is added to the total does not help against that.", lambda e, mask: e * mask / ((e * mask).sum(-1, keepdim=True) + 1e-9)),
-    ("overflow_turned_into_zeros", "Zeros in place of NaN do not help: those rows have weights to give.", divided_safely),
+    ("overflow_turned_into_zeros", "Zeros instead of NaN do not help: those rows have weights to give.", divided_safely),
     ("overflow_in_rows_with_something", "Your zeros in a row with nothing to attend to are right.", lambda e, mask: torch.where(mask.any(-1, keepdim=True), divided(e, mask), 0.0)),
 ):  # fmt: skip
     task.changed(name, f"{OVERFLOW} {sentence}", {MASKED: left_out, SOFTMAX: torch.exp, ZEROS: weights})

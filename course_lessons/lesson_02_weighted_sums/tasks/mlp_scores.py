@@ -24,7 +24,7 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "The same small network, with one hidden layer, looks at each word on its own. theta then turns the hidden layer into one number.",
+        "The same small network, with one hidden layer, looks at each word on its own. theta then reduces the hidden layer to one number.",
         (
             "Take the word [1, 2], the weight [[1, 0], [1, -1]], the bias [-1, 1] and theta [4, 2]. W x is [1, 1 - 2] = [1, -1]. With the bias "
             "it is [0, 0]. The sigmoid of 0 is 0.5, so the hidden layer is [0.5, 0.5]. The score is 4·0.5 + 2·0.5 = 3."
@@ -61,7 +61,7 @@ def _(words, weight, bias, theta):
 PRODUCT, SUM = "the product of words and weight", "the product plus the bias"
 HIDDEN, SCORES = "the hidden layer", "the scores"
 task.changed_each(
-    ("no_sigmoid", "Without the non-linearity, two matrices in a row are as good as one, and this is dot-product attention again, with another theta. Apply σ to Wx + b.", {HIDDEN: left_out}),
+    ("no_sigmoid", "Without the non-linearity, two matrices in a row are as good as one, and this is dot-product attention again, with a different theta. Apply σ to Wx + b.", {HIDDEN: left_out}),
     ("with_tanh", "You use tanh. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.tanh}),
     ("with_relu", "You use ReLU. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.relu}),
     ("overflow", SIGMOID_OVERFLOWS, {HIDDEN: overflowing_sigmoid}),
@@ -80,7 +80,7 @@ words_last = {PRODUCT: lambda words, _, *, weight: weight @ words}
 theta_first = {SCORES: lambda hidden, theta: theta @ hidden}
 task.changed(
     "not_transposed",
-    "weight is H×D. For rows of words it has to be transposed: `words @ weight.T`. Without that this runs only where H = D, and gives a wrong result there.",
+    "weight is H×D. For rows of words it has to be transposed: `words @ weight.T`. Without that this runs only where H = D, and gives an incorrect result there.",
     {PRODUCT: lambda words, turned: words @ turned.mT},
 )
 task.changed(
@@ -90,12 +90,12 @@ task.changed(
 )
 task.changed(
     "theta_on_the_left",
-    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden layer comes first. `theta @ hidden` runs only where S = H, and gives a wrong result there.",
+    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden layer comes first. `theta @ hidden` runs only where S = H, and gives an incorrect result there.",
     theta_first,
 )
 task.changed(
     "formula_word_for_word",
-    "The formula is for one word, a column. In `words` (B×S×D) each word is a row, so both products turn round: words come first, and theta comes last. As it is written, the formula runs only where the sizes happen to fit, and gives a wrong result there.",
+    "The formula is for one word, a column. In `words` (B×S×D) each word is a row, so both products change their order: words come first and theta last. As it is written, the formula runs only where the sizes happen to fit, and gives an incorrect result there.",
     words_last | theta_first,
 )
 task.changed(

@@ -1,4 +1,4 @@
-"""Task 02.negation_by_hand: numbers with which two fixed attentions understand "not". Many are right: what they lead to is compared."""
+"""Task 02.negation_by_hand: scores with which fixed attention can handle "not". Many are right: what they lead to is compared."""
 
 import math
 
@@ -9,25 +9,25 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
 ENOUGH, NEAR = 0.5 - 1e-6, 0.05  # 0.5 is asked for, with room for rounding
-NOT = -0.5  # the value of "not"; with 0 in its place, other numbers would do, too
-PARTS = {"the first attention": 3, "the second attention": 3, "the output": 2}  # how many numbers each part has
+NOT = -0.5  # the value of "not"; with 0 instead, different scores would also do
+PARTS = {"the first set of scores": 3, "the second set of scores": 3, "the output": 2}  # how many numbers each part has
 SIGNS = {"great": 1, "awful": -1, "not great": -1, "not awful": 1}
 
 task = Task(
     "02.negation_by_hand",
-    'two attentions that understand "not"',
+    'two sets of scores that handle "not"',
     arguments=("longest",),
     result="output",
     difficulty=3,
     importance=5,
     minutes=20,
     hints=(
-        'Without "not" the two attentions may see the same. With "not" they must differ: one is drawn away from the opinion, and the other keeps '
-        'looking at it. Then the output can tell from the two whether there was a "not".',
-        "Here is the output layer for other numbers. Suppose that a plain sentence gives (o₁, o₂) = (1, 1) and should lead to 3, and that a negated "
+        'Without "not", the two sets of scores may lead to the same sum. With "not", they must differ: in one, "not" takes the weight away from the '
+        'opinion; in the other, the opinion keeps it. Then the output can tell from the two sums whether there was a "not".',
+        "Here is the output layer for different numbers. Suppose that a plain sentence gives (o₁, o₂) = (1, 1) and should lead to 3, and that a negated "
         "one gives (0, 1) and should lead to -2. The second says u₂ = -2, and the first u₁ + u₂ = 3, so u₁ = 5. As for the scores: a lead of ln 3 "
         "gives one word three times the weight of another, and against 30 other words it still has only 3 parts of 33. Larger leads are needed.",
-        'For the first attention, put the score of "not" far above that of an opinion, and that of an opinion far above that of other words. For the second, '
+        'In the first set, put the score of "not" far above the score of an opinion, and the score of an opinion far above the score of other words. In the second, '
         'put an opinion far above everything, even "not". "Far" means 10, say. Then write the output down for "great", "not great" and "not awful": u₁ + u₂, -0.5·u₁ + u₂ and -0.5·u₁ - u₂. '
         "The first and the third should be above 0, and the second below.",
     ),
@@ -45,7 +45,7 @@ def _(draw):
 @task.oracle
 def _(longest):
     right = {phrase: "positive" if sign > 0 else "negative" for phrase, sign in SIGNS.items()}
-    return {**right, "attentions that take part": 2}
+    return {**right, "sets of scores that take part": 2}
 
 
 def _numbers(name, part):
@@ -62,13 +62,13 @@ def _numbers(name, part):
         raise CourseError(f"What you return for {name} should be {size} numbers, and one of them is something else.")
     if any(n != n or n == math.inf for n in part) or (size == 2 and -math.inf in part):
         raise CourseError(
-            f"One of the numbers for {name} is infinite or NaN. Softmax gives no weights then: choose finite numbers."
+            f"One of the numbers for {name} is infinite or NaN. Then the softmax gives no weights: choose finite numbers."
         )
     return torch.tensor(part, dtype=torch.float64)
 
 
 def _contexts(scores, negated, opinion, longest):
-    """Return what one attention makes of a sentence with an opinion of this value, for each number of other words: N."""
+    """Return what one set of scores makes of a sentence with an opinion of this value, for each number of other words: N."""
     others = torch.arange(longest - negated)  # from none up
     counts = torch.stack([torch.full_like(others, negated), torch.ones_like(others), others])
     logs = scores[:, None] + counts.log()
@@ -93,7 +93,7 @@ def _said(outputs, sign):
 def _(case, value):
     if not isinstance(value, (list, tuple)) or len(value) != len(PARTS):
         raise CourseError(
-            "Three lists are expected: the scores of the first attention, those of the second, and the weights of the output."
+            "Three lists are expected: the first set of scores, the second set of scores and the two weights of the output."
         )
     first, second, output = map(_numbers, PARTS, value)
     said, alike = {}, True
@@ -103,7 +103,7 @@ def _(case, value):
         alike &= torch.allclose(*contexts)
         said[phrase] = _said(output @ torch.stack(contexts), sign)
     used = int((output != 0).sum())
-    return {**said, "attentions that take part": min(used, 1) if alike else used}
+    return {**said, "sets of scores that take part": min(used, 1) if alike else used}
 
 
 @task.explain_mismatch
@@ -111,67 +111,67 @@ def _(case, right, read):
     """What comes out for each phrase that is not as it should be."""
     wrong = [phrase for phrase in SIGNS if read[phrase] != right[phrase]]
     if not wrong:
-        return "All four come out right, but only one attention takes part, and two are asked for."
+        return "All four outputs are right, but only one set of scores takes part, and two are asked for."
     listed = "; ".join(f'"{phrase}" comes out {read[phrase]}, and should be {right[phrase]}' for phrase in wrong)
     said = f"With your numbers, {listed}."
     if any(str(read[phrase]).endswith("few other words") for phrase in wrong):
-        said += " Where more other words stand in the sentence, they take too much of the weight together: give them a much lower score."
+        said += " When the sentence has more other words, together they take too much of the weight: give them a much lower score."
     if any(read[phrase] == f"{right[phrase]}, but too close to 0" for phrase in wrong):
         said += " Where the sign is right, the output should be 0.5 or more away from 0."
     return said
 
 
 def by_hand(name, sentence, output, first=(20, 10, 0), second=(0, 20, 0)):
-    """Declare the mistake of an answer with this output, whose attentions are right if nothing else is said."""
+    """Declare the mistake of an answer with this output, whose scores are right if nothing else is said."""
     task.mistake(sentence, name)(lambda longest: (first, second, output))
 
 
 by_hand(
     "one_attention",
-    'Only one attention takes part, and one cannot do it. No word of "not awful" has a value above 0, and a weight is never negative, so its sum is not above 0 there, and in "awful" it is not either. But the output should have different signs for the two. The other attention must get a weight in the output, too, and must have other scores.',
+    'Only one set of scores takes part, and one cannot do it. No word of "not awful" has a value above 0, and a weight is never negative, so its sum is not above 0, and neither is the sum for "awful". But the output should have different signs for the two. The other set must also get a weight in the output, and its scores must differ.',
     (0, 1),
 )
 by_hand(
     "one_attention_on_not",
-    'Only one attention takes part. It does turn to "not" and away from the opinion, but then it gives -0.5 for "not great" and for "not awful" alike. A second attention, which keeps looking at the opinion, can tell the two apart.',
+    'Only one set of scores takes part. It does move the weight from the opinion to "not", but then the sum is -0.5 for both "not great" and "not awful". A second set, in which the opinion keeps the weight, can tell the two apart.',
     (2, 0),
 )
 by_hand(
     "one_attention_turned",
-    "Only one attention takes part, with a weight below 0 in the output. That turns negated sentences right and plain ones wrong, and one attention cannot do both. The other attention must get a weight in the output, too.",
+    "Only one set of scores takes part, with a weight below 0 in the output. That makes negated sentences right and plain ones wrong, and one set cannot do both. The other set must also get a weight in the output.",
     (0, -1),
 )
 by_hand(
     "plain_right_negated_wrong",
-    'Plain sentences come out right, but with "not" the output keeps the sign of the opinion. Two things are needed there: one attention has to be drawn away from the opinion by a "not" with a much higher score (is the order "not", opinion, other word?), and the one that keeps looking at the opinion has to count below 0 in the output.',
+    'Plain sentences are right, but with "not" the output keeps the sign of the opinion. Two things are needed: in one set, "not" must take the weight from the opinion with a much higher score (is the order "not", opinion, other word?), and the set in which the opinion keeps the weight has to count below 0 in the output.',
     (2, -1),
     first=(0, 10, 0),
     second=(5, 20, 0),
 )
 by_hand(
     "not_taken_for_zero",
-    'Everything is right but "not awful", which is near 0. "not" has the value -0.5 and not 0: an attention that turns to "not" brings that into the output, times its weight there. The other attention, which looks at the opinion, has to outweigh it.',
+    'Everything is right except "not awful", which is near 0. "not" has the value -0.5 and not 0: the set that gives its weight to "not" adds this value to the output, times its output weight. The other set, whose weight is on the opinion, has to outweigh it.',
     (2, -1),
 )
 by_hand(
     "negated_always_negative",
-    'Plain sentences come out right, but with "not" the output is negative for both opinions. One attention has to keep looking at the opinion when there is a "not", which needs a low score for "not". And its weight in the output must be far enough below 0 to outweigh the -0.5 that "not" brings in through the other one.',
+    'Plain sentences are right, but with "not" the output is negative for both opinions. In one set, the opinion has to keep its weight when there is a "not", which needs a low score for "not". And the output weight of this set must be far enough below 0 to outweigh the -0.5 that "not" adds through the other set.',
     (6, -4),
     second=(25, 10, 0),
 )
 by_hand(
     "plain_cancelled",
-    "Negated sentences come out right, but in a plain one the two attentions cancel: both give the value of the opinion, and your two output weights sum to 0.",
+    "Negated sentences are right, but in a plain one the two sums cancel: both are the value of the opinion, and your two output weights sum to 0.",
     (2, -2),
 )
 by_hand(
     "turned_round",
-    "The output is the wrong way round in all four cases. The signs of both output weights have to change.",
+    "The output has the wrong sign in all four cases. The signs of both output weights have to change.",
     (-4, 3),
 )
 by_hand(
     "always_negated",
-    'The output has the opposite sign of the opinion, with and without "not". In a plain sentence both attentions give the value of the opinion, and the output is that value times the sum of the two output weights: this sum must be above 0.',
+    'The output has the opposite sign of the opinion, with and without "not". In a plain sentence, both sums are the value of the opinion, and the output is that value times the sum of the two output weights: this sum must be above 0.',
     (1, -2),
 )
 by_hand(

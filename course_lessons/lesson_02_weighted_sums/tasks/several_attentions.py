@@ -1,4 +1,4 @@
-"""Task 02.several_attentions: several fixed attentions, concatenated."""
+"""Task 02.several_attentions: fixed attention with several θs, concatenated."""
 
 from operator import matmul
 
@@ -12,7 +12,7 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "02.several_attentions",
-    "several fixed attentions, concatenated",
+    "fixed attention with several θs, concatenated",
     arguments=("words B×S×D", "thetas N×D", "mask B×S"),
     result="contexts B×(N·D)",
     difficulty=3,
@@ -21,13 +21,13 @@ task = Task(
     offers=("models.attention.masked_softmax",),
     hints=(
         (
-            "Each theta is an attention of its own, with its own scores, its own softmax over the words and its own weighted sum. Only the N "
-            "results are laid end to end."
+            "Each theta has its own scores, its own softmax over the words and its own weighted sum. Only the N "
+            "results are concatenated."
         ),
         (
             "Take the words [1, 0] and [0, 2], none of them masked, and the thetas [0, 0] and [ln 3, 0], where ln 3 ≈ 1.0986. The first theta "
             "gives the scores 0 and 0, the weights 0.5 and 0.5, and the context [0.5, 1]. The second gives the scores 1.0986 and 0, the weights "
-            "0.75 and 0.25, and the context [0.75, 0.5]. Laid end to end, they are [0.5, 1, 0.75, 0.5]."
+            "0.75 and 0.25, and the context [0.75, 0.5]. Concatenated, they are [0.5, 1, 0.75, 0.5]."
         ),
         (
             "scores = thetas times words transposed, B×N×S; weights = masked softmax over the last axis, with the mask as B×1×S; contexts = "
@@ -42,10 +42,10 @@ def _(draw):
     for size in sizes(B=2, S=5, D=7, N=3):
         B, S, D, N = size.B, size.S, size.D, size.N
         args = (draw.numbers(B, S, D), draw.numbers(N, D), draw.lengths_mask(B, S))
-        name = f"{count(B, 'sentence')} of up to {S} words, width {D}, {count(N, 'attention')}"
+        name = f"{count(B, 'sentence')} of up to {S} words, width {D}, {count(N, 'theta')}"
         yield Case(name, args, size.full)
     yield Case(
-        "2 sentences of up to 3 words, width 2, 2 attentions",
+        "2 sentences of up to 3 words, width 2, 2 thetas",
         (draw.numbers(2, 3, 2), draw.numbers(2, 2), draw.lengths_mask(2, 3)),
     )
     shorter = torch.tensor([[True, False, False], [True] * 3])
@@ -90,8 +90,8 @@ def divided(e, mask):
 
 
 task.changed_each(
-    ("softmax_over_attentions", "Your softmax runs over the attentions, so they compete for each word. Each attention spreads its own weight over the words.", {MASKED: left_out, SOFTMAX: lambda scores: scores.softmax(1)}),
-    ("one_softmax", "Your softmax runs over all attentions and words at once. Each attention has its own weights, which sum to 1.", {SOFTMAX: lambda scores: scores.flatten(1).softmax(-1).reshape(scores.shape)}),
+    ("softmax_over_attentions", "Your softmax runs over the thetas, so they compete for each word. Each theta spreads its own weight over the words.", {MASKED: left_out, SOFTMAX: lambda scores: scores.softmax(1)}),
+    ("one_softmax", "Your softmax runs over all thetas and words at once. Each theta has its own weights, which sum to 1.", {SOFTMAX: lambda scores: scores.flatten(1).softmax(-1).reshape(scores.shape)}),
     ("empty_sentence_nan", "A sentence that is all padding gives NaN: its softmax has nothing to share the weight among. Return zeros there.", {ZEROS: left_out}),
     ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract the largest score first.", {MASKED: left_out, SOFTMAX: torch.exp, ZEROS: divided}),
     ("padding_at_the_end_assumed", "You count the words and attend to that many places from the start. That is right only where the padding is at the end. The mask says which places hold words.", {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)}),
@@ -113,17 +113,17 @@ attentions_last = {
 }
 task.changed(
     "mask_without_attentions",
-    "The mask is B×S and your scores are B×N×S: the mask needs an axis for the attentions, `mask[:, None]`. Without it this runs only where the sizes happen to fit, and may give a wrong result there.",
+    "The mask is B×S and your scores are B×N×S: the mask needs an axis for the thetas, `mask[:, None]`. Without it this runs only where the sizes happen to fit, and may give an incorrect result there.",
     {MASKED: lambda scores, _, *, mask: scores.masked_fill(~mask, -torch.inf), ZEROS: lambda w, _: torch.nan_to_num(w)},
 )
 task.changed(
     "words_before_attentions",
-    "Your scores are B×S×N, and you mask and normalise them over the last axis, the attentions. Turn them into B×N×S, and give the mask an axis for the attentions, `mask[:, None]`.",
+    "Your scores are B×S×N, and you mask and normalise them over the last axis, the thetas. Turn them into B×N×S, and give the mask an axis for the thetas, `mask[:, None]`.",
     attentions_last,
 )
 task.changed(
     "mask_without_last_axis",
-    "The mask is B×S and your scores are B×S×N: the mask needs an axis for the attentions, which is the last one here, `mask[..., None]`.",
+    "The mask is B×S and your scores are B×S×N: the mask needs an axis for the thetas, which is the last one here, `mask[..., None]`.",
     attentions_last | {SOFTMAX: lambda scores: scores.softmax(1)},
 )
 
@@ -131,11 +131,11 @@ task.changed(
 # The contexts
 
 for name, sentence, laid_out in (
-    ("interleaved", "The outputs are interleaved, feature by feature. The whole vector of the first attention comes first, then the whole vector of the second: stack them on axis 1, or use cat.", lambda contexts: contexts.mT.flatten(1)),
-    ("sentences_mixed", "The numbers are right, but they lie in the wrong sentences: with `stack` or `cat` along the first axis the attentions come before the sentences, and `reshape` then mixes them. Stack on axis 1, or use cat along the last axis.", lambda contexts: contexts.transpose(0, 1).reshape(len(contexts), -1)),
-    ("added_up", "You add up the outputs of the attentions. Lay them end to end instead, so that they stay apart: B×(N·D).", lambda contexts: contexts.sum(1)),
-    ("not_flattened", "The attentions still have an axis of their own, B×N×D. Lay their outputs end to end: flatten the last two axes.", left_out),
-    ("concatenated_along_batch", "`cat` along axis 0 puts the outputs below one another, as if there were more sentences. Each sentence gets one long row: use the last axis.", lambda contexts: contexts.transpose(0, 1).flatten(0, 1)),
+    ("interleaved", "The outputs are interleaved, feature by feature. The whole vector of the first theta comes first, then the whole vector of the second: stack them on axis 1, or use cat.", lambda contexts: contexts.mT.flatten(1)),
+    ("sentences_mixed", "The numbers are right, but they lie in the wrong sentences: with `stack` or `cat` along the first axis, the thetas come before the sentences, and `reshape` then mixes them. Stack on axis 1, or use cat along the last axis.", lambda contexts: contexts.transpose(0, 1).reshape(len(contexts), -1)),
+    ("added_up", "You add up the N contexts. Lay them end to end instead, so that they stay apart: B×(N·D).", lambda contexts: contexts.sum(1)),
+    ("not_flattened", "The thetas still have their own axis, B×N×D. Lay the contexts end to end: flatten the last two axes.", left_out),
+    ("concatenated_along_batch", "`cat` along axis 0 puts the contexts below one another, as if there were more sentences. Each sentence gets one long row: use the last axis.", lambda contexts: contexts.transpose(0, 1).flatten(0, 1)),
     ("weights_returned", "These are the weights, B×N×S. Return the contexts: sum the words with these weights, then lay the sums end to end.", lambda _, *, done: done[ZEROS]),
 ):  # fmt: skip
     task.changed(name, sentence, {"the contexts laid end to end": laid_out})
@@ -148,6 +148,6 @@ task.changed(
 )
 task.changed(
     "weights_of_every_sentence_flattened",
-    "`weights @ words` takes weights B×S for a matrix whose B rows all meet the words of each sentence, which gives B×B×D for one attention. A sentence needs only its own weights: give them an axis in the middle, B×1×S, and drop it before you lay the contexts end to end.",
+    "`weights @ words` takes weights B×S for a matrix whose B rows all meet the words of each sentence, which gives B×B×D for one theta. A sentence needs only its own weights: give them an axis in the middle, B×1×S, and drop it before you lay the contexts end to end.",
     of_every_sentence,
 )

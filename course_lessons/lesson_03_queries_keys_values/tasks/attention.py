@@ -123,7 +123,7 @@ for name, sentence, scores in (
     task.changed(name, sentence, {SCORES: scores})
 task.changed(
     "key_not_transposed",
-    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: exchange the last two axes of key, `key.mT`. Without that this runs only where S = D, and gives a wrong result there.",
+    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: exchange the last two axes of key, `key.mT`. Without that this runs only where S = D, and gives an incorrect result there.",
     {SCORES: lambda query, _, *, key: query @ key},
 )
 task.changed(

@@ -48,43 +48,43 @@ def mask_required(query, key, value, mask=None):
 
 
 RIGHT = {
-    right_by_loops: "a right attention, written with loops",
-    right_by_einsum: "a right attention, written with einsum",
-    right_by_library: "a right attention, by torch's own function",
-    right_by_bmm: "a right attention, written with bmm and an additive mask",
+    right_by_loops: "correct attention, written with loops",
+    right_by_einsum: "correct attention, written with einsum",
+    right_by_library: "correct attention, by torch's own function",
+    right_by_bmm: "correct attention, written with bmm and an additive mask",
 }
 
 
 wrong, changed = attention.task.wrong, attention.task.variant
 
 WRONG = {
-    wrong("softmax_over_queries"): "a wrong attention: softmax over the queries",
-    wrong("scaled"): "a wrong attention: scores divided by √D",
-    wrong("mask_unused"): "a wrong attention: the mask has no effect",
-    wrong("mask_inverted"): "a wrong attention: the mask turned round",
-    wrong("masked_after"): "a wrong attention: masked after the softmax",
-    wrong("empty_row_nan"): "a wrong attention: NaN where nothing may be attended",
-    wrong("softmax_over_batch"): "a wrong attention: softmax over the batch",
-    changed({"result": lambda context, _, *, done: (context, done["the scores"].softmax(-1))}): "a wrong attention: the context is right, and the weights come back without the mask",
-    changed({"result": lambda context, weights, *, value: (value.mean(1, keepdim=True).expand_as(context), weights)}): "a wrong attention: the weights are right, and the context is the mean of all values",
-    wrong("one_mask_for_all_queries"): "a wrong attention: the mask of one query for all",
-    wrong("one_mask_for_all_sentences"): "a wrong attention: the mask of one sentence for all",
-    changed({"value": lambda value: value[:1].expand_as(value)}): "a wrong attention: the values of the first sentence for all",
-    mask_required: "a wrong attention: it fails without a mask",
-    changed({"the scores": lambda query, turned: query @ turned / 2}): "a wrong attention: scores divided by 2",
-    wrong("empty_row_uniform"): "a wrong attention: even weights where nothing may be attended",
-    wrong("order_swapped"): "a wrong attention: the weights come back first",
-    wrong("keys_summed"): "a wrong attention: it sums keys in place of values",
-    changed({"key": lambda _, *, value: value}): "a wrong attention: it scores values in place of keys",
-    changed({"key": lambda _, *, query: query}): "a wrong attention: it scores queries in place of keys",
-    changed({"value": lambda _, *, query: query}): "a wrong attention: it sums queries in place of values",
-    changed({"result": lambda context, weights: (context.mT.reshape(context.shape), weights)}): "a wrong attention: the context is transposed and not turned back",
-    changed({"the scores": lambda query, turned: query @ turned * turned.shape[-1] / query.shape[-1]}): "a wrong attention: scores times S/D, which is right only where S = D",
-    changed({"the scores": lambda query, turned: query[..., :1] @ turned[:, :1]}): "a wrong attention: it scores by the first feature alone",
-    changed({"the scores": lambda query, turned: query[..., -1:] @ turned[:, -1:]}): "a wrong attention: it scores by the last feature alone",
-    changed({"result": lambda context, weights: (context - 0.001, weights)}): "a wrong attention: the context is too small by 0.001",
-    changed({"result": lambda context, weights: (context + 0.001, weights)}): "a wrong attention: the context is too large by 0.001",
-    changed({"result": lambda context, weights: (context.flip(-1), weights)}): "a wrong attention: the features of the context are in the opposite order",
+    wrong("softmax_over_queries"): "incorrect attention: softmax over the queries",
+    wrong("scaled"): "incorrect attention: scores divided by √D",
+    wrong("mask_unused"): "incorrect attention: the mask has no effect",
+    wrong("mask_inverted"): "incorrect attention: the mask inverted",
+    wrong("masked_after"): "incorrect attention: masked after the softmax",
+    wrong("empty_row_nan"): "incorrect attention: NaN where nothing may be attended",
+    wrong("softmax_over_batch"): "incorrect attention: softmax over the batch",
+    changed({"result": lambda context, _, *, done: (context, done["the scores"].softmax(-1))}): "incorrect attention: the context is right, and the weights come back without the mask",
+    changed({"result": lambda context, weights, *, value: (value.mean(1, keepdim=True).expand_as(context), weights)}): "incorrect attention: the weights are right, and the context is the mean of all values",
+    wrong("one_mask_for_all_queries"): "incorrect attention: the mask of one query for all",
+    wrong("one_mask_for_all_sentences"): "incorrect attention: the mask of one sentence for all",
+    changed({"value": lambda value: value[:1].expand_as(value)}): "incorrect attention: the values of the first sentence for all",
+    mask_required: "incorrect attention: it fails without a mask",
+    changed({"the scores": lambda query, turned: query @ turned / 2}): "incorrect attention: scores divided by 2",
+    wrong("empty_row_uniform"): "incorrect attention: even weights where nothing may be attended",
+    wrong("order_swapped"): "incorrect attention: the weights come back first",
+    wrong("keys_summed"): "incorrect attention: it sums keys instead of values",
+    changed({"key": lambda _, *, value: value}): "incorrect attention: it scores values instead of keys",
+    changed({"key": lambda _, *, query: query}): "incorrect attention: it scores queries instead of keys",
+    changed({"value": lambda _, *, query: query}): "incorrect attention: it sums queries instead of values",
+    changed({"result": lambda context, weights: (context.mT.reshape(context.shape), weights)}): "incorrect attention: the context is transposed and not turned back",
+    changed({"the scores": lambda query, turned: query @ turned * turned.shape[-1] / query.shape[-1]}): "incorrect attention: scores times S/D, which is right only where S = D",
+    changed({"the scores": lambda query, turned: query[..., :1] @ turned[:, :1]}): "incorrect attention: it scores by the first feature alone",
+    changed({"the scores": lambda query, turned: query[..., -1:] @ turned[:, -1:]}): "incorrect attention: it scores by the last feature alone",
+    changed({"result": lambda context, weights: (context - 0.001, weights)}): "incorrect attention: the context is too small by 0.001",
+    changed({"result": lambda context, weights: (context + 0.001, weights)}): "incorrect attention: the context is too large by 0.001",
+    changed({"result": lambda context, weights: (context.flip(-1), weights)}): "incorrect attention: the features of the context are in the opposite order",
 }  # fmt: skip
 
 
@@ -100,7 +100,7 @@ task = Task(
     offers=("models.attention.attention",),
     hints=(
         (
-            "A test is only as good as its inputs: choose them so that wrong candidates give other results than correct ones. Think of the batch, "
+            "A test is only as good as its inputs: choose them so that wrong candidates and correct ones give different results. Think of the batch, "
             "the sizes, the mask (and no mask), and a query that may attend to nothing. Then compare everything that comes back."
         ),
         (
@@ -123,7 +123,7 @@ close = partial(torch.allclose, atol=1e-5)
 
 
 def _test(candidate, B=2, S=5, empty=True, masks=(True, False), parts=(0, 1), same=close):
-    """A right test: with a mask that hides everything from one query and without a mask, what comes back is compared."""
+    """A correct test: with a mask that hides everything from one query and without a mask, what comes back is compared."""
     draw = torch.Generator().manual_seed(3)
     T, D, E = 3, 7, 11
     inputs = [torch.randn(*shape, generator=draw) for shape in ((B, T, D), (B, S, D), (B, S, E))]
@@ -143,9 +143,9 @@ def _test(candidate, B=2, S=5, empty=True, masks=(True, False), parts=(0, 1), sa
 mistaken = mistakes_of_tests(task, _test, "candidate")
 mistakes_of_one_side(mistaken, "numbers", 1e-5)
 for name, sentence, changes in (
-    ("shapes_only", "Every candidate whose results have the right shapes passes your test, and nearly every wrong attention has them. Compare the numbers too.", {"same": lambda right, received: True, "masks": (True,)}),
+    ("shapes_only", "Every candidate whose results have the right shapes passes your test, and nearly every wrong candidate returns them. Compare the numbers too.", {"same": lambda right, received: True, "masks": (True,)}),
     ("never_a_mask", "Every candidate that is wrong only where there is a mask passes your test. Try a mask as well as mask=None, and compare what comes back for each.", {"masks": (False,)}),
-    ("no_rounding", "Right candidates are refused whose last digits differ from the reference's, because adding in another order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==.", {"same": torch.equal}),
+    ("no_rounding", "Your test rejects correct candidates whose last digits differ from the reference's, because adding in a different order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) instead of torch.equal or ==.", {"same": torch.equal}),
     ("too_much_room", "Candidates that are wrong by a thousandth pass your test: there is too much room. Rounding is about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
     ("sizes_equal", "A candidate passes your test that is right only where the number of keys S is the width D. Choose sizes that all differ.", {"S": 7}),
     ("batch_of_one_sizes_equal", "Candidates that mix up the sentences of a batch pass your test, and so does one that is right only where the number of keys S is the width D. Use a batch of two sentences or more and sizes that all differ, and compare every sentence.", {"B": 1, "S": 7}),

@@ -82,8 +82,8 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Ask the function itself. Call it once with x as it is, and once for each word with that word alone changed. Whatever comes out "
-        "different depends on that word.",
+        "Ask the function itself. Call it once with x as it is, and once for each word with that word alone changed. Whatever "
+        "changes depends on that word.",
         "Let a function return each of two numbers plus the one before it. For (1, 5) it gives (1, 6). Change the first number to 3: it gives (3, 8), "
         "so both outputs depend on it, and the first column is True, True. Start again from (1, 5) and change the second number to 9: it gives (1, 10), so "
         "only the second output depends on it, and the second column is False, True.",
@@ -125,8 +125,8 @@ def no_influence_is_missed(case, value):
     right, _ = _right(case)
     if (right & ~value).any() and not torch.equal(value, right.T):
         return (
-            "Somewhere you miss an influence that is there. Is each feature of the word changed by about 1, by another random number, in every sentence? "
-            "And do you compare all numbers that come out, with room for 1e-5 and no more?"
+            "Somewhere you miss an influence that is there. Is each feature of the word changed by about 1, by its own random number, in every sentence? "
+            "And do you compare all numbers of the output, with room for 1e-5 and no more?"
         )
     return None
 
@@ -183,10 +183,10 @@ def changed_in_place(x):
 for name, sentence, inputs in (
     ("all_words_at_once", "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next.", lambda x: [x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))] * x.shape[1]),
     ("changes_add_up", "Your changes add up: in round s the words before s are changed still, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
-    ("x_changed_in_place", "You change x itself: in round s the words before s are changed still, and whoever called you finds other numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", changed_in_place),
-    ("a_constant_added", "You find nothing in a function that subtracts the mean of a word's features. Either you add the same number to all features, which it does not notice: add a random number to each. Or you add up the differences with their signs, and there they cancel: take `.abs()` first.", each_changed(lambda x, s: x[:, s].add_(1))),
-    ("first_feature_only", "You change one feature of a word only. A function may look at another one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
-    ("set_to_zero", "You set a word to zeros. A word that is a zero vector already does not change by that: add random numbers instead.", each_changed(lambda x, s: x[:, s].zero_())),
+    ("x_changed_in_place", "You change x itself: in round s the words before s are still changed, and your caller finds different numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", changed_in_place),
+    ("a_constant_added", "You find nothing in a function that subtracts the mean of a word's features. Either you add the same number to all features, which changes nothing there: add a random number to each. Or you add up the differences with their signs, and there they cancel: take `.abs()` first.", each_changed(lambda x, s: x[:, s].add_(1))),
+    ("first_feature_only", "You change one feature of a word only. A function may look at a different one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
+    ("set_to_zero", "You set a word to zeros. A word that is already a zero vector does not change: add random numbers instead.", each_changed(lambda x, s: x[:, s].zero_())),
     ("multiplied", "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other: a function may look at nothing else. Add random numbers instead.", each_changed(lambda x, s: x[:, s].mul_(2))),
     ("first_sentence_only", "You look at the first sentence alone: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the sentences of the whole batch.", each_changed(lambda x, s: x[0, s].add_(_noise(x, s)[0]))),
 ):  # fmt: skip
@@ -205,7 +205,7 @@ task.changed(
 )
 task.changed(
     "by_nan",
-    "You look for NaN that spreads. A weight of 0 times NaN is NaN too, so attention seems to depend on what its mask takes out. Change a word to other ordinary numbers.",
+    "You look for NaN that spreads. A weight of 0 times NaN is NaN too, so attention seems to depend on what its mask takes out. Change a word to different ordinary numbers.",
     {
         INPUTS: each_changed(lambda x, s: x[:, s].fill_(torch.nan)),
         MOVED: lambda after, _: [one.isnan().any(-1).any(0) for one in after],
@@ -218,7 +218,7 @@ for name, sentence, moved in (
     task.changed(name, sentence, {MOVED: lambda after, before, moved=moved: [moved(one, before) for one in after]})
 task.changed(
     "no_rounding",
-    "You ask for exact equality. A function may compute the same result in another order when another word changes, and its last digits differ: allow for rounding, about 1e-5.",
+    "You ask for exact equality. A function may compute the same result in a different order when another word changes, and its last digits differ: allow for rounding, about 1e-5.",
     {MOVED: lambda after, before: differing(after, before, 0.0)},
 )
 
@@ -228,8 +228,8 @@ task.changed(
 for name, sentence, result in (
     ("transposed", "Rows and columns are exchanged: row t belongs to an output, column s to the input that was changed.", torch.t),
     ("any_output", "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t.", lambda moved: moved.any(0).expand_as(moved)),
-    ("future_only", "You report the future only, above the diagonal. The whole matrix is asked for: whether an output depends on its own word and on earlier ones, too.", lambda moved: moved.triu(1)),
-    ("by_gradient", "Your result is all False. The functions give back plain numbers, through which no gradient flows, so a gradient finds nothing here; nor does a change of a millionth. Change a word by about 1, and compare what comes out.", torch.zeros_like),
+    ("future_only", "You report the future only, above the diagonal. The whole matrix is asked for: including whether an output depends on its own word and on earlier ones.", lambda moved: moved.triu(1)),
+    ("by_gradient", "Your result is all False. The functions return plain numbers, through which no gradient flows, so a gradient finds nothing here; nor does a change of a millionth. Change a word by about 1 and compare the outputs.", torch.zeros_like),
     ("unmoved", "True and False are exchanged: True belongs where an output moves.", torch.logical_not),
     ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison gives True and False by itself; `.bool()` turns numbers into them.", torch.Tensor.float),
     ("one_for_each_sentence", "You return a matrix for each sentence. One for all is asked for: True where the output moves in some sentence.", lambda moved, *, x: moved.expand(len(x), -1, -1)),

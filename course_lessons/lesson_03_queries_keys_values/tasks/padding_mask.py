@@ -16,7 +16,7 @@ task = Task(
     importance=3,
     minutes=5,
     hints=(
-        "Number the positions from 0 to size - 1, as torch.arange does. Position s holds a word if s is smaller than the length of the sentence.",
+        "Number the positions from 0 to size - 1, as torch.arange does. Position s contains a word if s is smaller than the length of the sentence.",
         (
             "Take size 3 and the lengths 2 and 0. The positions are 0, 1 and 2. Positions 0 and 1 are smaller than 2, so the first row is True, "
             "True, False. No position is smaller than 0, so the second row is False, False, False."

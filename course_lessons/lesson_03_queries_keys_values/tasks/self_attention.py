@@ -21,8 +21,8 @@ task = Task(
     minutes=15,
     offers=("models.attention.attention",),
     hints=(
-        "Every word plays three parts: it asks, it can be found, and it has something to give. Each part is the word's vector times a matrix of its "
-        "own, and after that it is the attention that you know.",
+        "Every word plays three parts: it asks, it can be found, and it has something to give. Each part is the word's vector times its own matrix, "
+        "and the rest is attention as you know it.",
         'Take the words "not" = (1, 0) and "great" = (0, 1), and a matrix for the queries with the rows (0, 3) and (2, 0). A row vector times a '
         'matrix picks rows here: "not" asks with (0, 3), and "great" with (2, 0). If the matrix for the keys leaves the words as they are, '
         '"great" scores 2 against "not" and 0 against itself: it looks at "not". Without the first matrix it would score 1 against itself.',
@@ -88,7 +88,7 @@ task.changed_each(
     ("query_not_projected", "The queries are not projected: each word asks with its own vector. Multiply it by weight_q first.", {"the queries": left_out}),
     ("key_not_projected", "The keys are not projected: they are the words' own vectors. Multiply them by weight_k.", {"the keys": left_out}),
     ("value_not_projected", "The values are not projected: you sum the words' own vectors. What a word gives is its vector times weight_v.", {"the values": left_out}),
-    ("nothing_projected", "No projection is used: this is attention of the plain words to one another.", dict.fromkeys(("the queries", "the keys", "the values"), left_out)),
+    ("nothing_projected", "No projection is used: the words attend to one another as they are.", dict.fromkeys(("the queries", "the keys", "the values"), left_out)),
     ("one_matrix_for_both", "One matrix serves for queries and keys alike. weight_k is for the keys.", {"weight_k": lambda _, *, weight_q: weight_q}),
     ("keys_summed", "You sum the keys. The weights are for the values, x times weight_v.", {"weight_v": lambda _, *, weight_k: weight_k}),
     ("matrices_transposed", "The matrices are transposed. They are D×A, D×A and D×E: a word's vector is on their left, as in `x @ weight_q`. Transposed they fit only where the widths happen to be equal.", dict.fromkeys(("weight_q", "weight_k", "weight_v"), torch.t)),

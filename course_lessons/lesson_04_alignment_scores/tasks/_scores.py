@@ -62,8 +62,8 @@ def edges(name, draw):
 
 PRODUCTS = {  # how the product of two sides, the second one transposed, goes wrong
     "not_transposed": (
-        "`@` pairs the last axis on the left with the second to last on the right. The features are the axis that should disappear: exchange the last two axes "
-        "of hidden, `hidden.mT`. Without that this runs only where the sizes happen to fit, and gives a wrong result there.",
+        "`@` pairs the last axis on the left with the second to last on the right. The features are the axis that should disappear: swap the last two axes "
+        "of hidden, `hidden.mT`. Without that, this runs only where the sizes happen to fit, and gives an incorrect result there.",
         lambda first, turned: first @ turned.mT,
     ),
     "all_axes_reversed": (
@@ -79,7 +79,7 @@ PRODUCTS = {  # how the product of two sides, the second one transposed, goes wr
         lambda first, turned: first @ turned.sum(0),
     ),
 }
-AFTER = {  # what is done to a right score that should not be
+AFTER = {  # what is done to a correct score that should not be
     "transposed": (
         "Rows and columns are exchanged. A row belongs to a state (query) and a column to a hidden state (key): B×T×S.",
         lambda scores: scores.mT.contiguous(),

@@ -21,7 +21,7 @@ def location_based(state, weight):
     return powers / powers.sum(-1, keepdim=True)
 
 
-# For each score a right candidate that computes it in another way than the course does.
+# For each score a correct candidate that computes it in another way than the course does.
 RIGHT = {
     "dot": dot.task.oracle_function,
     "content_based": content_based.task.oracle_function,
@@ -68,7 +68,7 @@ WRONG = (
     ("content_based", content_based.task.wrong("state_length_missing"), "not divided by the length of the state"),
     ("location_based", lambda s, W: (s @ W.T).softmax(1), "softmax over the states"),
     ("location_based", lambda s, W: s @ W.T, "no softmax"),
-    ("location_based", lambda s, W: attention.location_based(s[:, :1].expand_as(s), W), "the first state in place of all"),
+    ("location_based", lambda s, W: attention.location_based(s[:, :1].expand_as(s), W), "the first state instead of all"),
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ _bank = (
 
 task = Task(
     "04.catch_wrong_scores",
-    "a test that tells right scores from wrong",
+    "a test that tells correct scores from incorrect ones",
     arguments=("name", "candidate"),
     result="verdict",
     candidates=tuple(function for _, function, _ in _bank),
@@ -125,8 +125,8 @@ def the_verdict_is_right(case, value):
     is_right = task.candidate(candidate.key) is RIGHT[name]
     if value is False and is_right:
         return (
-            "This candidate is right. It computes in another order, so its last digits differ: does your test leave room for rounding, about "
-            "1e-5? And does it ask for nothing that a right result need not have?"
+            "This candidate is right. It computes in a different order, so its last digits differ: does your test leave room for rounding, about "
+            "1e-5? And does it ask for nothing that a correct result need not have?"
         )
     return f"Your test says True to {case.name}." if value is True and not is_right else None
 
@@ -135,7 +135,7 @@ close = partial(torch.allclose, rtol=1e-4, atol=1e-5)
 
 
 def _test(name, candidate, B=2, T=3, zero=True, same=close):
-    """A right test: random numbers of sizes that all differ, and a zero vector for the cosine."""
+    """A correct test: random numbers of sizes that all differ, and a zero vector for the cosine."""
     draw = torch.Generator().manual_seed(5)
     args = [torch.randn(*shape, generator=draw) for shape in shapes(name, B, T, 5, 7, 11, 13)]
     try:
@@ -154,6 +154,6 @@ for name, sentence, changes in (
     ("too_much_room", "Candidates that are wrong by a thousandth pass your test: there is too much room. Rounding is about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
     ("no_zero_vector", "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure that a NaN in them counts as wrong.", {"zero": False}),
     ("batch_of_one", "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare the scores of every sentence.", {"B": 1}),
-    ("one_state", "A candidate that uses the first state in place of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: a sum over them does not show it.", {"T": 1}),
+    ("one_state", "A candidate that uses the first state instead of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: a sum over them does not show it.", {"T": 1}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)

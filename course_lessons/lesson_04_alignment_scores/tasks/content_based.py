@@ -72,7 +72,7 @@ def divided_by(lengths):
 
 task.changed(
     "lengths_without_axes",
-    "The lengths have lost an axis. Those of state are B×T and those of hidden B×S, and the scores are B×T×S: the first need a new axis at the end, `[:, :, None]`, and the second one in the middle, `[:, None]`. Without them this runs only where the sizes happen to fit, and may give a wrong result there.",
+    "The lengths have lost an axis. Those of state are B×T and those of hidden B×S, and the scores are B×T×S: the first need a new axis at the end, `[:, :, None]`, and the second one in the middle, `[:, None]`. Without them this runs only where the sizes happen to fit, and may give an incorrect result there.",
     divided_by(lambda of_state, of_hidden: of_state * of_hidden),
 )
 task.changed(

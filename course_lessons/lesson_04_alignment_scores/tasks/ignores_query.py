@@ -84,9 +84,9 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The scores may depend on the query while the weights do not. Which changes of a row of scores does softmax not notice?",
-        "For one query the scores of three keys are 1, 2 and 4; for another query they are 6, 7 and 9. Each lead is the same, so the "
-        "two queries share out their weight in the same way: (0.042, 0.114, 0.844). Had they been 2, 4 and 8, every lead would be twice as large, and the "
+        "The scores may depend on the query while the weights do not. Which changes to a row of scores leave its softmax the same?",
+        "For one query the scores of three keys are 1, 2 and 4; for a different query they are 6, 7 and 9. Each lead is the same, so the "
+        "two queries distribute their weight in the same way: (0.042, 0.114, 0.844). Had they been 2, 4 and 8, every lead would be twice as large, and the "
         "weights would differ: (0.002, 0.018, 0.980).",
         "weights = softmax of score(state, hidden) over the hidden states; other = the same with a state of random numbers instead, of the same "
         "shape, several times over; True if the two agree each time, up to rounding.",
@@ -150,18 +150,18 @@ def all_same(weights, same):
 # What is compared with what
 
 for name, sentence, states in (
-    ("state_multiplied", "You change the length of the state only, by a factor. The cosine does not notice that, and neither does any score for a state of zeros: take other random numbers.", lambda state: [state, 2 * state]),
-    ("state_negated", "You turn the sign of the state round. A score may ignore the sign, and a state of zeros has none: take other random numbers.", lambda state: [state, -state]),
-    ("constant_added", "You add the same number to all features of the state. A score may subtract their mean first, and then it does not notice: take other random numbers.", lambda state: [state, state + 1]),
-    ("compared_with_zeros", "You compare with a state of zeros. The state given may be just that: take random numbers.", lambda state: [state, 0 * state]),
+    ("state_multiplied", "You change only the length of the state, by a factor. The cosine ignores length, and a state of zeros stays as it is: use new random numbers.", lambda state: [state, 2 * state]),
+    ("state_negated", "You reverse the sign of the state. A score may ignore the sign, and a state of zeros has none: use new random numbers.", lambda state: [state, -state]),
+    ("constant_added", "You add the same number to all features of the state. A score may first subtract their mean, which removes this number: use new random numbers.", lambda state: [state, state + 1]),
+    ("compared_with_zeros", "You compare with a state of zeros. The given state may itself be zeros: use random numbers.", lambda state: [state, 0 * state]),
 ):  # fmt: skip
     task.changed(name, sentence, {STATES: states})
 for name, sentence, weights in (
-    ("scores_compared", "You compare the scores. They may all rise and fall together with the query, and softmax does not notice that: compare the weights.", left_out),
+    ("scores_compared", "You compare the scores. They may all rise and fall together with the query, which does not change their softmax: compare the weights.", left_out),
     ("given_states_compared", "You say True to every score where you are given one state only, or equal ones. Either you compare just these states with one another: try states of your own as well. Or it is enough for you that some of the weights agree: all of them have to.", lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]),
-    ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much it gets, and not which one it is: compare all weights.", lambda scores: [one.argmax(-1).double() for one in scores]),
+    ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much weight it gets but not which one it is: compare all weights.", lambda scores: [one.argmax(-1).double() for one in scores]),
     ("softmax_over_states", "Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.", lambda scores: [one.softmax(1) for one in scores]),
-    ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has weights of its own, along the last axis.", lambda scores: [one.flatten(1).softmax(-1) for one in scores]),
+    ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has its own weights, along the last axis.", lambda scores: [one.flatten(1).softmax(-1) for one in scores]),
 ):  # fmt: skip
     task.changed(name, sentence, {WEIGHTS: weights})
 task.changed(

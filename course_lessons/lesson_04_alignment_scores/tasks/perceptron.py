@@ -49,9 +49,9 @@ task.changed_each(
     ("tanh_before_sum", "You take tanh of each side and then add. The sum comes first and tanh after it; otherwise the two sides never interact.", {SUM: lambda first, second: first.tanh() + second.tanh(), HIDDEN: left_out}),
     ("perceptron_by_position", "You add the two sides position by position, so that state t meets hidden state t only, where it runs at all. Every state has to meet every hidden state, which makes T×S scores per sentence.", {SUM: lambda first, second: first[:, :, 0] + second[:, 0]}),
     ("perceptron_v_unused", "v is missing: you add up the hidden units, each with weight 1.", {"v": torch.ones_like}),
-    ("matrices_exchanged", "The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. Exchanged, they run only where D = E, and give a wrong result there.", {"weight_s": lambda _, *, weight_h: weight_h, "weight_h": lambda _, *, weight_s: weight_s}),
-    ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors they have to be transposed: `.T`. Without that this runs only where A, D and E are equal, and gives a wrong result there.", {"weight_s": torch.t, "weight_h": torch.t}),
-    ("state_weight_not_transposed", "weight_s is A×D. For rows of states it has to be transposed: `weight_s.T`. Without that this runs only where A = D, and gives a wrong result there.", {"weight_s": torch.t}),
-    ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states it has to be transposed: `weight_h.T`. Without that this runs only where A = E, and gives a wrong result there.", {"weight_h": torch.t}),
+    ("matrices_exchanged", "The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. Exchanged, they run only where D = E, and give an incorrect result there.", {"weight_s": lambda _, *, weight_h: weight_h, "weight_h": lambda _, *, weight_s: weight_s}),
+    ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors they have to be transposed: `.T`. Without that this runs only where A, D and E are equal, and gives an incorrect result there.", {"weight_s": torch.t, "weight_h": torch.t}),
+    ("state_weight_not_transposed", "weight_s is A×D. For rows of states it has to be transposed: `weight_s.T`. Without that this runs only where A = D, and gives an incorrect result there.", {"weight_s": torch.t}),
+    ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states it has to be transposed: `weight_h.T`. Without that this runs only where A = E, and gives an incorrect result there.", {"weight_h": torch.t}),
 )  # fmt: skip
 shared_mistakes(task)

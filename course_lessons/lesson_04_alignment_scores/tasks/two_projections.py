@@ -16,7 +16,7 @@ task = Task(
     importance=4,
     minutes=10,
     hints=(
-        "Multiply out (W_s s)ᵀ (W_h h). What stands between sᵀ and h has to be W. You are free to choose one of the two projections "
+        "Multiply out (W_s s)ᵀ (W_h h). The product between sᵀ and h has to be W. You are free to choose one of the two projections "
         "as simply as you like.",
         "Take W = [[2, 0, 1]], with D = 1 and E = 3. The projections W_s = [[2]] and W_h = [[1, 0, 0.5]] are right, since 2·1 = 2, 2·0 = 0 and "
         "2·0.5 = 1. Here A is 1.",
@@ -61,7 +61,7 @@ def _(case, value):
     if len(weight_s) != len(weight_h):
         raise CourseError(
             f"weight_s has {len(weight_s)} rows and weight_h {len(weight_h)}: both projections need the same number of rows, A, "
-            "or no dot product can be taken of what they give."
+            "or their results have no dot product."
         )
     return weight_s.mT @ weight_h.to(weight_s.dtype)
 
@@ -90,12 +90,12 @@ def _times(matrix, product):
 def _stretched(stretches, stretched):
     """Return what the singular values of W and of a product of the same rank say."""
     if close(torch.ones_like(stretched), stretched).all():
-        return "W_sᵀ W_h turns vectors and does not stretch them: the singular values of W are missing."
+        return "W_sᵀ W_h rotates vectors and does not stretch them: the singular values of W are missing."
     if close(stretches, stretched).all():
-        return "W_sᵀ W_h stretches vectors as W does, and turns them otherwise. Is one of your two matrices transposed where it should not be, or the other way round?"
+        return "W_sᵀ W_h stretches vectors as W does but rotates them differently. Is one of your two matrices transposed where it should not be, or the other way round?"
     if close(stretches.sqrt(), stretched).all():
         return "W_sᵀ W_h has the square roots of W's singular values: multiply both sides by the root, or one side by the values themselves."
-    return "W_sᵀ W_h, what your two projections multiply out to, has to be W itself, number by number."
+    return "W_sᵀ W_h, what your two projections multiply out to, has to be W itself, entry by entry."
 
 
 @task.mistake(
@@ -118,7 +118,7 @@ def ones(weight):
 
 
 @task.mistake(
-    "The singular values are missing. W = U diag(S) Vᵀ, and U Vᵀ alone turns a vector without stretching it: multiply one side by S."
+    "The singular values are missing. W = U diag(S) Vᵀ, and U Vᵀ alone rotates a vector without stretching it: multiply one side by S."
 )
 def without_singular_values(weight):
     left, _, right = torch.linalg.svd(weight, full_matrices=False)
@@ -144,7 +144,7 @@ task.mistake(
 
 
 @task.mistake(
-    "You take the square root of each number of W. But a product of matrices adds up products of numbers from whole rows and columns, so it does not give these numbers back."
+    "You take the square root of each entry of W. But a product of matrices adds up products of entries from whole rows and columns, so it does not give these entries back."
 )
 def roots_of_numbers(weight):
     return weight.abs().sqrt().mT, weight.abs().sqrt()

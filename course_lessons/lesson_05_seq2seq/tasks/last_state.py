@@ -114,7 +114,7 @@ task.changed(
 )
 task.changed(
     "every_place_of_every_sentence",
-    "`states[:, positions]` takes every position from every sentence, which gives B×B×D. Sentence and position belong together in pairs: replace the colon with the numbers of the sentences, `torch.arange` of B.",
+    "`states[:, last]` takes every position from every sentence, which gives B×B×D. Sentence and position belong together in pairs: replace the colon with the numbers of the sentences, `torch.arange` of B.",
     {READ: lambda states, places: states[:, places]},
 )
 task.changed(

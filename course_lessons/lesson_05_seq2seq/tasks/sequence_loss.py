@@ -85,7 +85,7 @@ def _(draw):
     yield Case("NaN and infinity at padding", (with_garbage(logits, mask), target, mask), True, hazard=True)
     apart = draw.numbers(3, 5, 7) + torch.tensor([40.0, -70.0, 0.0])[:, None, None]
     yield Case("sentences whose logits lie far apart", (apart, _target(draw, mask, 7), mask), hazard=True)
-    # No two alike in a row: there the gradient of a right answer may be off by more than rounding elsewhere.
+    # No two alike in a row: there the gradient of a correct answer may be off by more than rounding elsewhere.
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
     far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
     mask = words_first(torch.tensor([3, 2]), 3)

@@ -114,13 +114,13 @@ def _two_heads(*given):
 
 
 RIGHT = {
-    _looks_before: "a right decoder that looks before each step",
-    _looks_after: "a right decoder that looks after each step",
-    _sentence_by_sentence: "a right decoder that takes one sentence after another",
-    _with(_two_heads): "a right decoder with two looks at once",
-    _with(_changed({CLEAN: lambda h, mask, *, right: F.layer_norm(right(h, mask), (ANNOTATION,))})): "a right decoder that subtracts from each annotation its mean",
-    _with(_changed({CLEAN: lambda h, mask, *, right: F.normalize(right(h, mask), dim=-1)}), _looks_after): "a right decoder that scales each annotation to length 1",
-    _with(_changed(ADDED_UP)): "a right decoder that adds up one position after another",
+    _looks_before: "a correct decoder that looks before each step",
+    _looks_after: "a correct decoder that looks after each step",
+    _sentence_by_sentence: "a correct decoder that takes one sentence after another",
+    _with(_two_heads): "a correct decoder with two looks at once",
+    _with(_changed({CLEAN: lambda h, mask, *, right: F.layer_norm(right(h, mask), (ANNOTATION,))})): "a correct decoder that subtracts from each annotation its mean",
+    _with(_changed({CLEAN: lambda h, mask, *, right: F.normalize(right(h, mask), dim=-1)}), _looks_after): "a correct decoder that scales each annotation to length 1",
+    _with(_changed(ADDED_UP)): "a correct decoder that adds up one position after another",
 }  # fmt: skip
 
 
@@ -162,25 +162,25 @@ def _cut_into_equal_parts(state, annotations, mask):
 
 
 WRONG = {
-    _with(lambda state, *source: state.new_zeros(len(state), ANNOTATION)): "a wrong decoder: it ignores the source",
-    _with(_last_place): "a wrong decoder: it looks at the last annotation only",
-    _with(_wrong("mask_unused")): "a wrong decoder: it looks at padding",
-    _with(_mean): "a wrong decoder: a plain mean of the annotations",
-    _with(_changed({WEIGHTS: _one_place_off})): "a wrong decoder: its weights are off by one position",
-    _with(_weights_by_place, _looks_after): "a wrong decoder: its weights ignore the annotations",
-    _seeing(lambda words: words + F.pad(words[:, 1:], (0, 0, 0, 1))): "a wrong decoder: it sees the next word",
-    _with(_wrong("over_the_batch")): "a wrong decoder: sentences share their weights",
-    _with(_wrong("masked_after")): "a wrong decoder: padding counts in the total that the weights are divided by",
-    _with(_changed({CLEAN: left_out, WEIGHTS: lambda softmax, mask: softmax + 0.002 * ~mask})): "a wrong decoder: a little weight is left to padding",
-    _with(_wrong("mask_inverted")): "a wrong decoder: the mask is turned round",
-    _with(_wrong("mask_as_lengths")): "a wrong decoder: it takes the mask for lengths, as if words always stood first",
-    _with(_changed({"mask": lambda mask: mask[:1].expand_as(mask)})): "a wrong decoder: the mask of the first sentence for all",
-    _with(_first_sentence_alone): "a wrong decoder: it attends in the first sentence of the batch alone",
-    _with(_state_decides_how_much): "a wrong decoder: a gate decides how much of the plain mean counts",
-    _with(_changed(dict.fromkeys(("annotations", "mask"), lambda of_batch: of_batch.roll(1, 0)))): "a wrong decoder: each sentence looks at the one before it in the batch",
-    _with(_changed({CONTEXT: lambda parts: parts.sum(1) + parts.sum(1).mean(0) / 2}), _looks_after): "a wrong decoder: the mean context of the batch is added",
-    _with(_cut_into_equal_parts): "a wrong decoder: the annotations of the batch are cut into equal parts",
-    lambda words, state, *others: _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), *others): "a wrong decoder: it looks with the sum of all words, also those to come",
+    _with(lambda state, *source: state.new_zeros(len(state), ANNOTATION)): "an incorrect decoder: it ignores the source",
+    _with(_last_place): "an incorrect decoder: it looks at the last annotation only",
+    _with(_wrong("mask_unused")): "an incorrect decoder: it looks at padding",
+    _with(_mean): "an incorrect decoder: a plain mean of the annotations",
+    _with(_changed({WEIGHTS: _one_place_off})): "an incorrect decoder: its weights are off by one position",
+    _with(_weights_by_place, _looks_after): "an incorrect decoder: its weights ignore the annotations",
+    _seeing(lambda words: words + F.pad(words[:, 1:], (0, 0, 0, 1))): "an incorrect decoder: it sees the next word",
+    _with(_wrong("over_the_batch")): "an incorrect decoder: sentences share their weights",
+    _with(_wrong("masked_after")): "an incorrect decoder: padding counts in the total that the weights are divided by",
+    _with(_changed({CLEAN: left_out, WEIGHTS: lambda softmax, mask: softmax + 0.002 * ~mask})): "an incorrect decoder: a little weight is left to padding",
+    _with(_wrong("mask_inverted")): "an incorrect decoder: the mask is turned round",
+    _with(_wrong("mask_as_lengths")): "an incorrect decoder: it takes the mask for lengths, as if words always stood first",
+    _with(_changed({"mask": lambda mask: mask[:1].expand_as(mask)})): "an incorrect decoder: the mask of the first sentence for all",
+    _with(_first_sentence_alone): "an incorrect decoder: it attends in the first sentence of the batch alone",
+    _with(_state_decides_how_much): "an incorrect decoder: a gate decides how much of the plain mean counts",
+    _with(_changed(dict.fromkeys(("annotations", "mask"), lambda of_batch: of_batch.roll(1, 0)))): "an incorrect decoder: each sentence looks at the one before it in the batch",
+    _with(_changed({CONTEXT: lambda parts: parts.sum(1) + parts.sum(1).mean(0) / 2}), _looks_after): "an incorrect decoder: the mean context of the batch is added",
+    _with(_cut_into_equal_parts): "an incorrect decoder: the annotations of the batch are cut into equal parts",
+    lambda words, state, *others: _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), *others): "an incorrect decoder: it looks with the sum of all words, also those to come",
 }  # fmt: skip
 
 
@@ -278,7 +278,7 @@ mistaken = mistakes_of_tests(
     _test,
     "candidate",
     "Perhaps you reorder the annotations but not the mask, or require features to stay at all positions when later words change, not only at the positions before. Or an error of "
-    "the test's own, such as a wrong shape, ends in `except`, which returns False.",
+    "the test's own, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 
@@ -301,7 +301,7 @@ mistaken(
 )
 mistaken(
     "a_constant_added",
-    "Your test refuses a right decoder that subtracts from each annotation the mean of its features: adding the same number to all features has no effect on it. Add a different random number to each feature.",
+    "Your test refuses a correct decoder that subtracts from each annotation the mean of its features: adding the same number to all features has no effect on it. Add a different random number to each feature.",
     change=lambda annotation, noise: annotation + 1,
 )
 mistaken(

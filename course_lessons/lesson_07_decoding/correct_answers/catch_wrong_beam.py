@@ -10,7 +10,7 @@ from course_utils.models.minimal import beam_search as reference
 
 
 def by_tables(candidate):
-    """Every prefix that a right search may ask for has a row of a table; for others there is none."""
+    """Every prefix that a correct search may ask for has a row of a table; for others there is none."""
     rng = np.random.default_rng(3)
     for V, eos, width, longest in [
         (4, 1, 3, 4),

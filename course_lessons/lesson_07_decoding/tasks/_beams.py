@@ -1,4 +1,4 @@
-"""What a beam search finds, and what a wrong one breaks first. A hypothesis is a pair (ids, score); on the way its ids begin with bos."""
+"""What a beam search finds, and what an incorrect one breaks first. A hypothesis is a pair (ids, score); on the way its ids begin with bos."""
 
 from heapq import nlargest
 from itertools import pairwise, product
@@ -8,7 +8,7 @@ from course_utils.checks.running.contract import Candidate, Case
 
 
 def beams(step, bos, eos, width, longest):
-    """Give the continuations of each round with their scores, the best first, as a right search finds them."""
+    """Give the continuations of each round with their scores, the best first, as a correct search finds them."""
     open_ones = {(bos,): 0.0}
     for _ in range(longest):
         scored = {
@@ -81,7 +81,7 @@ def result(hypotheses):
     return [(ids[1:], score) for ids, score in best(hypotheses)]
 
 
-# What a wrong result breaks: each is a function of a value and of what the search was given, and returns a sentence or None.
+# What an incorrect result breaks: each is a function of a value and of what the search was given, and returns a sentence or None.
 
 
 def _log_p(step, bos, ids):

@@ -1,7 +1,7 @@
 """What the searches of lesson 07 ask for the next id: made-up decoders, whose probabilities depend on every id of the prefix.
 
 Each is a function of the prefix alone, which begins with bos. Cases draw bos from many numbers, so each draw is another decoder. It answers
-also where a right search does not ask, after eos or beyond `longest`, so that what a wrong one returns can be looked at. A strict one refuses.
+also where a correct search does not ask, after eos or beyond `longest`, so that what an incorrect one returns can be looked at. A strict one refuses.
 """
 
 from functools import lru_cache

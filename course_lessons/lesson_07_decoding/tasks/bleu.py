@@ -122,7 +122,7 @@ def nothing_is_zero(case, value):
 
 @task.property
 def parts_are_right(case, value):
-    """What a wrong score can be compared with, part by part."""
+    """What an incorrect score can be compared with, part by part."""
     hypotheses, references = case.args
     if abs(value - task.oracle_function(hypotheses, references)) < 1e-3:
         return None

@@ -51,53 +51,53 @@ def _only_where_there_are_enough(pairs, width):
 
 
 RIGHT = {
-    right: "a right search, with a dict of beginnings",
-    right_by_topk: "a right search in float32, by topk",
-    right_from_the_far_end: "a right search that adds up from the last id to the first",
+    right: "a correct search, with a dict of beginnings",
+    right_by_topk: "a correct search in float32, by topk",
+    right_from_the_far_end: "a correct search that adds up from the last id to the first",
 }
 
 
 WRONG = {
-    wrong("ended_lost"): "a wrong search: what has ended gets lost",
-    wrong("ended_extended"): "a wrong search: what has ended is continued",
-    wrong("ended_keep_their_place"): "a wrong search: what has ended competes with what is open",
-    wrong("width_for_each"): "a wrong search: the width holds for each hypothesis",
-    wrong("worst_first"): "a wrong search: sorted the wrong way",
-    wrong("probabilities_added"): "a wrong search: probabilities are added",
-    wrong("eos_dropped"): "a wrong search: eos is dropped",
-    wrong("first_end_returned"): "a wrong search: it stops at the first eos",
-    wrong("open_lost"): "a wrong search: what is open in the end gets lost",
-    wrong("one_for_each"): "a wrong search: each hypothesis keeps one continuation, its best",
-    wrong("as_set_aside"): "a wrong search: the result is not sorted",
-    wrong("worst_kept"): "a wrong search: it keeps the worst continuations",
-    wrong("mean_returned"): "a wrong search: the mean log probability comes back",
-    wrong("eos_not_counted"): "a wrong search: the log probability of eos does not count",
-    wrong("eos_added"): "a wrong search: eos is added to what is open in the end",
-    wrong("stops_at_the_first_end"): "a wrong search: it stops when the first hypothesis ends",
-    wrong("stops_when_the_best_ends"): "a wrong search: it stops when the best hypothesis ends",
-    wrong("stops_with_width_ended"): "a wrong search: it stops when as many have ended as the beam is wide",
-    wrong("cut_to_width"): "a wrong search: no more hypotheses come back than the beam is wide",
-    wrong("best_alone"): "a wrong search: only the best hypothesis comes back",
-    wrong("width_unused"): "a wrong search: the width has no effect",
-    wrong("one_too_narrow"): "a wrong search: the beam is narrower by one",
-    wrong("width_open_ones"): "a wrong search: what ends takes no place in the beam",
-    wrong("every_end_set_aside"): "a wrong search: every hypothesis that ends is set aside, also those cut off",
-    wrong("last_id_alone"): "a wrong search: step is given the last id alone",
-    wrong("bos_kept"): "a wrong search: bos stays at the beginning of what comes back",
-    wrong("bos_counted"): "a wrong search: bos counts in the length",
-    wrong("wrong_parents"): "a wrong search: continuations are put behind other hypotheses than their own",
-    wrong("begins_with_copies"): "a wrong search: it begins with several copies of bos",
-    wrong("probabilities_returned"): "a wrong search: probabilities come back, and not their logarithms",
-    wrong("zero_for_eos"): "a wrong search: it takes the id 0 for eos",
-    variant({KEPT: _only_where_there_are_enough}): "a wrong search: it fails where there are fewer continuations than the beam is wide",
-    variant({"result": lambda pairs: [(ids, round(score, 2)) for ids, score in pairs]}): "a wrong search: log probabilities rounded to two decimal places",
+    wrong("ended_lost"): "an incorrect search: what has ended gets lost",
+    wrong("ended_extended"): "an incorrect search: what has ended is continued",
+    wrong("ended_keep_their_place"): "an incorrect search: what has ended competes with what is open",
+    wrong("width_for_each"): "an incorrect search: the width holds for each hypothesis",
+    wrong("worst_first"): "an incorrect search: sorted the wrong way",
+    wrong("probabilities_added"): "an incorrect search: probabilities are added",
+    wrong("eos_dropped"): "an incorrect search: eos is dropped",
+    wrong("first_end_returned"): "an incorrect search: it stops at the first eos",
+    wrong("open_lost"): "an incorrect search: what is open in the end gets lost",
+    wrong("one_for_each"): "an incorrect search: each hypothesis keeps one continuation, its best",
+    wrong("as_set_aside"): "an incorrect search: the result is not sorted",
+    wrong("worst_kept"): "an incorrect search: it keeps the worst continuations",
+    wrong("mean_returned"): "an incorrect search: the mean log probability comes back",
+    wrong("eos_not_counted"): "an incorrect search: the log probability of eos does not count",
+    wrong("eos_added"): "an incorrect search: eos is added to what is open in the end",
+    wrong("stops_at_the_first_end"): "an incorrect search: it stops when the first hypothesis ends",
+    wrong("stops_when_the_best_ends"): "an incorrect search: it stops when the best hypothesis ends",
+    wrong("stops_with_width_ended"): "an incorrect search: it stops when as many have ended as the beam is wide",
+    wrong("cut_to_width"): "an incorrect search: no more hypotheses come back than the beam is wide",
+    wrong("best_alone"): "an incorrect search: only the best hypothesis comes back",
+    wrong("width_unused"): "an incorrect search: the width has no effect",
+    wrong("one_too_narrow"): "an incorrect search: the beam is narrower by one",
+    wrong("width_open_ones"): "an incorrect search: what ends takes no place in the beam",
+    wrong("every_end_set_aside"): "an incorrect search: every hypothesis that ends is set aside, also those cut off",
+    wrong("last_id_alone"): "an incorrect search: step is given the last id alone",
+    wrong("bos_kept"): "an incorrect search: bos stays at the beginning of what comes back",
+    wrong("bos_counted"): "an incorrect search: bos counts in the length",
+    wrong("wrong_parents"): "an incorrect search: continuations are put behind other hypotheses than their own",
+    wrong("begins_with_copies"): "an incorrect search: it begins with several copies of bos",
+    wrong("probabilities_returned"): "an incorrect search: probabilities come back, and not their logarithms",
+    wrong("zero_for_eos"): "an incorrect search: it takes the id 0 for eos",
+    variant({KEPT: _only_where_there_are_enough}): "an incorrect search: it fails where there are fewer continuations than the beam is wide",
+    variant({"result": lambda pairs: [(ids, round(score, 2)) for ids, score in pairs]}): "an incorrect search: log probabilities rounded to two decimal places",
 }  # fmt: skip
 
 
 def _asking(search):
     """A candidate: it gives step a list of its own, does not ask without end, and says where a test breaks the rules of the prompt.
 
-    It says so of what a right search asks too, so that this tells nobody which candidate is right.
+    It says so of what a correct search asks too, so that this tells nobody which candidate is right.
     """
 
     @wraps(search)
@@ -114,7 +114,7 @@ def _asking(search):
             if calls > CALLS_AT_MOST:
                 if gave.keys() <= _as_a_right_one(gave, bos, eos, width, longest)[1]:
                     raise UsageError(
-                        f"Your search is too large: with width = {width} and longest = {longest} a right candidate may call `step` more than {CALLS_AT_MOST} times and is then stopped. Use smaller numbers: a width of 3 with a "
+                        f"Your search is too large: with width = {width} and longest = {longest} a correct candidate may call `step` more than {CALLS_AT_MOST} times and is then stopped. Use smaller numbers: a width of 3 with a "
                         "longest of 4, and a width above V with a longest of 2, are enough."
                     )
                 raise RuntimeError(f"step has been called {CALLS_AT_MOST} times")
@@ -147,7 +147,7 @@ def _problem(log_p, before):
 
 
 def _as_a_right_one(gave, bos, eos, width, longest):
-    """How a right search goes with what step gave, as far as it gave it: the continuations of each round, and what is asked for."""
+    """How a correct search goes with what step gave, as far as it gave it: the continuations of each round, and what is asked for."""
     rounds, prefixes = [], {(bos,)}
     with suppress(KeyError):
         for ranked in beams(lambda ids: gave[tuple(ids)], bos, eos, width, longest):
@@ -157,7 +157,7 @@ def _as_a_right_one(gave, bos, eos, width, longest):
 
 
 def _equal_scores(gave, bos, eos, width, longest):
-    """Say which scores are equal where that changes what a right search keeps, or in which order it returns them."""
+    """Say which scores are equal where that changes what a correct search keeps, or in which order it returns them."""
     rounds, _ = _as_a_right_one(gave, bos, eos, width, longest)
     met = [ranked[width - 1 : width + 1] for ranked in rounds]
     left = rounds[-1] if len(rounds) == longest else []
@@ -287,15 +287,15 @@ mistaken(
 )
 for name, sentence, changes in (
     ("order_not_compared", "Candidates that return the hypotheses in the wrong order pass your test. The most probable should come first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
-    ("width_one", "Your test tries only width 1, so candidates that go wrong when several hypotheses compete pass. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
+    ("width_one", "Only width 1 is tried, so candidates that go wrong when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
     ("wide_alone", "Your beam is wide enough for all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
-    ("one_round", "In your test, a hypothesis may have only one id, so candidates that go wrong in the second round pass. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
-    ("nothing_ends", "In your test, nothing ends in eos before the limit, so candidates that mishandle ended hypotheses pass. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
+    ("one_round", "A hypothesis may have only one id, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
+    ("nothing_ends", "Nothing ends in eos before the limit, so candidates that mishandle ended hypotheses pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)
 mistaken(
     "everything_ends",
-    "In your test, everything ends in eos before the limit, so candidates that mishandle hypotheses still open at the limit pass. Let longest be so small that some hypotheses are cut off.",
+    "Everything ends in eos before the limit, so candidates that mishandle hypotheses still open at the limit pass your test. Let longest be so small that some hypotheses are cut off.",
     sizes=((2, 9),),
     seeds=ALL_END,
     ends=0.5,

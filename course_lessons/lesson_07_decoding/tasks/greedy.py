@@ -28,7 +28,7 @@ task = Task(
 
 
 def _path(step, bos, eos, longest):
-    """What a right search writes."""
+    """What a correct search writes."""
     prefix = [bos]
     while len(prefix) <= longest and (prefix[-1] != eos or len(prefix) == 1):
         values = step(prefix).tolist()
@@ -37,7 +37,7 @@ def _path(step, bos, eos, longest):
 
 
 def _case(draw, key, length, longest, name, fits=lambda ids: True, **options):
-    """A case in which a right answer has so many ids, and ends in eos where they are fewer than `longest`."""
+    """A case in which a correct answer has so many ids, and ends in eos where they are fewer than `longest`."""
     step = decoders.STEPS[key]
 
     def found(bos):

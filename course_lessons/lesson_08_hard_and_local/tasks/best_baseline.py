@@ -32,7 +32,7 @@ def _probabilities(draw, S):
 
 @task.property
 def squared_lengths_are_right(case, value):
-    """What the weights of a wrong baseline can be compared with."""
+    """What the weights of an incorrect baseline can be compared with."""
     p, rewards = case.args
     if len(p) > 5 or abs(value - task.oracle_function(p, rewards)) < 1e-4:
         return None

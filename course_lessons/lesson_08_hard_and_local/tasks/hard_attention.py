@@ -239,7 +239,7 @@ def _mean(weights, values):
 
 task.changed(
     "every_place_of_every_row",
-    "`values[:, positions]` takes every position from every row, which gives B×B×E. Row and position belong together in pairs: replace the colon with the numbers of the rows, `torch.arange` of B.",
+    "`values[:, place]` takes every position from every row, which gives B×B×E. Row and position belong together in pairs: replace the colon with the numbers of the rows, `torch.arange` of B.",
     dict.fromkeys((VALUE, WEIGHT), lambda numbers, place: numbers[:, place]),
 )
 task.changed(

@@ -45,15 +45,15 @@ def _all_less_the_rest(x):
 
 
 RIGHT = {
-    causal_attention: "a right model: causal attention, in which each row sees itself and those before",
-    causal_convolution: "a right model: a causal convolution, which sees the two rows before",
-    recurrent: "a right model: a recurrent network, which reads from the first row to the last",
-    running_mean: "a right model: a running mean of the rows so far",
-    identity: "a right model: it changes nothing",
-    each_by_itself: "a right model: each row by itself",
-    lambda x: torch.cat([torch.zeros(1, WIDTH), running_mean(x)[:-1]]): "a right model: each row sees those before it, and the first one sees nothing",
-    lambda x: causal_attention(x) + torch.arange(len(x), 0, -1)[:, None] / len(x) + len(x): "a right model: it knows how many rows there are, and sees nothing of later ones",
-    _all_less_the_rest: "a right model: it subtracts later rows from the sum of all, so they move its last digits only",
+    causal_attention: "a correct model: causal attention, in which each row sees itself and those before",
+    causal_convolution: "a correct model: a causal convolution, which sees the two rows before",
+    recurrent: "a correct model: a recurrent network, which reads from the first row to the last",
+    running_mean: "a correct model: a running mean of the rows so far",
+    identity: "a correct model: it changes nothing",
+    each_by_itself: "a correct model: each row by itself",
+    lambda x: torch.cat([torch.zeros(1, WIDTH), running_mean(x)[:-1]]): "a correct model: each row sees those before it, and the first one sees nothing",
+    lambda x: causal_attention(x) + torch.arange(len(x), 0, -1)[:, None] / len(x) + len(x): "a correct model: it knows how many rows there are, and sees nothing of later ones",
+    _all_less_the_rest: "a correct model: it subtracts later rows from the sum of all, so they move its last digits only",
 }  # fmt: skip
 
 
@@ -106,38 +106,38 @@ def _fails_alone(x):
 
 
 WRONG = {
-    attention: "a wrong model: attention without a mask, so each row sees all later ones",
-    lambda x: attention(x, torch.ones(len(x), len(x), dtype=torch.bool).tril(1)): "a wrong model: its mask is off by one, so each row sees the next one",
-    _one_ahead_but_for_the_first: "a wrong model: its mask is off by one except at row 0, so rows from 1 on see the next one",
-    _ahead_but_not_the_last: "a wrong model: its mask is off by one and hides the last row, so each row but the last two sees the next one",
-    lambda x: x + torch.cat([x[2:], torch.zeros(2, WIDTH)])[: len(x)] / 2: "a wrong model: each row sees the next but one",
-    _first_row_sees_all: "a wrong model: row 0 may see nothing, and sees all rows instead",
-    lambda x: causal_attention(x) + x[-1] / 3: "a wrong model: each row sees the last one",
-    _at(5): "a wrong model: the next row gets through at T = 5 alone",
-    _from_length_9: "a wrong model: its mask is made for eight rows, so in longer sequences the ninth and later ones see all",
-    lambda x: causal_attention(x) + _later_rows(x)[:, 1:2] / 3: "a wrong model: one feature of later rows gets through",
-    lambda x: causal_convolution(x) + F.pad(_later_rows(x).sum(1, keepdim=True) / 3, (WIDTH - 1, 0)): "a wrong model: one feature of its output sees later rows",
-    lambda x: causal_attention(x) + next_rows(x)[:, :1] / 3 * torch.tensor([1.0, -1.0, 0.0, 0.0]): "a wrong model: what it sees of the next row is added to one feature and subtracted from another",
-    lambda x: causal_attention(x) + next_rows(x).relu() / 2: "a wrong model: positive numbers of the next row get through",
-    lambda x: x + F.layer_norm(next_rows(x), (WIDTH,)) / 2: "a wrong model: the next row gets through a layer norm",
-    lambda x: x + F.normalize(next_rows(x), dim=-1) / 2: "a wrong model: the direction of the next row gets through, and not its length",
-    lambda x: x + next_rows(x) / 200: "a wrong model: a little of the next row gets through, a two-hundredth",
-    lambda x: (scores(x) - 2.0 * ~earlier(len(x))).softmax(-1) @ (x @ VALUE): "a wrong model: the scores of later rows are lowered, and not by enough",
-    lambda x: (scores(x).softmax(-1) * earlier(len(x))) @ (x @ VALUE): "a wrong model: its mask comes after the softmax, so later rows share in the total",
-    lambda x: (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-5).sqrt(): "a wrong model: mean and variance are taken over all rows, later ones included",
-    lambda x: x / x.abs().amax(): "a wrong model: all is divided by the largest number, which may stand in a later row",
-    lambda x: x + x.amax(0): "a wrong model: the largest numbers of all rows are added, later ones included",
-    centred_convolution: "a wrong model: a centred convolution, in which each row sees the next one",
-    lambda x: attention(x, earlier(len(x)).T): "a wrong model: its mask is turned round, so each row sees the later ones",
-    lambda x: recurrent(x) + recurrent(x.flip(0)).flip(0): "a wrong model: a recurrent network in both directions, of which one begins with the last row",
-    lambda x: x.flip(0): "a wrong model: its rows come out in the opposite order",
-    lambda x: attention(x, earlier(len(x)).tril(-1)): "a wrong model: row 0 may see nothing, and is NaN",
-    _fails_alone: "a wrong model: it stops with an error at T = 1",
+    attention: "an incorrect model: attention without a mask, so each row sees all later ones",
+    lambda x: attention(x, torch.ones(len(x), len(x), dtype=torch.bool).tril(1)): "an incorrect model: its mask is off by one, so each row sees the next one",
+    _one_ahead_but_for_the_first: "an incorrect model: its mask is off by one except at row 0, so rows from 1 on see the next one",
+    _ahead_but_not_the_last: "an incorrect model: its mask is off by one and hides the last row, so each row but the last two sees the next one",
+    lambda x: x + torch.cat([x[2:], torch.zeros(2, WIDTH)])[: len(x)] / 2: "an incorrect model: each row sees the next but one",
+    _first_row_sees_all: "an incorrect model: row 0 may see nothing, and sees all rows instead",
+    lambda x: causal_attention(x) + x[-1] / 3: "an incorrect model: each row sees the last one",
+    _at(5): "an incorrect model: the next row gets through at T = 5 alone",
+    _from_length_9: "an incorrect model: its mask is made for eight rows, so in longer sequences the ninth and later ones see all",
+    lambda x: causal_attention(x) + _later_rows(x)[:, 1:2] / 3: "an incorrect model: one feature of later rows gets through",
+    lambda x: causal_convolution(x) + F.pad(_later_rows(x).sum(1, keepdim=True) / 3, (WIDTH - 1, 0)): "an incorrect model: one feature of its output sees later rows",
+    lambda x: causal_attention(x) + next_rows(x)[:, :1] / 3 * torch.tensor([1.0, -1.0, 0.0, 0.0]): "an incorrect model: what it sees of the next row is added to one feature and subtracted from another",
+    lambda x: causal_attention(x) + next_rows(x).relu() / 2: "an incorrect model: positive numbers of the next row get through",
+    lambda x: x + F.layer_norm(next_rows(x), (WIDTH,)) / 2: "an incorrect model: the next row gets through a layer norm",
+    lambda x: x + F.normalize(next_rows(x), dim=-1) / 2: "an incorrect model: the direction of the next row gets through, and not its length",
+    lambda x: x + next_rows(x) / 200: "an incorrect model: a little of the next row gets through, a two-hundredth",
+    lambda x: (scores(x) - 2.0 * ~earlier(len(x))).softmax(-1) @ (x @ VALUE): "an incorrect model: the scores of later rows are lowered, and not by enough",
+    lambda x: (scores(x).softmax(-1) * earlier(len(x))) @ (x @ VALUE): "an incorrect model: its mask comes after the softmax, so later rows share in the total",
+    lambda x: (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-5).sqrt(): "an incorrect model: mean and variance are taken over all rows, later ones included",
+    lambda x: x / x.abs().amax(): "an incorrect model: all is divided by the largest number, which may stand in a later row",
+    lambda x: x + x.amax(0): "an incorrect model: the largest numbers of all rows are added, later ones included",
+    centred_convolution: "an incorrect model: a centred convolution, in which each row sees the next one",
+    lambda x: attention(x, earlier(len(x)).T): "an incorrect model: its mask is turned round, so each row sees the later ones",
+    lambda x: recurrent(x) + recurrent(x.flip(0)).flip(0): "an incorrect model: a recurrent network in both directions, of which one begins with the last row",
+    lambda x: x.flip(0): "an incorrect model: its rows come out in the opposite order",
+    lambda x: attention(x, earlier(len(x)).tril(-1)): "an incorrect model: row 0 may see nothing, and is NaN",
+    _fails_alone: "an incorrect model: it stops with an error at T = 1",
 }  # fmt: skip
 
 RARE = {
-    lambda x: x + next_rows(x) / 7000: "a wrong model: very little of the next row gets through, about 2e-4",
-    **{_at(T): f"a wrong model: the next row gets through at T = {T} alone" for T in (4, 7, 10)},
+    lambda x: x + next_rows(x) / 7000: "an incorrect model: very little of the next row gets through, about 2e-4",
+    **{_at(T): f"an incorrect model: the next row gets through at T = {T} alone" for T in (4, 7, 10)},
 }
 
 task = Task(
@@ -186,7 +186,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "Perhaps you require all outputs to stay the same: the outputs after t may change. Or rows of x itself are overwritten, because `changed = x` makes no copy: write `x.clone()`. Or an error in the test itself, such as a wrong shape, ends in `except`, which returns False.",
+    "Perhaps you require all outputs to stay the same: the outputs after t may change. Or rows of x itself are overwritten, because `changed = x` makes no copy: write `x.clone()`. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 

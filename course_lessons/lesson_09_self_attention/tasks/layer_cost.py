@@ -138,7 +138,7 @@ def _width(draw):
 
 def _layers(n, k):
     """How many layers of a convolution see n words: as many as n - 1 has digits to the base k."""
-    if n < 1 or k < 2:  # the explanation of a wrong answer exchanges arguments
+    if n < 1 or k < 2:  # the explanation of an incorrect answer exchanges arguments
         raise ValueError("a number has digits from 0 on, and to a base of 2 or more")
     layers, rest = 0, n - 1
     while rest:

@@ -143,7 +143,7 @@ def _(x, weight_q, weight_k, weight_v, mask=None):
 
 # Projections
 
-EQUAL_WIDTHS = "Without that this runs only where D = d, and gives a wrong result there."
+EQUAL_WIDTHS = "Without that this runs only where D = d, and gives an incorrect result there."
 for name, sentence, parts in (
     ("query_not_projected", f"The queries are not projected: each word asks with its own vector. Multiply it by weight_q. {EQUAL_WIDTHS}", ["the queries"]),
     ("key_not_projected", f"The keys are not projected: each word is found by its own vector. Multiply it by weight_k. {EQUAL_WIDTHS}", ["the keys"]),

@@ -97,63 +97,69 @@ def _with_dropout(scores):
 
 
 RIGHT = {
-    minimal.multi_head_attention: "a right one, in matrix products",
-    right_head_by_head: "a right one, head by head in float64: its last digits differ",
-    multi_head_attention.oracle_function: "a right one, by the function behind nn.MultiheadAttention",
-    right_by_scaled_dot_product_attention: "a right one, by F.scaled_dot_product_attention",
-    right_by_adding_heads: "a right one that sends each head through its own columns of `out_weight` and adds all up",
+    minimal.multi_head_attention: "a correct one, in matrix products",
+    right_head_by_head: "a correct one, head by head in float64: its last digits differ",
+    multi_head_attention.oracle_function: "a correct one, by the function behind nn.MultiheadAttention",
+    right_by_scaled_dot_product_attention: "a correct one, by F.scaled_dot_product_attention",
+    right_by_adding_heads: "a correct one that sends each head through its own columns of `out_weight` and adds all up",
 }
 
 
 WRONG = {
     wrong(
         "merge_mixed"
-    ): "a wrong one: it joins heads without transposing back, which mixes words where there are several heads",
+    ): "an incorrect one: it joins heads without transposing back, which mixes words where there are several heads",
     wrong(
         "heads_mixed"
-    ): "a wrong one: it cuts heads without transposing, which mixes words where there are several heads",
-    wrong("interleaved"): "a wrong one: every H-th number belongs to a head, and not d numbers in a row",
-    wrong("one_head"): "a wrong one: it has a single head, whatever `heads` says",
-    wrong("own_slice_alone"): "a wrong one: each head reads its own part of the words only, and not the whole words",
-    wrong("weights_averaged"): "a wrong one: all heads use the same weights, the mean of theirs",
-    wrong("divided_by_root_of_D"): "a wrong one: it divides scores by √D, and not by √d",
-    wrong("softmax_over_queries"): "a wrong one: its softmax runs over the queries, and not over the keys",
+    ): "an incorrect one: it cuts heads without transposing, which mixes words where there are several heads",
+    wrong("interleaved"): "an incorrect one: every H-th number belongs to a head, and not d numbers in a row",
+    wrong("one_head"): "an incorrect one: it has a single head, whatever `heads` says",
+    wrong(
+        "own_slice_alone"
+    ): "an incorrect one: each head reads its own part of the words only, and not the whole words",
+    wrong("weights_averaged"): "an incorrect one: all heads use the same weights, the mean of theirs",
+    wrong("divided_by_root_of_D"): "an incorrect one: it divides scores by √D, and not by √d",
+    wrong("softmax_over_queries"): "an incorrect one: its softmax runs over the queries, and not over the keys",
     multi_head_attention.variant(
         {"the softmax": _in_half_precision}
-    ): "a wrong one: its weights have three digits only",
+    ): "an incorrect one: its weights have three digits only",
     multi_head_attention.variant(
         {"the softmax": _with_dropout}
-    ): "a wrong one: dropout is left on, so half of the weights are 0",
-    wrong("key_and_value_exchanged"): "a wrong one: it exchanges the blocks of `in_weight` for keys and values",
+    ): "an incorrect one: dropout is left on, so half of the weights are 0",
+    wrong("key_and_value_exchanged"): "an incorrect one: it exchanges the blocks of `in_weight` for keys and values",
     wrong(
         "interleaved_blocks"
-    ): "a wrong one: it takes every third row of `in_weight` for the queries, and not the first D rows",
-    wrong("values_from_key"): "a wrong one: it makes values from `key`, and not from `value`",
-    wrong("biases_forgotten"): "a wrong one: it forgets the biases",
-    wrong("out_bias_forgotten"): "a wrong one: it forgets `out_bias`",
-    wrong("no_output_projection"): "a wrong one: it has no output projection",
-    wrong("out_transposed"): "a wrong one: it projects with `out_weight` in place of its transpose",
-    wrong("mask_inverted"): "a wrong one: it turns the mask round",
-    wrong("mask_for_each_head"): "a wrong one: it gives the mask no axis for the heads, and fails or masks wrongly",
-    wrong("one_mask_for_all_sentences"): "a wrong one: it uses the mask of the first sentence for all",
+    ): "an incorrect one: it takes every third row of `in_weight` for the queries, and not the first D rows",
+    wrong("values_from_key"): "an incorrect one: it makes values from `key`, and not from `value`",
+    wrong("biases_forgotten"): "an incorrect one: it forgets the biases",
+    wrong("out_bias_forgotten"): "an incorrect one: it forgets `out_bias`",
+    wrong("no_output_projection"): "an incorrect one: it has no output projection",
+    wrong("out_transposed"): "an incorrect one: it projects with `out_weight` in place of its transpose",
+    wrong("mask_inverted"): "an incorrect one: it turns the mask round",
+    wrong(
+        "mask_for_each_head"
+    ): "an incorrect one: it gives the mask no axis for the heads, and fails or masks wrongly",
+    wrong("one_mask_for_all_sentences"): "an incorrect one: it uses the mask of the first sentence for all",
     multi_head_attention.variant(
         {"result": lambda output: output.flip(1)}
-    ): "a wrong one: the words come out in reverse order",
+    ): "an incorrect one: the words come out in reverse order",
     multi_head_attention.variant(
         {"result": lambda output: output + 0.1 * F.one_hot(torch.tensor(0), output.shape[2])}
-    ): "a wrong one: the first number of each word is too large by 0.1",
+    ): "an incorrect one: the first number of each word is too large by 0.1",
     multi_head_attention.variant(
         {"result": lambda output: torch.cat([1.1 * output[:1], output[1:]])}
-    ): "a wrong one: all numbers of the first sentence are too large by a tenth",
-    wrong("empty_row_nan"): "a wrong one: a word that may attend to nothing gets NaN",
-    wrong("empty_row_without_bias"): "a wrong one: a word that may attend to nothing gets zeros, without `out_bias`",
-    needs_a_mask: "a wrong one: it stops with an error where the mask is None",
-    stops_where_lengths_differ: "a wrong one: it stops with an error where T and S differ",
+    ): "an incorrect one: all numbers of the first sentence are too large by a tenth",
+    wrong("empty_row_nan"): "an incorrect one: a word that may attend to nothing gets NaN",
+    wrong(
+        "empty_row_without_bias"
+    ): "an incorrect one: a word that may attend to nothing gets zeros, without `out_bias`",
+    needs_a_mask: "an incorrect one: it stops with an error where the mask is None",
+    stops_where_lengths_differ: "an incorrect one: it stops with an error where T and S differ",
 }
 
 RARE = {
-    wrong("overflow"): "a wrong one: its exponentials overflow where scores are near 10,000",
-    mask_altered: "a wrong one: it alters the mask that it is given",
+    wrong("overflow"): "an incorrect one: its exponentials overflow where scores are near 10,000",
+    mask_altered: "an incorrect one: it alters the mask that it is given",
 }
 
 

@@ -84,7 +84,7 @@ task = Task(
     importance=5,
     minutes=35,
     hints=(
-        "A wrong loop still makes the loss fall, so compare numbers: the weights and the losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. The work is then in the model and in the inputs: which of them make a loop that breaks one of the promises give different numbers from a correct loop? What should your model do when dropout is on?",
+        "An incorrect loop still makes the loss fall, so compare numbers: the weights and the losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. The work is then in the model and in the inputs: which of them make a loop that breaks one of the promises give different numbers from a correct loop? What should your model do when dropout is on?",
         (
             "Take two weights with the gradients 3 and 4, whose norm together is 5. With clip = 1 they become 0.6 and 0.8; clipped one by one they would both be 1. With clip = 10, both ways leave them as they are, and so does a loop that never clips. With only clip = 1, a loop that always divides by the norm looks right: with clip = 10, it gives 6 and 8. You therefore need both. "
             "The same is true of dropout: a model that does the same whether it is on or off cannot tell you which of the two the loop asked for."
@@ -223,7 +223,7 @@ _mistaken(
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "dropout": ("candidates with dropout on or off at the wrong time", "Let your model give other numbers when `training` is True."),
-    "losses": ("candidates that measure a wrong loss", "Compare the losses that come back, and not the weights alone."),
+    "losses": ("candidates that measure an incorrect loss", "Compare the losses that come back, and not the weights alone."),
     "batches": ("candidates that go wrong from the second batch on", "Give several batches."),
     "tensors": ("candidates that treat each tensor of weights by itself", "Give your model two tensors of weights or more."),
     "small": ("candidates that clip wrongly or not at all", "Try a clip below the norm of the gradients as well."),

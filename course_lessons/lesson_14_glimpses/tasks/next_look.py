@@ -43,9 +43,7 @@ task = Task(
 def locations_lie_in_the_picture(case, value):
     """Both numbers lie from -1 to 1."""
     most = value[1].abs().max().item()
-    return (
-        f"A location lies from -1 to 1 in both numbers; one of yours is {most:.4g} away from 0." if most > 1 else None
-    )
+    return f"Both numbers of a location are from -1 to 1; one of yours is {most:.4g} away from 0." if most > 1 else None
 
 
 def _inputs(draw, B, D, std, dtype=torch.float32):

@@ -144,17 +144,17 @@ def _looks_once(annotations, words):
 
 
 RIGHT = {
-    _recurrent: "a right captioner: soft attention with a state",
-    _with(_mean): "a right captioner: an average of the annotations at each step",
-    _with(_by_place): "a right captioner: attention by location",
-    _with(_nothing, begin=_from_the_mean): "a right captioner: it begins with the mean annotation, and looks no more",
-    _with(_gated, begin=_from_the_mean): "a right captioner: a gate, and a first state from the mean annotation",
-    _at_once: "a right captioner: all steps at once",
-    _with(_normalised): "a right captioner: it subtracts from each annotation its mean",
-    _with(_directions): "a right captioner: it scales each annotation to length 1",
-    _mean_beside_each_word: "a right captioner: the mean annotation beside each word",
-    _words_unread: "a right captioner: an average of the annotations, and the words have no effect",
-    _looks_once: "a right captioner: it looks before the first word alone",
+    _recurrent: "a correct captioner: soft attention with a state",
+    _with(_mean): "a correct captioner: an average of the annotations at each step",
+    _with(_by_place): "a correct captioner: attention by location",
+    _with(_nothing, begin=_from_the_mean): "a correct captioner: it begins with the mean annotation, and looks no more",
+    _with(_gated, begin=_from_the_mean): "a correct captioner: a gate, and a first state from the mean annotation",
+    _at_once: "a correct captioner: all steps at once",
+    _with(_normalised): "a correct captioner: it subtracts from each annotation its mean",
+    _with(_directions): "a correct captioner: it scales each annotation to length 1",
+    _mean_beside_each_word: "a correct captioner: the mean annotation beside each word",
+    _words_unread: "a correct captioner: an average of the annotations, and the words have no effect",
+    _looks_once: "a correct captioner: it looks before the first word alone",
 }
 
 
@@ -248,32 +248,32 @@ def _one_step_too_early(annotations, words):
 
 
 WRONG = {
-    _with(_nothing): "a wrong captioner: it ignores the picture",
-    _with(_computes_and_forgets): "a wrong captioner: it looks at the picture, and uses nothing of what it sees",
-    _given(_hiding(lambda places, L: places < L - 1)): "a wrong captioner: it is blind to the last annotation",
-    _given(_hiding(lambda places, L: places > 0), _with(_mean)): "a wrong captioner: it is blind to the first annotation",
-    _given(_hiding(lambda places, L: places == 0)): "a wrong captioner: it sees the first annotation alone",
-    _given(_hiding(lambda places, L: places != L // 2), _with(_gated)): "a wrong captioner: it is blind to the annotation in the middle",
-    _largest_weight_alone: "a wrong captioner: only the annotation with the largest weight has an effect",
-    _given(lambda annotations: annotations.roll(1, 0)): "a wrong captioner: each row looks at the picture of the row before",
-    _given(lambda annotations: annotations[:1].expand_as(annotations)): "a wrong captioner: all rows look at the first picture",
-    _given(_rows_seen): "a wrong captioner: every other row is blind to its picture",
-    _given(_all_rows_but_the_first): "a wrong captioner: the first row is blind to its picture",
-    _places_taken_for_words: "a wrong captioner: it fails unless there are as many words as annotations",
-    _place_beside_each_word: "a wrong captioner: it fails where there are more words than annotations",
-    _reading(lambda words: words + _following(words)): "a wrong captioner: each step sees the next word",
-    _reading(lambda words: words + _following(words, 2)): "a wrong captioner: each step sees the next word but one",
-    _reading(_one_row_careful): "a wrong captioner: each step sees the next word, in all rows but the first",
-    _reading(_careful_at_first): "a wrong captioner: each step but the first sees the next word",
-    _reading(_careful_after_the_first): "a wrong captioner: the first step alone sees the next word",
-    _one_step_too_early: "a wrong captioner: its features come one step too early, so each knows the next word",
-    _reading(_every_word_sees_every_word): "a wrong captioner: self-attention over the words without a causal mask",
-    _all_words_in_the_query: "a wrong captioner: it looks with the mean of all words",
-    _both_directions: "a wrong captioner: it reads the words from both ends",
-    _shares_over_the_steps: "a wrong captioner: its softmax runs over the steps, so words to come share in the total",
+    _with(_nothing): "an incorrect captioner: it ignores the picture",
+    _with(_computes_and_forgets): "an incorrect captioner: it looks at the picture, and uses nothing of what it sees",
+    _given(_hiding(lambda places, L: places < L - 1)): "an incorrect captioner: it is blind to the last annotation",
+    _given(_hiding(lambda places, L: places > 0), _with(_mean)): "an incorrect captioner: it is blind to the first annotation",
+    _given(_hiding(lambda places, L: places == 0)): "an incorrect captioner: it sees the first annotation alone",
+    _given(_hiding(lambda places, L: places != L // 2), _with(_gated)): "an incorrect captioner: it is blind to the annotation in the middle",
+    _largest_weight_alone: "an incorrect captioner: only the annotation with the largest weight has an effect",
+    _given(lambda annotations: annotations.roll(1, 0)): "an incorrect captioner: each row looks at the picture of the row before",
+    _given(lambda annotations: annotations[:1].expand_as(annotations)): "an incorrect captioner: all rows look at the first picture",
+    _given(_rows_seen): "an incorrect captioner: every other row is blind to its picture",
+    _given(_all_rows_but_the_first): "an incorrect captioner: the first row is blind to its picture",
+    _places_taken_for_words: "an incorrect captioner: it fails unless there are as many words as annotations",
+    _place_beside_each_word: "an incorrect captioner: it fails where there are more words than annotations",
+    _reading(lambda words: words + _following(words)): "an incorrect captioner: each step sees the next word",
+    _reading(lambda words: words + _following(words, 2)): "an incorrect captioner: each step sees the next word but one",
+    _reading(_one_row_careful): "an incorrect captioner: each step sees the next word, in all rows but the first",
+    _reading(_careful_at_first): "an incorrect captioner: each step but the first sees the next word",
+    _reading(_careful_after_the_first): "an incorrect captioner: the first step alone sees the next word",
+    _one_step_too_early: "an incorrect captioner: its features come one step too early, so each knows the next word",
+    _reading(_every_word_sees_every_word): "an incorrect captioner: self-attention over the words without a causal mask",
+    _all_words_in_the_query: "an incorrect captioner: it looks with the mean of all words",
+    _both_directions: "an incorrect captioner: it reads the words from both ends",
+    _shares_over_the_steps: "an incorrect captioner: its softmax runs over the steps, so words to come share in the total",
 }  # fmt: skip
 RARE = {
     with_nan(
         _recurrent
-    ): "a wrong captioner: one of its features is NaN, so its differences are neither above 1e-5 nor below"
+    ): "an incorrect captioner: one of its features is NaN, so its differences are neither above 1e-5 nor below"
 }

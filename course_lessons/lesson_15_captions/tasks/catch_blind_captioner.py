@@ -106,7 +106,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "captioner",
-    "Perhaps an error in the test itself, such as a wrong shape, ends up in `except`, which returns False.",
+    "Perhaps an error in the test itself, such as an incorrect shape, ends up in `except`, which returns False.",
 )
 
 
@@ -138,7 +138,7 @@ for _name, _sentence, _changes in (
     ("first_step_alone", "A captioner whose later steps see the next word passes your test because you compare only the features of the first step, or change all words but the first. For each step, change the words after it and compare the features up to it.", {"future": partial(_words_to_come_stay, last=1)}),
     ("words_of_the_first_row", "A captioner that sees the next word in every row but the first passes your test because you compare only features of the first row. Compare the features of all rows.", {"future": partial(_words_to_come_stay, seen=lambda t: (0, slice(0, t)))}),
     ("own_word_too", "Your test rejects correct captioners because it compares one step too many: when the words from t on change, the features at t may also change, since word t has been read there. Only the features before t must stay.", {"future": partial(_words_to_come_stay, seen=lambda t: (slice(None), slice(0, t + 1)))}),
-    # What a right captioner need not do
+    # What a correct captioner need not do
     ("every_step_moves", "Your test rejects a correct captioner that looks at the picture only before the first word, because the test asks for a change at every step, or at the last. A change at some step is enough: compare all steps.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: ((after[b] - before[b]).abs() > least).any(-1).all())}),
     ("every_feature_moves", "Your test rejects correct captioners because it asks for a change in every feature of a step. A change in some feature is enough: one feature may describe the picture and a different one the words.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: ((after[b] - before[b]).abs() > least).all(-1).any())}),
     ("order_has_no_effect", "Your test rejects correct captioners that attend by location: it reorders the annotations and asks that the features stay. Here, each cell may have its own weight.", {"more": _order_is_nothing}),

@@ -10,7 +10,7 @@ from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 
-LOOKED_INTO = {captioner: said.removeprefix("a right captioner: ") for captioner, said in list(RIGHT.items())[:6]}
+LOOKED_INTO = {captioner: said.removeprefix("a correct captioner: ") for captioner, said in list(RIGHT.items())[:6]}
 
 
 def _of_any_numbers(captioner):

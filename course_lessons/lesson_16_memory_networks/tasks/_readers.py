@@ -107,16 +107,16 @@ def _aged(facts, mask):
 
 
 RIGHT = {
-    _network: "a right model: two hops",
-    _with(_soft): "a right model: a single hop",
-    _reading(_aged, _with(_soft, 3)): "a right model: three hops, with the age of facts",
-    _with(_linear): "a right model: no softmax",
-    _with(_mean): "a right model: the mean of the facts, and the question",
-    _with(_sum): "a right model: the sum of the facts, and the question",
-    _with(_all_less_padding): "a right model: it subtracts padding from the sum of all places",
-    _with(_one_after_another): "a right model: it reads one fact after another",
-    _reading(lambda facts, mask: F.layer_norm(facts, (WIDTH,)), _with(_sum)): "a right model: it subtracts its mean from each fact",
-    _reading(lambda facts, mask: F.normalize(facts, dim=-1), _with(_sum)): "a right model: it scales each fact to length 1",
+    _network: "a correct model: two hops",
+    _with(_soft): "a correct model: a single hop",
+    _reading(_aged, _with(_soft, 3)): "a correct model: three hops, with the age of facts",
+    _with(_linear): "a correct model: no softmax",
+    _with(_mean): "a correct model: the mean of the facts, and the question",
+    _with(_sum): "a correct model: the sum of the facts, and the question",
+    _with(_all_less_padding): "a correct model: it subtracts padding from the sum of all places",
+    _with(_one_after_another): "a correct model: it reads one fact after another",
+    _reading(lambda facts, mask: F.layer_norm(facts, (WIDTH,)), _with(_sum)): "a correct model: it subtracts its mean from each fact",
+    _reading(lambda facts, mask: F.normalize(facts, dim=-1), _with(_sum)): "a correct model: it scales each fact to length 1",
 }  # fmt: skip
 
 
@@ -193,32 +193,34 @@ def _padding_of_other_rows(question, facts, mask):
 
 
 WRONG = {
-    _asked(torch.zeros_like): "a wrong model: it ignores the question",
-    _asked(lambda question: question.roll(1, 0)): "a wrong model: it answers another row's question",
-    _asked(lambda question: question[:1].expand_as(question)): "a wrong model: it answers the first row's question in every row",
-    _asked(lambda question: question * (torch.arange(len(question)) > 0)[:, None]): "a wrong model: it ignores the question of the first row",
-    _with(_no_facts): "a wrong model: it ignores the facts",
-    _with(_computes_and_forgets, 2): "a wrong model: it looks at the facts, and uses nothing of what it sees",
-    _given(_other_story): "a wrong model: it reads another row's story",
-    _given(_first_story, _with(_sum)): "a wrong model: it reads the first row's story in every row",
-    _masked(_hiding(lambda places, n: places == n - 1)): "a wrong model: it reads only the latest fact",
-    _masked(_hiding(lambda places, n: (places > 0) | (n == 1))): "a wrong model: it overlooks the first of several facts",
-    _masked(_hiding(lambda places, n: (places < n - 1) | (n == 1))): "a wrong model: it overlooks the latest of several facts",
-    _masked(_hiding(lambda places, n: (places != n // 2) | (n < 3)), _with(_mean)): "a wrong model: it overlooks the fact in the middle",
-    _masked(_hiding(lambda places, n: places < HOLDS)): "a wrong model: its memory holds the first six facts, and overlooks the others of a long story",
-    _with(_largest): "a wrong model: only the fact with the largest weight has an effect",
-    _facts_taken_for_stories: "a wrong model: it fails unless there are as many facts as stories",
-    _masked(torch.ones_like): "a wrong model: it reads padding like facts",
-    _with(_masked_after): "a wrong model: padding takes part in the softmax",
-    _reading(_mean_subtracted, _with(_one_after_another)): "a wrong model: the mean of all places is subtracted from each fact, padding included",
-    _with(_state_of_padding): "a wrong model: a recurrent network that reads on through padding",
-    _last_place: "a wrong model: it takes the last place for the last fact, also where it is padding",
-    _masked(lambda mask: ~mask, _with(_sum)): "a wrong model: its mask is turned round, so it reads padding and no facts",
-    _masked(lambda mask: mask[:1].expand_as(mask), _with(_sum)): "a wrong model: it uses the first row's mask for all, and reads padding where a story is shorter",
-    _masked(lambda mask: F.pad(mask[:, :-1], (1, 0), value=True)): "a wrong model: it reads one place too many, which is padding",
-    _leaking: "a wrong model: it adds very little of what is at padding",
-    _padding_of_other_rows: "a wrong model: padding of one row reaches the next row",
+    _asked(torch.zeros_like): "an incorrect model: it ignores the question",
+    _asked(lambda question: question.roll(1, 0)): "an incorrect model: it answers another row's question",
+    _asked(lambda question: question[:1].expand_as(question)): "an incorrect model: it answers the first row's question in every row",
+    _asked(lambda question: question * (torch.arange(len(question)) > 0)[:, None]): "an incorrect model: it ignores the question of the first row",
+    _with(_no_facts): "an incorrect model: it ignores the facts",
+    _with(_computes_and_forgets, 2): "an incorrect model: it looks at the facts, and uses nothing of what it sees",
+    _given(_other_story): "an incorrect model: it reads another row's story",
+    _given(_first_story, _with(_sum)): "an incorrect model: it reads the first row's story in every row",
+    _masked(_hiding(lambda places, n: places == n - 1)): "an incorrect model: it reads only the latest fact",
+    _masked(_hiding(lambda places, n: (places > 0) | (n == 1))): "an incorrect model: it overlooks the first of several facts",
+    _masked(_hiding(lambda places, n: (places < n - 1) | (n == 1))): "an incorrect model: it overlooks the latest of several facts",
+    _masked(_hiding(lambda places, n: (places != n // 2) | (n < 3)), _with(_mean)): "an incorrect model: it overlooks the fact in the middle",
+    _masked(_hiding(lambda places, n: places < HOLDS)): "an incorrect model: its memory holds the first six facts, and overlooks the others of a long story",
+    _with(_largest): "an incorrect model: only the fact with the largest weight has an effect",
+    _facts_taken_for_stories: "an incorrect model: it fails unless there are as many facts as stories",
+    _masked(torch.ones_like): "an incorrect model: it reads padding like facts",
+    _with(_masked_after): "an incorrect model: padding takes part in the softmax",
+    _reading(_mean_subtracted, _with(_one_after_another)): "an incorrect model: the mean of all places is subtracted from each fact, padding included",
+    _with(_state_of_padding): "an incorrect model: a recurrent network that reads on through padding",
+    _last_place: "an incorrect model: it takes the last place for the last fact, also where it is padding",
+    _masked(lambda mask: ~mask, _with(_sum)): "an incorrect model: its mask is turned round, so it reads padding and no facts",
+    _masked(lambda mask: mask[:1].expand_as(mask), _with(_sum)): "an incorrect model: it uses the first row's mask for all, and reads padding where a story is shorter",
+    _masked(lambda mask: F.pad(mask[:, :-1], (1, 0), value=True)): "an incorrect model: it reads one place too many, which is padding",
+    _leaking: "an incorrect model: it adds very little of what is at padding",
+    _padding_of_other_rows: "an incorrect model: padding of one row reaches the next row",
 }  # fmt: skip
 RARE = {
-    with_nan(_network): "a wrong model: one of its numbers is NaN, so its differences are neither above 1e-5 nor below"
+    with_nan(
+        _network
+    ): "an incorrect model: one of its numbers is NaN, so its differences are neither above 1e-5 nor below"
 }

@@ -123,7 +123,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "Perhaps an error in the test itself, such as a wrong shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy.",
+    "Perhaps an error in the test itself, such as an incorrect shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change stays in your tensors when the next one is tried: make each on a fresh copy.",
 )
 
 
@@ -135,11 +135,11 @@ def _order_is_nothing(on):
 
 for _name, _sentence, _changes in (
     ("runs_only", "Every model that raises no error passes your test. Change what it is given, and see whether its numbers move or stay.", {"question": None, "facts": None, "padding": None}),
-    ("no_rounding", "A right model is refused if its last digits differ when padding changes, because it adds padding up and subtracts it again. Leave room for rounding where numbers have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _weaker("padding", holds=partial(_all_rows_stay, same=torch.equal))),
+    ("no_rounding", "A correct model is refused if its last digits differ when padding changes, because it adds padding up and subtracts it again. Leave room for rounding where numbers have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _weaker("padding", holds=partial(_all_rows_stay, same=torch.equal))),
     ("too_much_room", "A model that reads padding a little passes your test, since you allow padding too large an effect. Rounding stays below 1e-5.", _weaker("padding", holds=partial(_all_rows_stay, same=partial(close, room=0.02)))),
     ("too_coarse", "Your test refuses right models, since it does not see small changes: one fact among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.", _weaker("question", "facts", holds=partial(_own_row_moves, least=0.1))),
-    ("a_constant_added", "Your test refuses a right model that subtracts from each fact the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.", _weaker("question", "facts", "padding", change=lambda fact, noise: fact + 1)),
-    ("multiplied", "Your test refuses a right model that scales each fact to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it.", _weaker("question", "facts", "padding", change=lambda fact, noise: 2 * fact)),
+    ("a_constant_added", "Your test refuses a correct model that subtracts from each fact the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.", _weaker("question", "facts", "padding", change=lambda fact, noise: fact + 1)),
+    ("multiplied", "Your test refuses a correct model that scales each fact to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it.", _weaker("question", "facts", "padding", change=lambda fact, noise: 2 * fact)),
     # Which facts are changed, and where the test looks
     ("all_facts_at_once", "Models that overlook some fact pass your test, since you change all facts of a story at once. Change one after another, each on a fresh copy.", _weaker("facts", places=lambda n, M: [slice(0, n)])),
     ("first_fact_only", "Models that overlook a fact other than the first pass your test, since you change only the first. Change one fact after another.", _weaker("facts", places=lambda n, M: [0])),
@@ -159,7 +159,7 @@ for _name, _sentence, _changes in (
     ("batch_of_one", "Models that answer another row's question, or are careless in some row, pass your test, since your batch has one row. Use several, and change each of them.", {"lengths": (8,), "M": 10}),
     ("few_facts", "Models whose memory holds six facts pass your test, since your stories have no more. Use seven facts or more in one story.", {"lengths": (4, 6, 2), "M": 10}),
     ("as_many_stories_as_places", "A model that works only if there are as many stories as places passes your test. Use different numbers of stories and places.", {"lengths": (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), "M": 10}),
-    # What a right model need not do
+    # What a correct model need not do
     ("every_number_moves", "Your test refuses right models, since it asks every number of a row to move a lot. It is enough if some number moves by more than 1e-4.", _weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all())),
     ("order_has_no_effect", "Your test refuses right models for which the order of the facts matters: it puts them in another order and asks that the numbers stay. Here a fact's age may have an effect.", {"more": _order_is_nothing}),
 ):  # fmt: skip

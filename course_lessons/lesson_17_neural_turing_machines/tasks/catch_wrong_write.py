@@ -101,7 +101,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "candidate",
-    "It may be that what you compare with is wrong, or that an error of the test's own, such as a wrong shape, ends in `except`, which returns False.",
+    "It may be that what you compare with is wrong, or that an error of the test's own, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 
@@ -115,7 +115,7 @@ def _by(compare):
 mistakes_of_comparing(
     _mistaken,
     "candidate",
-    "Right candidates whose last digits differ from yours are refused.",
+    "Your test rejects correct candidates whose last digits differ from yours.",
     "A candidate whose numbers are only nearly right passes your test, one that rounds them to three digits",
     0.03,
     _by,

@@ -41,9 +41,8 @@ def _(draw):
     barely = torch.tensor([[0, 0.003, 0, 0, 0.997], [0, 0, 0, 0, 1.0]])
     yield Case("gates below 0.005 on both sides", _turned(draw, soft, barely))
     two = torch.tensor([[0.6, 0.4, 0, 0, 0], [0, 0, 0.4, 0.6, 0], [0, 0, 0, 0.3, 0.7], [0, 1.0, 0, 0, 0]])
-    split = torch.tensor(
-        [[0.8, 0, 0, 0, 0.2], [0.7, 0, 0.3, 0, 0], [0.9, 0, 0, 0, 0.1]]
-    )  # only the second asks expert 2
+    # Only the second asks expert 2. Gates above a half have products below one.
+    split = torch.tensor([[0.8, 0, 0, 0, 0.2], [0.7, 0, 0.3, 0, 0], [0.75, 0, 0, 0, 0.25]])
     yield Case("new inputs that ask different experts", _turned(draw, two, split))
     halves = torch.tensor(
         [[0.4, 0.35, 0.25, 0, 0], [0, 0.45, 0, 0.15, 0.4], [0.3, 0.4, 0, 0.3, 0], [0, 0.4, 0, 0, 0.6]]

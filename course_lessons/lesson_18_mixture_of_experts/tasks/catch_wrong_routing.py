@@ -40,7 +40,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "The layer returns everything you need: mix its outputs with its gates yourself and compare the result with its y. The work is in choosing the batches: some mistakes show only when there are so many rows that an expert has no room left, others only in a batch of a single row, and identical rows hide a wrong order.",
+        "The layer returns everything you need: mix its outputs with its gates yourself and compare the result with its y. The work is in choosing the batches: some mistakes show only when there are so many rows that an expert has no room left, others only in a batch of a single row, and identical rows hide the wrong order.",
         "Take a layer with room for 1 row per expert, and two rows that chose expert 0 with a gate of 0.5. Its outputs are 4 and 6, so y should be 2 and 3. A layer that leaves the second row out returns 2 and 0. If it returns the gates 0.5 and 0 as well, it is right; with 0.5 and 0.5 it is wrong. With only the first row, both give 2.",
         "For each B of 1, a few, and 50 (six experts with room for eight rows each take 48): in a `try` that returns False on any exception: y, gates, outputs = layer(random numbers B×4); expected = the sum over the experts of gates, with a last axis of size 1, times outputs; y must have the shape (B, 4) and agree with expected up to 1e-5. If all batches pass, return True.",
     ),
@@ -73,7 +73,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "layer",
-    "Perhaps what you compare y with is wrong, or an error in the test itself, such as a wrong shape, ends in `except`, which returns False.",
+    "Perhaps what you compare y with is wrong, or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 

@@ -38,7 +38,7 @@ task = Task(
     minutes=25,
     hints=(
         "Compare the model with itself: call it once, change one label, call it again. If the label at step s changes, the predictions at steps 0 to s must stay the same, since all of them are made before that label may be seen. Predictions after s may change, and each step but the first has to change for at least one such label.",
-        "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each step. Change the last label to 1, and it predicts 1 everywhere: steps 0 to 2 have changed, so it leaks. A model that predicts the mean of the earlier labels gives 0 (there are none), 0 and 1. Change the last label, and nothing changes. Change the first to 3, and it gives 0, 3 and 2.5: step 0 has stayed, and steps 1 and 2 have changed. This model is right.",
+        "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each step. Change the last label to 1, and it predicts 1 everywhere: steps 0 to 2 have changed, so it leaks. A model that predicts the mean of the earlier labels gives 0 (there are none), 0 and 1. Change the last label, and nothing changes. Change the first to 3, and it gives 0, 3 and 2.5: step 0 has stayed, and steps 1 and 2 have changed. This model is correct.",
         "In a `try` that returns False on any exception: for T = 1 and T = 10: random inputs and labels; before = the model's predictions; moved = T times False. For each step s and each of the other four classes: changed = a copy of labels with this class at s; off = the largest difference between the new predictions and before, for each row. False unless rows 0 to s are off by less than 1e-5; where other rows are off by more, moved becomes True. At the end of each T: all of moved but the first must be True.",
     ),
 )
@@ -103,7 +103,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "There are several possible reasons. Perhaps you ask step 0 to move, which has no label before it, or steps after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no step follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class comes out on top. Or an error in the test itself, such as a wrong shape, ends in `except`, which returns False.",
+    "There are several possible reasons. Perhaps you ask step 0, which has no label before it, to change, or steps after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no step follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class gets the largest number. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 

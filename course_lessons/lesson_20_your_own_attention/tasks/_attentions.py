@@ -1,7 +1,7 @@
 """The attentions that `catch_broken_attention` hands to a test: right ones and wrong ones. No task is declared here.
 
 attend(query B×H×T×D, key B×H×T×D, value B×H×T×E, mask B×1×T×T) → contexts B×H×T×E, weights B×H×T×T.
-What is wrong with a wrong one is off by more than 1e-4 for random numbers of about 1 and random masks at T = LONGEST, or at T = 1.
+What is wrong with an incorrect one is off by more than 1e-4 for random numbers of about 1 and random masks at T = LONGEST, or at T = 1.
 """
 
 import torch
@@ -185,19 +185,19 @@ def _by_the_library(query, key, value, mask):
 
 
 RIGHT = {
-    _made(): "a right one: softmax of scaled products",
-    _made(dot): "a right one: softmax of products that are not scaled",
-    _made(dot, sparsemax): "a right one: sparsemax",
-    linear: "a right one: linear attention",
-    _made(normalise=_largest): "a right one: the largest score gets all",
-    _made(normalise=_even): "a right one: even weights",
-    _made(normalise=_softmax_in_float64): "a right one: it subtracts the largest of all scores, in float64",
-    _by_the_library: "a right one: contexts by F.scaled_dot_product_attention",
+    _made(): "a correct one: softmax of scaled products",
+    _made(dot): "a correct one: softmax of products that are not scaled",
+    _made(dot, sparsemax): "a correct one: sparsemax",
+    linear: "a correct one: linear attention",
+    _made(normalise=_largest): "a correct one: the largest score gets all",
+    _made(normalise=_even): "a correct one: even weights",
+    _made(normalise=_softmax_in_float64): "a correct one: it subtracts the largest of all scores, in float64",
+    _by_the_library: "a correct one: contexts by F.scaled_dot_product_attention",
 }
 
 RIGHT_WITH_AN_ORDER = {
-    _made(_alibi): "a right one in which order matters: ALiBi",
-    _made(normalise=_window): "a right one in which order matters: a window",
+    _made(_alibi): "a correct one in which order matters: ALiBi",
+    _made(normalise=_window): "a correct one in which order matters: a window",
 }
 
 
@@ -222,45 +222,45 @@ def _stops_at_one_place(query, key, value, mask):
 
 
 WRONG = {
-    _made(normalise=_even, end=_one_head_of_weights): "a wrong one: its weights are B×1×T×T",
-    _mask_altered: "a wrong one: it changes the mask that it is given",
-    _key_altered: "a wrong one: it changes the keys that it is given",
-    _made(normalise=_below_zero): "a wrong one: it has weights below 0",
-    _made(normalise=_no_mask): "a wrong one: the mask has no effect",
-    _made(normalise=_first_mask): "a wrong one: it uses the first sentence's mask for all",
-    _made(normalise=_next_seen): "a wrong one: each row sees the next position, although its mask hides it",
-    _made(normalise=_small_leak): "a wrong one: a hundredth of the weight goes to all positions, hidden ones too",
-    _made(normalise=_hidden_in_the_sum): "a wrong one: hidden positions count in the sum that weights are divided by, so rows sum to less than 1",
-    _made(normalise=_rounded): "a wrong one: its weights have three digits only, so rows do not sum to 1",
-    _made(normalise=_over_the_queries): "a wrong one: its softmax runs over the queries",
-    _made(normalise=_nan_if_empty): "a wrong one: NaN where nothing may be attended to",
-    _made(normalise=_even_if_empty): "a wrong one: even weights where nothing may be attended to",
-    _made(end=_mean_if_empty): "a wrong one: the mean of all values where nothing may be attended to, with weights of 0",
-    _made(end=_sharper): "a wrong one: its contexts come from other weights than it returns",
-    _made(end=_weights_of_the_first_head): "a wrong one: it returns the first head's weights for both",
-    _made(_by_the_length_of_all_keys): "a wrong one: its scores are divided by the length of all keys, hidden ones too",
-    _made(_only(lambda b, h, t: h == 0)): "a wrong one: in the first head, scores are divided by the length of all keys, hidden ones too",
-    _made(_only(lambda b, h, t: h == 1)): "a wrong one: in the second head, scores are divided by the length of all keys, hidden ones too",
-    _made(_only(lambda b, h, t: b > 0)): "a wrong one: in all sentences but the first, scores are divided by the length of all keys, hidden ones too",
-    _made(_only(lambda b, h, t: b < b.max())): "a wrong one: in all sentences but the last, scores are divided by the length of all keys, hidden ones too",
-    _made(_only(lambda b, h, t: t % 2 == 0)): "a wrong one: in the rows 0, 2, 4 and so on, scores are divided by the length of all keys, hidden ones too",
-    _made(_only(lambda b, h, t: t % 2 == 1)): "a wrong one: in the rows 1, 3, 5 and so on, scores are divided by the length of all keys, hidden ones too",
-    _made(_less_the_mean_query): "a wrong one: the mean of all queries is subtracted, so a row depends on other rows' queries",
-    _made(_mean_over_the_batch): "a wrong one: scores are mixed over the batch, so sentences see one another",
-    _made(_a_little_of_the_other_head): "a wrong one: each head's scores have a little of the other's",
-    _made(_every_second_favoured): "a wrong one: every second key is favoured, though order should not matter",
-    _made(_alibi): "a wrong one: ALiBi, though order should not matter",
-    _made(normalise=_window): "a wrong one: a window, though order should not matter",
+    _made(normalise=_even, end=_one_head_of_weights): "an incorrect one: its weights are B×1×T×T",
+    _mask_altered: "an incorrect one: it changes the mask that it is given",
+    _key_altered: "an incorrect one: it changes the keys that it is given",
+    _made(normalise=_below_zero): "an incorrect one: it has weights below 0",
+    _made(normalise=_no_mask): "an incorrect one: the mask has no effect",
+    _made(normalise=_first_mask): "an incorrect one: it uses the first sentence's mask for all",
+    _made(normalise=_next_seen): "an incorrect one: each row sees the next position, although its mask hides it",
+    _made(normalise=_small_leak): "an incorrect one: a hundredth of the weight goes to all positions, hidden ones too",
+    _made(normalise=_hidden_in_the_sum): "an incorrect one: hidden positions count in the sum that weights are divided by, so rows sum to less than 1",
+    _made(normalise=_rounded): "an incorrect one: its weights have three digits only, so rows do not sum to 1",
+    _made(normalise=_over_the_queries): "an incorrect one: its softmax runs over the queries",
+    _made(normalise=_nan_if_empty): "an incorrect one: NaN where nothing may be attended to",
+    _made(normalise=_even_if_empty): "an incorrect one: even weights where nothing may be attended to",
+    _made(end=_mean_if_empty): "an incorrect one: the mean of all values where nothing may be attended to, with weights of 0",
+    _made(end=_sharper): "an incorrect one: its contexts come from other weights than it returns",
+    _made(end=_weights_of_the_first_head): "an incorrect one: it returns the first head's weights for both",
+    _made(_by_the_length_of_all_keys): "an incorrect one: its scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: h == 0)): "an incorrect one: in the first head, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: h == 1)): "an incorrect one: in the second head, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: b > 0)): "an incorrect one: in all sentences but the first, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: b < b.max())): "an incorrect one: in all sentences but the last, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: t % 2 == 0)): "an incorrect one: in the rows 0, 2, 4 and so on, scores are divided by the length of all keys, hidden ones too",
+    _made(_only(lambda b, h, t: t % 2 == 1)): "an incorrect one: in the rows 1, 3, 5 and so on, scores are divided by the length of all keys, hidden ones too",
+    _made(_less_the_mean_query): "an incorrect one: the mean of all queries is subtracted, so a row depends on other rows' queries",
+    _made(_mean_over_the_batch): "an incorrect one: scores are mixed over the batch, so sentences see one another",
+    _made(_a_little_of_the_other_head): "an incorrect one: each head's scores have a little of the other's",
+    _made(_every_second_favoured): "an incorrect one: every second key is favoured, though order should not matter",
+    _made(_alibi): "an incorrect one: ALiBi, though order should not matter",
+    _made(normalise=_window): "an incorrect one: a window, though order should not matter",
 }  # fmt: skip
 WRONG_WITH_AN_ORDER = {
-    _made(_alibi, _next_seen): "a wrong one in which order matters: ALiBi, and each row sees the next position, although its mask hides it",
-    _made(_alibi, _hidden_in_the_sum): "a wrong one in which order matters: ALiBi, and hidden positions count in the sum that weights are divided by",
-    _made(normalise=_window_without_a_way_out): "a wrong one in which order matters: a row whose window is hidden sums to 0, although its mask has a True",
-    _made(_with_neighbours): "a wrong one in which order matters: each key is mixed with the one before it, which may be hidden",
+    _made(_alibi, _next_seen): "an incorrect one in which order matters: ALiBi, and each row sees the next position, although its mask hides it",
+    _made(_alibi, _hidden_in_the_sum): "an incorrect one in which order matters: ALiBi, and hidden positions count in the sum that weights are divided by",
+    _made(normalise=_window_without_a_way_out): "an incorrect one in which order matters: a row whose window is hidden sums to 0, although its mask has a True",
+    _made(_with_neighbours): "an incorrect one in which order matters: each key is mixed with the one before it, which may be hidden",
 }  # fmt: skip
 LAST = {
-    _made(end=_squeezed): "a wrong one: it loses its axes at T = 1",
-    _stops_at_one_place: "a wrong one: it fails at T = 1",
-    _made(normalise=_only_where(lambda T: T > 5, _next_seen)): "a wrong one: each row sees the next position where T is above 5",
-    _made(normalise=_only_where(lambda T: T == 1, _even_if_empty)): "a wrong one: at T = 1 a row that may see nothing gets the weight 1",
+    _made(end=_squeezed): "an incorrect one: it loses its axes at T = 1",
+    _stops_at_one_place: "an incorrect one: it fails at T = 1",
+    _made(normalise=_only_where(lambda T: T > 5, _next_seen)): "an incorrect one: each row sees the next position where T is above 5",
+    _made(normalise=_only_where(lambda T: T == 1, _even_if_empty)): "an incorrect one: at T = 1 a row that may see nothing gets the weight 1",
 }  # fmt: skip

@@ -166,7 +166,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "attention",
-    "There are several possible reasons. You may expect all rows to sum to 1, even those without a True, which are zeros. You may compare with weights that you have computed yourself. You may change a position and expect rows that may see it to stay the same. Or your test itself raises an error, such as for a wrong shape, and `except` returns False.",
+    "There are several possible reasons. You may expect all rows to sum to 1, even those without a True, which are zeros. You may compare with weights that you have computed yourself. You may change a position and expect rows that may see it to stay the same. Or your test itself raises an error, such as for an incorrect shape, and `except` returns False.",
 )
 
 

@@ -137,14 +137,16 @@ def last_three(past, T):
 
 ROTARY, LEARNED = decoder(), decoder(add=learned, turn=unturned)
 RIGHT = {
-    ROTARY: "a right model: two layers with rotary positions",
-    LEARNED: "a right model: two layers with learned positions",
-    decoder(turn=unturned): "a right model: no positions at all",
-    decoder(mask=last_three): "a right model: each id sees three at most, itself among them, with a cache and without",
-    in_float64: "a right model: in float64, with weights that fall with the distance",
-    without_cache: "a right model: it keeps the ids, and computes everything anew at each call",
-    recurrent: "a right model: a recurrent network, which keeps its state",
-    each_by_itself: "a right model: each id by itself, which keeps nothing",
+    ROTARY: "a correct model: two layers with rotary positions",
+    LEARNED: "a correct model: two layers with learned positions",
+    decoder(turn=unturned): "a correct model: no positions at all",
+    decoder(
+        mask=last_three
+    ): "a correct model: each id sees three at most, itself among them, with a cache and without",
+    in_float64: "a correct model: in float64, with weights that fall with the distance",
+    without_cache: "a correct model: it keeps the ids, and computes everything anew at each call",
+    recurrent: "a correct model: a recurrent network, which keeps its state",
+    each_by_itself: "a correct model: each id by itself, which keeps nothing",
 }
 
 # Wrong ones
@@ -210,34 +212,34 @@ def nothing_before(ids, cache):
 
 
 WRONG = {
-    decoder(place=from_0): "a wrong model: its rotary positions begin at 0 again with each call",
-    decoder(place=from_0, add=learned, turn=unturned): "a wrong model: its learned positions begin at 0 again with each call",
-    decoder(place=by_calls): "a wrong model: its positions count calls and not ids",
-    decoder(place=last_of_all): "a wrong model: with a cache, all ids of a piece get the position of the last one",
-    decoder(place=first_id_at_1): "a wrong model: a first piece of one id gets the position 1 in place of 0",
-    decoder(join_keys=turned_again): "a wrong model: keys that are kept are turned once more at each call",
-    nothing_before: "a wrong model: it ignores the cache",
-    decoder(keep=lambda old, new, both: old if old.shape[2] else both): "a wrong model: the cache stays as the first call has made it",
-    decoder(keep=lambda old, new, both: new): "a wrong model: it keeps the keys and values of the newest piece alone",
-    decoder(keep=lambda old, new, both: torch.cat([old, new[:, :, -1:]], 2)): "a wrong model: of each piece it keeps the last id alone",
-    decoder(keep=lambda old, new, both: both[:, :, -3:]): "a wrong model: its cache keeps three ids, and without a cache it sees all",
-    decoder(join_values=lambda old, new: torch.cat([new, old], 2)): "a wrong model: new values are put before the old ones, and new keys after them",
-    decoder(of_layer=lambda kept, n: kept[0]): "a wrong model: its second layer uses what the first one has kept",
-    decoder(at_use=lambda old: old[:1].expand(old.shape)): "a wrong model: all sentences of a batch use the cache of the first one",
-    decoder(at_use=lambda old: torch.cat([0 * old[:1], old[1:]])): "a wrong model: what it keeps of the first sentence is lost",
-    decoder(at_use=lambda old: old.half().float()): "a wrong model: its cache is in half precision",
-    decoder(mask=at_the_top_left): "a wrong model: with a cache, its mask begins at the first of all ids, so new ones do not see all that stands before them",
-    decoder(mask=one_ahead_in_a_piece): "a wrong model: with a cache, its mask is off by one, so an id sees the next one of its piece",
-    decoder(mask=nothing_hidden_at_first): "a wrong model: without a cache, each id sees all later ones",
-    decoder(normal=over_the_batch): "a wrong model: it subtracts a mean over the batch, so sentences change one another",
-    decoder(ending=last_alone): "a wrong model: with a cache, it gives the logits of a piece's last id alone",
-    decoder(ending=without_the_last_id): "a wrong model: with a cache, the logit of the last id of the vocabulary is 0",
-    decoder(ending=lambda logits, past: logits * (past != 1)): "a wrong model: where a single id is kept, its logits are 0",
-    decoder(ending=nan_with_a_cache): "a wrong model: with a cache, it gives NaN",
-    decoder(ending=lambda logits, past: logits * torch.nan): "a wrong model: it gives NaN",
-    fails_with_several: "a wrong model: with a cache, it fails on a piece of several ids",
+    decoder(place=from_0): "an incorrect model: its rotary positions begin at 0 again with each call",
+    decoder(place=from_0, add=learned, turn=unturned): "an incorrect model: its learned positions begin at 0 again with each call",
+    decoder(place=by_calls): "an incorrect model: its positions count calls and not ids",
+    decoder(place=last_of_all): "an incorrect model: with a cache, all ids of a piece get the position of the last one",
+    decoder(place=first_id_at_1): "an incorrect model: a first piece of one id gets the position 1 in place of 0",
+    decoder(join_keys=turned_again): "an incorrect model: keys that are kept are turned once more at each call",
+    nothing_before: "an incorrect model: it ignores the cache",
+    decoder(keep=lambda old, new, both: old if old.shape[2] else both): "an incorrect model: the cache stays as the first call has made it",
+    decoder(keep=lambda old, new, both: new): "an incorrect model: it keeps the keys and values of the newest piece alone",
+    decoder(keep=lambda old, new, both: torch.cat([old, new[:, :, -1:]], 2)): "an incorrect model: of each piece it keeps the last id alone",
+    decoder(keep=lambda old, new, both: both[:, :, -3:]): "an incorrect model: its cache keeps three ids, and without a cache it sees all",
+    decoder(join_values=lambda old, new: torch.cat([new, old], 2)): "an incorrect model: new values are put before the old ones, and new keys after them",
+    decoder(of_layer=lambda kept, n: kept[0]): "an incorrect model: its second layer uses what the first one has kept",
+    decoder(at_use=lambda old: old[:1].expand(old.shape)): "an incorrect model: all sentences of a batch use the cache of the first one",
+    decoder(at_use=lambda old: torch.cat([0 * old[:1], old[1:]])): "an incorrect model: what it keeps of the first sentence is lost",
+    decoder(at_use=lambda old: old.half().float()): "an incorrect model: its cache is in half precision",
+    decoder(mask=at_the_top_left): "an incorrect model: with a cache, its mask begins at the first of all ids, so new ones do not see all that stands before them",
+    decoder(mask=one_ahead_in_a_piece): "an incorrect model: with a cache, its mask is off by one, so an id sees the next one of its piece",
+    decoder(mask=nothing_hidden_at_first): "an incorrect model: without a cache, each id sees all later ones",
+    decoder(normal=over_the_batch): "an incorrect model: it subtracts a mean over the batch, so sentences change one another",
+    decoder(ending=last_alone): "an incorrect model: with a cache, it gives the logits of a piece's last id alone",
+    decoder(ending=without_the_last_id): "an incorrect model: with a cache, the logit of the last id of the vocabulary is 0",
+    decoder(ending=lambda logits, past: logits * (past != 1)): "an incorrect model: where a single id is kept, its logits are 0",
+    decoder(ending=nan_with_a_cache): "an incorrect model: with a cache, it gives NaN",
+    decoder(ending=lambda logits, past: logits * torch.nan): "an incorrect model: it gives NaN",
+    fails_with_several: "an incorrect model: with a cache, it fails on a piece of several ids",
 }  # fmt: skip
 slightly_weaker = decoder(at_use=lambda old: old * (1 - 1e-5))
 RARE = {
-    slightly_weaker: "a wrong model: what is kept loses a hundred-thousandth with a cache, which moves logits by some 1e-4",
+    slightly_weaker: "an incorrect model: what is kept loses a hundred-thousandth with a cache, which moves logits by some 1e-4",
 }

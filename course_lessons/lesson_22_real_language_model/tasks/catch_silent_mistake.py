@@ -43,7 +43,7 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "The reference says what is right for every id of a text, so nothing has to be computed. What you choose is how the texts are read. Ask where a mistake cannot be seen: one that has to do with the cache while nothing is cached, one that has to do with several ids at once while they come one by one, one that a text leaves behind while there is no next text.",
+        "The reference says what is right for every id of a text, so nothing has to be computed. What you choose is how the texts are read. Ask when a mistake stays hidden: a mistake in the cache while nothing is cached, a mistake with several ids at once while they are read one by one, a mistake that one text leaves behind while there is no next text.",
         "Take a model that returns the position of each id as its only logit, where 0, 1, 2, 3, 4 is right. Let its positions count calls. With first = 5, there is 1 call, and with first = 1 there are 5, and both give 0, 1, 2, 3, 4. With first = 3, the first call gives 0, 1, 2 and the next two give 1, 2. Only a text that is read in parts of both kinds shows what is wrong.",
         "texts = the ids of all pairs of the reference; for first in (1, 4): in a `try` that returns False on any exception, found = read(texts, first), all texts in one call; for each text: its shape is that of the reference's logits, and all numbers differ by less than 1e-4 from them; else return False. At the end return True.",
     ),
@@ -72,13 +72,13 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "It may be that an error of the test's own, such as `read` being given a single text and not a list of texts, ends in `except`, which returns False.",
+    "Perhaps an error in the test itself, such as `read` being given a single text and not a list of texts, ends in `except`, which returns False.",
 )
 mistakes_of_comparing(
     _mistaken,
     "model",
-    "Right models are refused whose last digits differ from the reference's.",
-    "A model with another θ passes your test",
+    "Your test rejects correct models whose last digits differ from the reference's.",
+    "A model with a different θ passes your test",
     0.3,
 )
 _mistaken(
@@ -108,33 +108,33 @@ def _last_is_close(right, logits):
 
 _mistaken(
     "losses",
-    "Your test compares losses, or leaves out the last position, so a candidate whose logits after the last id are wrong passes your test. They are in no loss, but the model writes on from them: compare all logits.",
+    "Your test compares losses, or leaves out the last position, so a candidate whose logits after the last id are wrong passes your test. These logits are in no loss, but the model continues from them: compare all logits.",
     same=_losses_are_close,
 )
 _mistaken(
     "most_probable",
-    "Your test compares the most probable ids alone. A model that is a little wrong everywhere passes your test: compare the logits.",
+    "Your test compares only the most probable ids. A model that is a little wrong everywhere passes your test: compare the logits.",
     same=_most_probable_are_the_same,
 )
 _mistaken(
     "last_position",
-    "Your test looks at the last position of each text alone, so a model that is wrong before it passes your test. Compare the logits after every id.",
+    "Your test looks only at the last position of each text, so a model that is wrong before it passes your test. Compare the logits after every id.",
     same=_last_is_close,
 )
 mistakes_of_one_side(_mistaken, "logits", 1e-4)
 _mistaken(
     "mean_difference",
-    "Your test averages the differences, so a model whose logits are too large here and too small there passes your test. Ask that each difference is small, by `.abs()`.",
+    "Your test averages the differences, so a model whose logits are too large here and too small there passes your test. Require each difference to be small, using `.abs()`.",
     same=lambda right, logits: right.shape == logits.shape and bool((logits - right).mean().abs() < 1e-4),
 )
 _mistaken(
     "shapes",
-    "Your test looks at shapes alone, so any logits of the right shape pass your test. Compare them with the reference's.",
+    "Your test looks only at shapes, so any logits of the right shape pass your test. Compare them with the reference's.",
     same=lambda right, logits: right.shape == logits.shape,
 )
 _mistaken(
     "first_position",
-    "Your test looks at the first position of each text alone, so a model that is wrong from the second on passes your test. Compare the logits after every id.",
+    "Your test looks only at the first position of each text, so a model that is wrong from the second on passes your test. Compare the logits after every id.",
     same=lambda right, logits: close(right[0], logits[0]),
 )
 _mistaken(
@@ -145,7 +145,7 @@ _mistaken(
 
 
 @task.mistake(
-    "Your test compares a model's logits with its own, read in another way. A model with another θ agrees with itself and passes your test: compare it with the reference."
+    "Your test compares a model's logits with its own, read in a different way. A model with a different θ agrees with itself and passes your test: compare it with the reference."
 )
 def with_itself(read, reference):
     texts = [ids for ids, _ in reference]

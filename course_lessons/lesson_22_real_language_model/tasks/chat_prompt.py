@@ -107,12 +107,12 @@ for _name, _sentence, _changes in (
     ("no_newline_after_end", f"The newline after {END} is missing: each message begins on a new line.", {"form": CLOSED}),
     ("space_after_end", f"A space follows {END}. A newline has to follow it.", {"form": CLOSED + " "}),
     ("newline_before_end", f"There is a newline too many, between the content and {END}. The end marker directly follows the content.", {"form": START + "{role}\n{content}\n" + END + "\n"}),
-    ("blank_line_between", "There is an empty line between messages. One newline follows each of them, and no second one.", {"between": "\n"}),
-    ("blank_line_after_each", "There is an empty line after each message. One newline follows each of them, and no second one.", {"form": CLOSED + "\n\n"}),
+    ("blank_line_between", "There is an empty line between messages. Only one newline follows each message.", {"between": "\n"}),
+    ("blank_line_after_each", "There is an empty line after each message. Only one newline follows each message.", {"form": CLOSED + "\n\n"}),
     ("space_after_role", "A space follows the role. A newline has to follow it.", {"form": START + "{role} {content}" + END + "\n"}),
     ("colon_after_role", "There is a colon after the role. The form has none: a newline follows the role.", {"form": START + "{role}:\n{content}" + END + "\n"}),
     ("colon_and_space_after_role", "You write the role with a colon and the content in the same line, as in a play. A newline alone follows the role.", {"form": START + "{role}: {content}" + END + "\n"}),
-    ("nothing_after_role", "Nothing is between the role and the content, so they become one word. Put a newline between them.", {"form": START + "{role}{content}" + END + "\n"}),
+    ("nothing_after_role", "There is nothing between the role and the content, so they become one word. Put a newline between them.", {"form": START + "{role}{content}" + END + "\n"}),
     ("newline_after_start", f"There is a newline too many, between {START} and the role. The role directly follows the marker.", {"form": START + "\n{role}\n{content}" + END + "\n", "opening": START + "\nassistant\n"}),
     ("space_after_start", f"There is a space between {START} and the role. The role directly follows the marker.", {"form": START + " {role}\n{content}" + END + "\n", "opening": START + " assistant\n"}),
     ("not_closed", f"The messages are not closed. Write {END} after the content of each.", {"form": START + "{role}\n{content}\n"}),
@@ -121,11 +121,11 @@ for _name, _sentence, _changes in (
     ("stripped_before_opening", "The newline before the last line is missing. Do not strip the text: a newline follows the last message as well.", {"before": _without_newlines}),
     ("never_a_system_message", "The default is never used. Where the first message is not from the system, put a system message with the default in front.", {"needs_system": lambda messages: False}),
     ("always_a_system_message", "You put the default in front even where the dialogue has its own system message. It belongs only where the first message is not from the system.", {"needs_system": lambda messages: True}),
-    ("system_anywhere", "You leave the default out where any message is from the system. What counts is the first message alone.", {"needs_system": lambda messages: all(each["role"] != "system" for each in messages)}),
-    ("system_the_wrong_way_round", "You add the default where there is a system message, and leave it out where there is none: it is the other way round.", {"needs_system": lambda messages: messages[0]["role"] == "system"}),
+    ("system_anywhere", "You leave the default out where any message is from the system. Only the first message counts.", {"needs_system": lambda messages: all(each["role"] != "system" for each in messages)}),
+    ("system_the_wrong_way_round", "You add the default where there is a system message, and leave it out where there is none. It should be the other way round.", {"needs_system": lambda messages: messages[0]["role"] == "system"}),
     ("system_last", "You put the default system message after the others. It comes first.", {"added": lambda messages, default: [*messages, {"role": "system", "content": default}]}),
     ("default_from_user", "You write the default as a message of the user. Its role is system.", {"added": lambda messages, default: [{"role": "user", "content": default}, *messages]}),
-    ("default_replaces", "The default takes the place of the first message, which is lost. Put it in front of it.", {"added": lambda messages, default: [{"role": "system", "content": default}, *messages[1:]]}),
+    ("default_replaces", "The default replaces the first message, which is lost. Put the default in front of it.", {"added": lambda messages, default: [{"role": "system", "content": default}, *messages[1:]]}),
 ):  # fmt: skip
     task.mistake(_sentence, _name)(lambda messages, default, changes=_changes: prompt(messages, default, **changes))
 
@@ -138,9 +138,7 @@ def default_without_markers(messages, default):
     return added + prompt(messages, default, needs_system=lambda messages: False)
 
 
-@task.mistake(
-    "You write the last message alone. The model remembers nothing: the whole dialogue has to be in the text."
-)
+@task.mistake("You write only the last message. The model remembers nothing: the whole dialogue has to be in the text.")
 def last_message_alone(messages, default):
     return prompt(messages[-1:], default)
 

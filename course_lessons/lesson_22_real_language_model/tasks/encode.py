@@ -12,8 +12,8 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "A text is encoded by the same steps by which the merges were learned: start from single characters, and apply one merge after the other, everywhere in the word.",
-        "Take the word aab and 2 merges, first (a, b), then (a, ab). The 3 characters are a, a, b. The first merge joins the last 2, which gives a, ab. The second joins these, and 1 token is left, aab. With the merges in the other order, (a, ab) would find nothing to join, and a, ab would remain.",
+        "A text is encoded by the same steps by which the merges were learned: start from single characters and apply one merge after the other, everywhere in the word.",
+        "Take the word aab and 2 merges, first (a, b), then (a, ab). The 3 characters are a, a, b. The first merge joins the last 2, which gives a, ab. The second joins these, and 1 token is left, aab. With the merges in the opposite order, (a, ab) would find nothing to join, and a, ab would remain.",
         "tokens = the characters of the word; for each pair of merges: a new list; go through the tokens from the left; where two neighbours are the pair, append both joined and skip the second, else append the token; the new list takes the place of the old one.",
     ),
 )
@@ -97,14 +97,14 @@ def once_each(word, merges):
 
 
 @task.mistake(
-    "You go through the tokens from the right. Where the same token comes three times in a row, the first two are joined: go from the left."
+    "You go through the tokens from the right. Where the same token occurs three times in a row, the first two should be joined: go from the left."
 )
 def from_the_right(word, merges):
     return _merged(word, merges, from_the_right=True)
 
 
 @task.mistake(
-    "You cut the longest known token from the beginning of the word, again and again. That is another algorithm: byte-pair encoding applies the merges in the order in which they were learned, and may end with other tokens."
+    "You cut the longest known token from the beginning of the word, again and again. That is a different algorithm: byte-pair encoding applies the merges in the order in which they were learned, and may end with different tokens."
 )
 def longest_first(word, merges):
     known, tokens = {*word, *("".join(pair) for pair in merges)}, []
@@ -116,14 +116,14 @@ def longest_first(word, merges):
 
 
 @task.mistake(
-    "You return the characters: no merge has been applied. Keep what a merge returns, for the next one to work on."
+    "You return the characters: no merge has been applied. Keep what a merge returns, because the next one works on it."
 )
 def characters(word, merges):
     return list(word)
 
 
 @task.mistake(
-    "Every merge is applied to the characters of the word, and the last one is returned. Each merge works on what the one before has left."
+    "Every merge is applied to the characters of the word, and the last one is returned. Each merge works on the result of the previous one."
 )
 def on_characters_each_time(word, merges):
     tokens = list(word)

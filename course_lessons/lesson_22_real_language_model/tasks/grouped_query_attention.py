@@ -24,12 +24,12 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Each head has its own queries, and only keys and values are shared. With H heads and G groups, H/G heads that stand side by side share one group. Either give each head a copy of its group's keys and values, or cut the axis of heads into two, groups and the heads of a group, and let the keys have an axis of size 1 there. The rest is scaled attention with a mask, for all heads at once.",
+        "Each head has its own queries, and only keys and values are shared. With H heads and G groups, H/G neighbouring heads share one group. Either give each head a copy of its group's keys and values, or cut the axis of heads into two, groups and the heads of a group, and let the keys have an axis of size 1 there. The rest is scaled attention with a mask, for all heads at once.",
         (
-            "Take 4 heads and 2 groups: heads 0 and 1 use group 0, heads 2 and 3 use group 1. There are two keys, [0] and [1.0986], in both groups; the values of group 0 are [4] and [8], those of group 1 are [10] and [20]. Each head has the query [1], so each has the scores 0 and 1.0986 and the weights 0.25 and 0.75. "
+            "Take 4 heads and 2 groups: heads 0 and 1 use group 0, heads 2 and 3 use group 1. There are two keys, [0] and [1.0986], in both groups; the values of group 0 are [4] and [8], and the values of group 1 are [10] and [20]. Each head has the query [1], so each has the scores 0 and 1.0986 and the weights 0.25 and 0.75. "
             "Heads 0 and 1 get 0.25·4 + 0.75·8 = 7, heads 2 and 3 get 2.5 + 15 = 17.5: the contexts are 7, 7, 17.5, 17.5. If head h used group h % 2, they would be 7, 17.5, 7, 17.5."
         ),
-        "Repeat each group of key and of value H/G times along the axis of groups, so that copies stand side by side. scores = query times key transposed, divided by the root of d; give the mask an axis of size 1 for the heads; minus infinity where it is False; softmax over the last axis; times value.",
+        "Repeat each group of key and of value H/G times along the axis of groups, so that copies are side by side. scores = query times key transposed, divided by the root of d; give the mask an axis of size 1 for the heads; minus infinity where it is False; softmax over the last axis; times value.",
     ),
     partial=USUAL,
 )
@@ -168,7 +168,7 @@ task.changed_each(
     ("keys_in_turn", "The values are in the right groups, and the keys are not: head h uses the keys of group h % G. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.", {KEYS: in_turn}),
     ("values_in_turn", "The keys are in the right groups, and the values are not: head h uses the values of group h % G. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.", {VALUES: in_turn}),
     ("first_group_for_all", "All heads use group 0. The first H/G heads do, and the next ones use the next group.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared[:, :1], heads))),
-    ("mean_of_the_groups", "All heads use the mean of all groups. Each group has keys and values of its own.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared.mean(1, keepdim=True), heads))),
+    ("mean_of_the_groups", "All heads use the mean of all groups. Each group has its own keys and values.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared.mean(1, keepdim=True), heads))),
     ("groups_in_reverse", "The groups are in the opposite order: the first heads use the last group. They use group 0.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared.flip(1), heads))),
 )  # fmt: skip
 
@@ -178,17 +178,17 @@ task.changed_each(
 
 task.changed(
     "one_query_for_a_group",
-    "All heads of a group use the mean of their queries, so they get the same context. Each head has a query of its own; only keys and values are shared.",
+    "All heads of a group use the mean of their queries, so they get the same context. Each head has its own query; only keys and values are shared.",
     {"query": lambda query, *, key: own(query.unflatten(1, (key.shape[1], -1)).mean(2), query.shape[1])},
 )
 task.changed(
     "heads_returned_in_another_order",
-    "The contexts come back in another order of heads: with the first heads of all groups first, then the second ones. Put them together as they were cut: group by group.",
+    "The heads of the contexts are in a different order: the first heads of all groups come first, then the second ones. Put them together as they were split: group by group.",
     {"result": lambda contexts, *, key: contexts.unflatten(1, (key.shape[1], -1)).transpose(1, 2).flatten(1, 2)},
 )
 task.changed(
     "joined",
-    "You return the heads side by side, B×T×(H·d). Return them with an axis of their own: B×H×T×d.",
+    "You return the heads side by side, B×T×(H·d). Return them with their own axis: B×H×T×d.",
     {"result": lambda contexts: contexts.transpose(1, 2).flatten(2)},
 )
 
@@ -222,12 +222,12 @@ task.changed(
 )
 task.changed(
     "largest_alone",
-    "Each query reads the key with the largest score alone. A softmax gives every key that may be attended to a share.",
+    "Each query reads only the key with the largest score. A softmax gives every key that may be attended to a share.",
     {SOFTMAX: lambda scores: F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores)},
 )
 task.changed(
     "sigmoid",
-    "Your weights come from a sigmoid, so they do not sum to 1. A softmax over the keys makes them.",
+    "Your weights come from a sigmoid, so they do not sum to 1. They should come from a softmax over the keys.",
     {SOFTMAX: torch.sigmoid},
 )
 task.changed(
@@ -248,7 +248,7 @@ masked_softmax_mistakes(
 plus_infinity_mistakes(task)
 task.changed(
     "finite_fill",
-    "Masked scores become a finite number, such as -1000. That is not -inf: the honest scores can be lower, and then the masked keys take the weight. Only -inf lies below every score.",
+    "Masked scores become a finite number, such as -1000. That is not -inf: real scores can be lower, and then the masked keys take the weight. Only -inf is below every score.",
     {MASKED: filled(-1000.0), ZEROS: left_out},
 )
 task.changed(
@@ -258,6 +258,6 @@ task.changed(
 )
 task.changed(
     "first_sentences_mask",
-    "All sentences use the mask of the first one. Each has its own: give the mask an axis of size 1 for the heads, after the axis of the batch.",
+    "All sentences use the first sentence's mask. Each sentence has its own: give the mask an axis of size 1 for the heads, after the axis of the batch.",
     {"mask": lambda mask: mask[:1]},
 )

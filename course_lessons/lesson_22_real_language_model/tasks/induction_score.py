@@ -15,7 +15,7 @@ task = Task(
     minutes=15,
     hints=(
         "The token at t occurred before at t - period. What followed it there is at t - period + 1. That is one key for each query, and the score is the mean of the weights on these keys.",
-        "Take six tokens a b c a b c, so that the period is 3. The second a is query 3. It occurred before at position 0, and b followed it at position 1, so the weight in row 3 and column 1 counts. Then come row 4, column 2, and row 5, column 3.",
+        "Take six tokens a b c a b c, so that the period is 3. The second a is query 3. It occurred before at position 0, and b followed it at position 1, so the weight in row 3 and column 1 counts. The next weights are in row 4, column 2, and in row 5, column 3.",
         "queries = the positions from period to T - 1; keys = queries - period + 1; return the mean of weights[:, queries, keys] over the queries.",
     ),
     rows_sum_to_one=("weights",),
@@ -71,7 +71,7 @@ task.changed_each(
     ("first_query", "You take only the first query that has an earlier copy. Take the mean over all of them.", {SCORE: lambda found: found[:, 0]}),
     ("last_query", "You take only the last query. Take the mean over all queries that have an earlier copy.", {SCORE: lambda found: found[:, -1]}),
     ("over_all_positions", "You divide by T. Only T - period queries have an earlier copy: divide by their number.", {SCORE: lambda found, *, weights: found.sum(-1) / weights.shape[-1]}),
-    ("heads_averaged", "You return one number, the mean over the heads as well. Each head has a score of its own.", {SCORE: lambda found: found.mean()}),
+    ("heads_averaged", "You return one number, the mean over the heads as well. Each head has its own score.", {SCORE: lambda found: found.mean()}),
     ("one_query_too_many", "Your mean has one query too many: the one at position period - 1 has no earlier copy. The queries go from period to T - 1.", {ROWS: lambda weights, period: weights[:, int(period) - 1 :], FOUND: lambda rows: rows.diagonal(0, 1, 2)}),
     ("one_query_too_few", "The first query that has an earlier copy, at position period, is missing.", {SCORE: lambda found: found[:, min(1, found.shape[1] - 1) :].mean(-1)}),
     ("last_left_out", "The last query is missing: the queries go from period up to T - 1.", {SCORE: lambda found: found[:, : max(1, found.shape[1] - 1)].mean(-1)}),

@@ -21,11 +21,11 @@ task = Task(
     importance=2,
     minutes=30,
     hints=(
-        "Three things go along: the largest score so far, the sum of the exponentials so far, and the sum of the values so far, each times its exponential. All exponentials are those of scores less the largest so far. When a block brings a larger score, what you have is too large by one and the same factor: multiply the sum and the context by it, and go on. Divide once, at the end.",
+        "Keep three things: the largest score so far, the sum of the exponentials so far, and the sum of the values so far, each multiplied by its exponential. All exponentials are of scores minus the largest score so far. When a block contains a larger score, what you have is too large by one common factor: multiply the sum and the context by this correction and go on. Divide once, at the end.",
         (
             "Take two blocks. The first has the scores 0 and 1.0986 and the values [4] and [8]: the largest is 1.0986, the exponentials are 0.3333 and 1, the sum is 1.3333, and the context 0.3333·4 + 1·8 = 9.3333. "
             "The second has one score, 2.1972, and the value [1]. The largest is now 2.1972, and the factor for the old ones is exp(1.0986 - 2.1972) = 0.3333: the sum becomes 0.4444 + 1 = 1.4444 and the context 3.1111 + 1 = 4.1111. "
-            "The result is 4.1111 / 1.4444 = 2.8462, as the whole softmax gives it: its weights are 0.0769, 0.2308 and 0.6923."
+            "The result is 4.1111 / 1.4444 = 2.8462, the same as with the whole softmax: its weights are 0.0769, 0.2308 and 0.6923."
         ),
         "largest = minus infinity; total = 0; context = zeros. For each block until None comes: new = the larger one of largest and the block's largest score; factor = exp(largest - new); e = exp(scores - new); total = total times factor, plus the sum of e; context = context times factor, plus e times values; largest = new. Return context divided by total.",
     ),
@@ -131,42 +131,42 @@ def what_lies_far_below_changes_nothing(case, value):
 
 task.changed(
     "nothing_rescaled",
-    "When a block brings a larger score, what you have added up before was made with the smaller one. Multiply the old sum and the old context by exp(old largest - new largest), and then add.",
+    "When a block contains a larger score, what you have added up so far was computed with the smaller one. Multiply the old sum and the old context by exp(old largest - new largest), and then add.",
     {OLD_TOTAL: left_out, OLD_CONTEXT: left_out},
 )
 task.changed(
     "sum_not_rescaled",
-    "The old context is multiplied by a factor when the largest score grows, and the old sum is not. Both hold exponentials less the old largest score: both need the factor.",
+    "The old context is multiplied by a factor when the largest score grows, and the old sum is not. Both hold exponentials of scores minus the old largest one, so both need the factor.",
     {OLD_TOTAL: left_out},
 )
 task.changed(
     "context_not_rescaled",
-    "The old sum is multiplied by a factor when the largest score grows, and the old context is not. Both hold exponentials less the old largest score: both need the factor.",
+    "The old sum is multiplied by a factor when the largest score grows, and the old context is not. Both hold exponentials of scores minus the old largest one, so both need the factor.",
     {OLD_CONTEXT: left_out},
 )
 task.changed(
     "factor_turned_round",
-    "The factor for what is old is turned round: exp(new largest - old largest) is above 1. What is old becomes smaller beside a larger score: exp(old largest - new largest).",
+    "The factor for the old parts is the wrong way round: exp(new largest - old largest) is above 1. The old parts become smaller relative to a larger score: exp(old largest - new largest).",
     {FACTOR: lambda moved: torch.where(moved.isfinite(), (-moved).exp(), 0.0)},
 )
 task.changed(
     "largest_of_the_block_alone",
-    "You subtract each block's own largest score, even where an earlier block had a larger one, and so a block of small scores counts as much as any. Keep the largest score of all blocks so far, and subtract that.",
+    "You subtract each block's own largest score, even where an earlier block had a larger one, so a block of small scores counts as much as any other. Keep the largest score of all blocks so far, and subtract that.",
     {NEW: lambda largest, of_block: of_block, FACTOR: torch.ones_like},
 )
 task.changed(
     "largest_falls",
-    "Your largest score falls when a block of smaller ones comes, and then the factor for what is old is above 1: after a block of scores near -10,000 it is infinite. The largest so far is the larger one of the old and the block's.",
+    "Your largest score falls when a block of smaller scores arrives, and then the factor for the old parts is above 1: after a block of scores near -10,000 it is infinite. The largest score so far is the larger of the old one and the block's.",
     {NEW: lambda largest, of_block: of_block},
 )
 task.changed(
     "first_largest_for_all",
-    "You subtract the largest score of the first block from all scores. Where a later block holds far larger ones, exp overflows; elsewhere it happens to be right. Let the largest score grow.",
+    "You subtract the largest score of the first block from all scores. If a later block holds far larger ones, exp overflows; otherwise the result happens to be right. Let the largest score grow.",
     {NEW: lambda largest, of_block: torch.where(largest.isfinite(), largest, of_block)},
 )
 task.changed(
     "largest_begins_at_0",
-    "Your largest score begins at 0, or at another number that all scores may lie below. Where they lie far below it, all exponentials are 0, and 0 divided by 0 is NaN. Begin with minus infinity, or with the first block's largest score.",
+    "Your largest score begins at 0, or at another number that all scores may be below. If they are far below it, all exponentials are 0, and 0 divided by 0 is NaN. Begin with minus infinity, or with the first block's largest score.",
     {NEW: lambda largest, of_block: torch.maximum(largest, of_block).clamp(min=0)},
 )
 task.changed(
@@ -176,12 +176,12 @@ task.changed(
 )
 task.changed(
     "last_block_alone",
-    "Only the last block counts in your result: what came before it is lost, or multiplied by 0. Do you add to the sum and the context, and does the largest score so far go on to the next block?",
+    "Only the last block counts in your result: what came before it is lost or multiplied by 0. Do you add to the sum and the context, and is the largest score so far kept for the next block?",
     {FACTOR: torch.zeros_like},
 )
 task.changed(
     "largest_of_the_block_subtracted",
-    "What is old is multiplied by the right factor, but from the scores of a block you subtract that block's own largest one. Subtract the largest so far, as in the factor.",
+    "You multiply the old parts by the right factor, but from the scores of a block you subtract that block's own largest one. Subtract the largest score so far, as in the factor.",
     {SHIFTED: lambda scores, new: scores - scores.amax()},
 )
 task.changed(
@@ -191,12 +191,12 @@ task.changed(
 )
 task.changed(
     "raw_exponentials_beside_the_factor",
-    "What is old is multiplied by a factor, and the exponentials of a new block are those of the scores as they are. Subtract the largest score so far from them.",
+    "You multiply the old parts by a factor, but you take the exponentials of a new block's scores as they are. Subtract the largest score so far from the scores.",
     {SHIFTED: left_out},
 )
 task.changed(
     "new_ones_rescaled_too",
-    "The factor is applied to what is old and to the new block alike. The new exponentials are less the new largest score already: multiply what is old alone.",
+    "You apply the factor both to the old parts and to the new block. In the new exponentials, the new largest score is already subtracted: multiply only the old parts.",
     {POWERS: lambda shifted, *, done: (shifted + done[OF_BLOCK] - done[NEW]).exp()},
 )
 task.changed(
@@ -206,7 +206,7 @@ task.changed(
 )
 task.changed(
     "divided_in_each_round",
-    "Your context is divided by the sum in each round, and goes on divided: with the next block it is divided once more. Keep it undivided, and divide once, at the end.",
+    "Your context is divided by the sum in each round and then stays divided, so it is divided once more with the next block. Keep it undivided and divide once, at the end.",
     {CONTEXT: lambda old, of_values, *, done: (old + of_values) / done[TOTAL], DIVIDED: left_out},
 )
 
@@ -232,17 +232,17 @@ def every_other(next_block):
 
 task.changed(
     "first_block_left_out",
-    "The first block is missing: what the first call of next_block gives counts as well.",
+    "The first block is missing: what the first call of next_block returns counts as well.",
     {"next_block": after_first},
 )
 task.changed(
     "every_other_block",
-    "Every other block is missing: next_block hands out a further block at each call. Call it once in each round, and keep what comes under a name.",
+    "Every other block is missing: next_block returns a further block at each call. Call it once in each round and keep the result under a name.",
     {"next_block": lambda next_block: handing_out(every_other(next_block))},
 )
 task.changed(
     "first_block_alone",
-    "You work on the first block alone. Call next_block until it gives None.",
+    "You use only the first block. Call next_block until it returns None.",
     {"next_block": lambda next_block: handing_out(iter([next_block()]))},
 )
 
@@ -253,7 +253,7 @@ def _softmaxes(next_block):
 
 
 @task.mistake(
-    "You divide in each block, and take the mean of the blocks' contexts. So each block counts the same, whatever its scores are. The softmax runs over the scores of all blocks: divide once, at the end, by the sum over all of them."
+    "You divide in each block and take the mean of the blocks' contexts, so each block counts the same, whatever its scores are. The softmax runs over the scores of all blocks: divide once, at the end, by the sum over all of them."
 )
 def mean_of_blocks(next_block):
     return _softmaxes(next_block).mean(0)
@@ -267,7 +267,7 @@ def sum_of_blocks(next_block):
 
 
 @task.mistake(
-    "You divide in each block, and weigh the blocks' contexts by how many scores each has. What counts are their exponentials: divide once, at the end, by the sum of those of all blocks."
+    "You divide in each block and weight the blocks' contexts by the number of scores in each. What counts is their exponentials: divide once, at the end, by the sum of the exponentials of all blocks."
 )
 def mean_by_length(next_block):
     contexts, lengths = zip(*((s.softmax(0) @ v, len(s)) for s, v in iter(next_block, None)), strict=True)
@@ -287,7 +287,7 @@ def no_nan_without_large_scores(case, value):
 
 
 @task.mistake(
-    f"NaN comes out whatever the scores are. {NAN_COMES} Or the factor for what is old is turned round: where the largest score begins with minus infinity, exp(new - old) is infinite, and infinity times 0 is NaN."
+    f"The result is NaN whatever the scores are. {NAN_COMES} Or the factor for the old parts is the wrong way round: where the largest score begins with minus infinity, exp(new - old) is infinite, and infinity times 0 is NaN."
 )
 def blocks_kept(next_block):
     scores, values = zip(*iter(next_block, None), strict=True)

@@ -19,10 +19,10 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "Two layers read x side by side. What one of them gives goes through SiLU and becomes the gate: number by number, it says how much of what the other one gives goes on. A third layer brings the product back to the width D. None of the three has a bias.",
+        "Two layers read x side by side. The output of one goes through SiLU and becomes the gate: entry by entry, it says how much of the other's output is passed on. A third layer projects the product back to the width D. None of the three has a bias.",
         (
-            "Take one vector [1, 2], a weight_gate with the rows [1, 0] and [0, -1], a weight_up with the rows [1, 1] and [2, 0], and a weight_down with the rows [1, 0] and [0, 10]. The gates read 1 and -2, and SiLU makes 1·0.7311 = 0.7311 and -2·0.1192 = -0.2384 of them. The other layer gives 3 and 2. "
-            "The products are 2.1932 and -0.4768, and the last layer makes 2.1932 and -4.7681 of them."
+            "Take one vector [1, 2], a weight_gate with the rows [1, 0] and [0, -1], a weight_up with the rows [1, 1] and [2, 0], and a weight_down with the rows [1, 0] and [0, 10]. The first layer outputs 1 and -2, which SiLU turns into 1·0.7311 = 0.7311 and -2·0.1192 = -0.2384. The other layer outputs 3 and 2. "
+            "The products are 2.1932 and -0.4768, which the last layer turns into 2.1932 and -4.7681."
         ),
         "gate = x times weight_gate transposed; gate = gate times its sigmoid; up = x times weight_up transposed; return gate times up, number by number, times weight_down transposed.",
     ),
@@ -83,7 +83,7 @@ task.changed(
 )
 task.changed(
     "gelu",
-    "The gate goes through a GELU: that is GEGLU. SiLU is asked for, z·σ(z).",
+    "The gate goes through a GELU: that is GEGLU. The task asks for SiLU, z·σ(z).",
     {GATE: lambda z, share: F.gelu(z)},
 )
 for name, noun, function in (
@@ -99,12 +99,12 @@ for name, noun, function in (
     sentence = f"The gate goes through {noun}. SiLU is asked for, z·σ(z) = z / (1 + exp(-z)).".replace(",.", ".")
     task.changed(name, sentence, {GATE: lambda z, share, function=function: function(z)})
 task.changed_each(
-    ("added", "You add the gate and what weight_up gives. Multiply them, number by number.", {GATED: add}),
-    ("sigmoid_of_up", "The sigmoid is that of what weight_up gives. The gate is z·σ(z) with z from weight_gate in both places.", {GATE: left_out, GATED: lambda gate, up: gate * up.sigmoid()}),
-    ("gate_unused", "weight_gate has no effect: SiLU is applied to what weight_up gives, and that is all. The gate is made with weight_gate, and multiplied by what weight_up gives.", {GATED: lambda gate, up: F.silu(up)}),
-    ("down_before_the_product", "You bring both products down to the width D before you multiply them. Multiply them first, F numbers by F numbers, and bring the product down.", {GATED: lambda gate, up, *, weight_down: (gate @ weight_down.mT) * (up @ weight_down.mT), "the product with weight_down": left_out}),
+    ("added", "You add the gate and the output of weight_up. Multiply them, entry by entry.", {GATED: add}),
+    ("sigmoid_of_up", "You take the sigmoid of the output of weight_up. The gate is z·σ(z) with z from weight_gate in both places.", {GATE: left_out, GATED: lambda gate, up: gate * up.sigmoid()}),
+    ("gate_unused", "weight_gate has no effect: you only apply SiLU to the output of weight_up. The gate is computed with weight_gate and multiplied by the output of weight_up.", {GATED: lambda gate, up: F.silu(up)}),
+    ("down_before_the_product", "You project both products to the width D before you multiply them. Multiply them first, F entries by F entries, and then project the product.", {GATED: lambda gate, up, *, weight_down: (gate @ weight_down.mT) * (up @ weight_down.mT), "the product with weight_down": left_out}),
     ("activation_at_the_end", "SiLU is applied to the result as well. Nothing comes after weight_down.", {"the product with weight_down": lambda gated, turned: F.silu(gated @ turned)}),
-    ("no_down", "The product with weight_down is missing: it brings the F numbers back to the width D.", {"the product with weight_down": left_out}),
+    ("no_down", "The product with weight_down is missing: it projects the F entries back to the width D.", {"the product with weight_down": left_out}),
     ("residual", "You add x to the result. The residual connection is not part of this network.", {"result": lambda y, *, x: x + y}),
 )  # fmt: skip
 task.changed(
@@ -114,12 +114,12 @@ task.changed(
 )
 task.changed(
     "silu_of_both",
-    "SiLU is applied to both products. It belongs to the one with weight_gate alone.",
+    "SiLU is applied to both products. It belongs only to the product with weight_gate.",
     {GATED: lambda gate, up: gate * F.silu(up)},
 )
 task.changed(
     "silu_afterwards",
-    "SiLU is applied to what comes of gate times up. It belongs to the gate, before that.",
+    "SiLU is applied to the product of gate and up. It belongs to the gate, before the product.",
     {GATE: left_out, GATED: lambda gate, up: F.silu(gate * up)},
 )
 task.changed(
@@ -129,6 +129,6 @@ task.changed(
 )
 task.changed(
     "not_transposed",
-    "The weights are not transposed: that fits only where there are as many gates as the width, and gives other numbers there. All three are outputs × inputs, as nn.Linear keeps them, so x is multiplied by a weight transposed.",
+    "The weights are not transposed: this fits only where there are as many gates as the width, and gives different numbers there. All three are outputs × inputs, as in nn.Linear, so x is multiplied by a weight transposed.",
     {f"{weight} transposed": left_out for weight in ("weight_gate", "weight_up", "weight_down")},
 )

@@ -1,6 +1,6 @@
 """Stops an answer that computes too long, in the middle of whatever it does. Knows nothing of tasks or reports.
 
-Its own time counts, which the processor spends on it: on a busy machine a right answer has as much as on a quiet one. By the clock it has
+Its own time counts, which the processor spends on it: on a busy machine a correct answer has as much as on a quiet one. By the clock it has
 several times as long. What waits without computing, as for a lock, is stopped sooner, and told apart.
 """
 

@@ -33,7 +33,7 @@ SECONDS_OF_CANDIDATE = 1
 def again(task, cases) -> Again:
     """Return which candidates a test judges twice: before it meets them all, in pairs, each pair in a process that has met no other candidate.
 
-    A test could ask all candidates first and take those for right that agree with most others. A pair is a right one and a wrong one, in either
+    A test could ask all candidates first and take those for right that agree with most others. A pair is a correct one and an incorrect one, in either
     order, or two wrong ones, and the first is judged before the second can be asked. Each of the three occurs, so a test that only compares
     fails unless it judges at random, and then it is right on all pairs with a chance of 1 in 81.
     """
@@ -187,7 +187,7 @@ def _gradients(value, tensors):
 
 
 def _raised(error):
-    """Return an exception by its type alone: what it says may name the candidate, and so tell a right one from a wrong one."""
+    """Return an exception by its type alone: what it says may name the candidate, and so tell a correct one from an incorrect one."""
     return {"changed": {}, "error": type(error).__name__, "message": "raised by the candidate"}
 
 

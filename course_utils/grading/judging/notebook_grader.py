@@ -47,7 +47,7 @@ from course_utils.grading.storage.normalise import without_addresses
 from course_utils.grading.storage.record import Result, Verdict
 
 SECONDS_OF_JUDGE = 1  # for a task, which takes a few milliseconds; half as long after each breach in a notebook
-SECONDS_TO_EXPLAIN = 20  # a wrong value without a name; the first takes half a second, the next ones milliseconds
+SECONDS_TO_EXPLAIN = 20  # an incorrect value without a name; the first takes half a second, the next ones milliseconds
 LEAST_TO_EXPLAIN = 5  # seconds for all of a notebook's, which otherwise have what it has left of its own time
 MEMORY_OF_JUDGE = 2**28  # bytes
 CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
