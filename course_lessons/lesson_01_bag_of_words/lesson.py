@@ -403,7 +403,7 @@ case_explorer
 #
 # </details>
 #
-# All four can never be right. The other words and $b$ add the same number $k$ to each score, so all four would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. The first and the last add up to $2k + g + h + n > 0$, and the other two to $2k + g + h + n < 0$. Both cannot hold.
+# All four can never be right. The other words and $b$ add the same number $k$ to each score, so all four would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. The first and the last add up to $2k + g + h + n > 0$, and the other two to $2k + g + h + n < 0$. These cannot both hold.
 #
 # One of the four cases must therefore be lost. It costs least to lose one of the two negated cases, because plain reviews are more frequent. In the long run, each negated case makes up an eighth of the reviews. What is the largest share that can be right?
 
@@ -444,7 +444,7 @@ reveal("01.with_negation", right.mean())
 #
 # ## Where any sum must fail
 #
-# In **contrast pairs**, two reviews have the same words in different orders and opposite labels. Their sums are equal, so the model gets exactly one of the two right, whatever we compute from the sum. We make 500 pairs and print one. The short black lines show what we expect. How close do the five runs come?
+# In **contrast pairs**, two reviews have the same words in different orders and opposite labels. Their sums are equal, so exactly one of the two is right, whatever we compute from the sum. We make 500 pairs and print one. The short black lines show what we expect. How close do the five runs come?
 
 # %%
 one, other = contrast_pairs(500, seed=2)

@@ -37,7 +37,7 @@ task = Task(
     minutes=20,
     hints=(
         "Call the captioner once with the picture as it is and once for each cell, with this cell alone emptied. What a word loses is what it owed to the cell.",
-        "Suppose the wanted word has the probability 0.8 with the whole picture, 0.2 when cell 0 is empty, and 0.8 when cell 1 is. The effect of cell 0 is ln 0.8 - ln 0.2 = 1.3863, and the effect of cell 1 is 0. The word therefore depends on cell 0, wherever the weights lie.",
+        "Let the wanted word have the probability 0.8 with the whole picture, 0.2 when cell 0 is empty, and 0.8 when cell 1 is. The effect of cell 0 is ln 0.8 - ln 0.2 = 1.3863, and the effect of cell 1 is 0. The word therefore depends on cell 0, wherever the weights lie.",
         "log_p(picture) = the entry of each wanted word, B×T, in log_softmax over the V logits of captioner(picture, words). before = log_p(annotations). For each cell l: copy annotations, put empty[l] at cell l of every row, and subtract log_p of the copy from before. Stack the results along a last axis.",
     ),
     partial=SIDE_EFFECT,
