@@ -116,7 +116,7 @@ def _order_is_nothing(on):
 
 for _name, _sentence, _changes in (
     ("runs_only", "Every captioner that returns features of shape B×T×F passes your test. Change its input and see whether its features change or stay.", {"places": None, "future": None}),
-    ("no_rounding", "Your test rejects correct captioners whose last digits differ when later words change, because they add up in a different order. Allow for rounding where features must stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"future": partial(_words_to_come_stay, same=torch.equal)}),
+    ("no_rounding", "Your test rejects correct captioners whose last digits differ when later words change, because they add up in a different order. Leave room for rounding where features must stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"future": partial(_words_to_come_stay, same=torch.equal)}),
     ("too_coarse", "Your test rejects correct captioners because it does not see small changes: one annotation of many may change a feature by less than 0.1. Real changes are above 1e-4, and rounding stays below 1e-5.", {"places": partial(_annotations_move, least=0.1), "future": partial(_words_to_come_stay, same=partial(close, room=0.1))}),
     # Which annotations are changed, and where the test looks
     ("all_places_at_once", "Captioners that overlook a part of the picture pass your test because you change all its annotations at once. Change one annotation at a time.", {"places": partial(_annotations_move, cells=lambda B, L: [(b, slice(None)) for b in range(B)])}),
