@@ -372,8 +372,8 @@ def _(numbers):
 )
 def _(numbers):
     return (
-        numbers("next word right after a correct look, your model  ")[-1] > 0.9
-        and abs(numbers("after an incorrect look, your model  ")[-1] - 0.25) < 0.08
+        numbers("next word right after a right look, your model  ")[-1] > 0.9
+        and abs(numbers("after a wrong look, your model  ")[-1] - 0.25) < 0.08
     )
 
 
@@ -900,7 +900,7 @@ def _(numbers):
 
 @claim(
     "17",
-    "The whole machine learns to copy with eight of the ten seeds; the machine without the shift learns it with none.",
+    "The whole machine learns to copy (under a fifth of the bits wrong) with eight of the ten seeds; the machine without the shift learns it with none.",
 )
 def _(numbers):
     whole, without_shift = (numbers(f"{name}  ")[0] for name in ("the whole machine", "without the shift"))

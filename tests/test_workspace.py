@@ -183,9 +183,7 @@ def test_of_a_former_and_a_present_copy_both_stay_and_the_present_one_counts(clo
     copies.rename_old(clone, said.append)
     assert [(clone / FORMER).read_bytes(), own(clone).read_bytes()] == before
     (line,) = said
-    assert line.startswith(
-        f"Both my_course/{BUILT} and {FORMER} are there: the first one counts, and the second is left"
-    )
+    assert line.startswith(f"Both my_course/{BUILT} and {FORMER} are there, and the first one counts. Take over")
     assert submit(clone, "02").rows[0].here == "not attempted"
 
 
@@ -360,6 +358,49 @@ def test_a_note_comes_again_where_the_learner_has_kept_their_version():
     ]
 
 
+@pytest.mark.parametrize(
+    "old, mine, new, stays",
+    [
+        ('predict("00.a", ...)', 'predict("00.a", 3)', 'predict("00.a", ...)  # a number', True),
+        ('predict("00.a", ...)', 'predict("00.a", 3,)', 'predict("00.a", ...)\nmix = 1', False),  # merged with the next
+        ('part = 1\npredict("00.a", ...)', 'part = 1\npredict("00.a", 3)', 'part = 2\npredict("00.a", ...)', False),
+        (
+            'part = 1\npredict("00.a", ...)',
+            'part = 1\npredict("00.a", 3)',
+            'part = 1\npredict("00.a", ...)  # now',
+            True,
+        ),
+        ('predict("00.a", ...)', 'predict("00.a", 3', 'predict("00.a", ...)  # a number', True),  # not Python yet
+    ],
+)
+def test_a_guess_keeps_out_no_other_code_of_the_course(old, mine, new, stays):
+    (before,), (own_cell,), (after,) = (cells_of(text) for text in (old, mine, new))
+    known = {"old": copies.digest(before)}
+    merged = merge([own_cell | {"id": "old"}], known, [after | {"id": "new"}])
+    texts = [cell["source"] for cell in merged.cells]
+    assert texts == [mine] if stays else texts[0] == new and texts[-1] == mine and len(texts) == 3
+
+
+def test_a_task_that_is_as_it_was_gets_no_note_where_its_answer_has_lost_its_id():
+    stub, answer = "def softmax(x):\n    raise NotImplementedError", "def softmax(x):\n    return x.softmax(-1)"
+    (asks,), (prompt,), (reworded,), (mine,) = (cells_of(text) for text in (stub, "b", "c", answer))
+    known = {"stub": copies.digest(asks), "b": copies.digest(prompt)}
+    merged = merge([mine | {"id": "merged"}, prompt], known, [asks | {"id": "stub"}, reworded])
+    assert [cell["source"] for cell in merged.cells] == [answer, "c"] and not any(merged.notes.values())
+
+
+def test_a_newer_version_takes_the_place_of_the_one_that_an_earlier_update_brought():
+    known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
+    first = cells_of("a", "n", "c")
+    merged = merge(cells_of("a", "bX", "c"), known, first).cells
+    assert [cell["source"] for cell in merged] == ["a", "n", NOTE, "bX", "c"]
+    known = {cell["id"]: copies.digest(cell) for cell in first}
+    again = merge(merged, known, cells_of("a", "m", "c")).cells
+    assert [cell["source"] for cell in again] == ["a", "m", NOTE, "bX", "c"]
+    touched = [cell | {"source": "nY"} if cell["source"] == "n" else cell for cell in merged]
+    assert "nY" in [cell["source"] for cell in merge(touched, known, cells_of("a", "m", "c")).cells]
+
+
 def test_the_same_change_on_both_sides_is_none():
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     own = cells_of("a", "n", "c")
@@ -367,13 +408,17 @@ def test_the_same_change_on_both_sides_is_none():
     assert [cell["source"] for cell in merge(own, known, cells_of("a", "n", "c")).cells] == ["a", "n", "c"]
 
 
-def test_a_file_without_an_answer_does_not_replace_one_with_answers(clone):
+def test_a_file_without_an_answer_does_not_replace_one_with_answers(clone, capsys):
     write_into(own(clone), answered(SOFTMAX))
     handed_in = submit(clone, "02").path
     before = handed_in.read_bytes()
-    with pytest.raises(CourseError, match="holds no answer, so .* stays as it was"):
-        submit(clone, "02", clone / BUILT)
-    assert handed_in.read_bytes() == before
+    assert submit(clone, "02", clone / BUILT).stays and handed_in.read_bytes() == before
+    write_into(own(clone), answered(SOFTMAX.replace("return", "return return")))
+    capsys.readouterr()
+    assert main(["submit", "02"]) == 1 and handed_in.read_bytes() == before
+    said = capsys.readouterr().out
+    assert "which defines `softmax`, is not Python" in said  # what is wrong comes first
+    assert "holds no answer that counts" in said and "put right what is named above" in said and "--file" not in said
 
 
 def test_a_cell_with_a_reveal_is_no_answer_that_takes_the_new_versions_place():

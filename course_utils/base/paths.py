@@ -96,7 +96,7 @@ def workspace_folder() -> Path:
     if not PUBLISHED.is_dir():
         return clone_folder()
     own = here / OWN
-    if own.is_file() or own.is_dir() and any(own.iterdir()):
+    if own.is_file() or own.is_dir() and any(part.name != "docs" for part in own.iterdir()):
         raise CourseError(
             f"{own} is there already and holds something else, and your copies of the lessons would go into a folder of this name. "
             "Change into another folder, such as a new one, and run this again there."

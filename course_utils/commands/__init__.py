@@ -75,6 +75,10 @@ def _run(arguments):
         raise CourseError(
             f"`{command.prog}` does not know {' '.join(unknown)}{meant}: `{command.prog} --help` shows how it is used."
         )
+    try:
+        os.getcwd()
+    except OSError:  # before PyTorch is imported, which ends the program there
+        raise CourseError("the current folder is gone: change into the folder of the course.") from None
     return options.command(options)
 
 

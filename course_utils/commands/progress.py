@@ -1,5 +1,7 @@
 """`course progress`: says how far a learner is, as `progress()` does in a notebook."""
 
+import os
+
 WORDS = "Show how far you are in the lessons, and what comes next."
 
 
@@ -11,6 +13,7 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Print the table, or where nothing is kept yet, say so."""
+    from course_utils.base.errors import CourseError
     from course_utils.base.paths import OWN, chosen, learners_folder
     from course_utils.checks.catalogue import by_lesson
     from course_utils.learner import state
@@ -19,12 +22,18 @@ def run(options) -> int:
 
     lessons = chosen([options.lesson], by_lesson()) if options.lesson else ()
     folder = learners_folder()
-    if not (folder / state.FILE).is_file():
+    file = folder / state.FILE
+    if not file.is_file():
         if (folder / OWN).is_dir():
             print("You have not checked an answer yet: your progress begins with your first check.")
         else:
             print(f"No progress is kept in {folder}: run this in the folder that holds {OWN}.")
-        return 0
+        if not (options.all or lessons):
+            return 0
+    elif not os.access(file, os.R_OK):
+        raise CourseError(
+            f"{file}, which keeps your progress, cannot be read: give yourself the permission to read it."
+        )
     print(overall_progress(options.all, "course progress --all", lessons))
     if (folder / OWN).is_dir():
         say_what_is_newer(folder)

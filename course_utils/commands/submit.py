@@ -20,7 +20,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Write the file, and say what is in it and where it lies."""
+    """Write the file, and say what is in it and where it lies; 1 if it holds no answer and an earlier one stays."""
     root = workspace_folder()
     from course_utils.workspace.copies import rename_old, say_what_is_newer
     from course_utils.workspace.submission import CHANGED, submit
@@ -30,13 +30,23 @@ def run(options) -> int:
     width = max(len(row.task) for row in done.rows)
     for row in done.rows:
         checked = f"its last check: {row.checked}" if row.checked else "never checked here"
-        if (row.here, row.checked) == ("answered", CHANGED):
+        if row.checked == CHANGED:
             checked = "not checked since it or its task changed"
         print(f"  {row.task:{width}}  {HERE[row.here]:17}  {checked}")
     for remark in done.remarks:
         print(remark)
     if options.file is None:
         say_what_is_newer(root, done.path.stem)
+    if done.stays:
+        put_right = (
+            "name the notebook with your answers"
+            if options.file
+            else "put right what is named above, save the notebook, and run this again"
+        )
+        print(
+            f"{done.source} holds no answer that counts, so the file that you have handed in before stays as it was: {put_right}."
+        )
+        return 1
     answered = sum(row.here == "answered" for row in done.rows)
     saved = datetime.fromtimestamp(done.source.stat().st_mtime).strftime("%H:%M on %d %B")
     print(f"{answered} of {len(done.rows)} tasks answered in {done.source.name}, as it was saved at {saved}.")

@@ -72,7 +72,7 @@ def rename_old(root: Path, say: Callable[[str], None] = print) -> None:
             continue
         if now.exists():
             say(
-                f"Both {place.own} and {place.formerly} are there: the first one counts, and the second is left as it is."
+                f"Both {place.own} and {place.formerly} are there, and the first one counts. Take over what you need from the second, then delete it."
             )
             continue
         former.rename(now)

@@ -3,6 +3,7 @@
 What the learner has changed or added stays, whatever the new version holds; everything else becomes as the new version has it.
 """
 
+import ast
 import re
 import secrets
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
         base: what they were copied from, {id: digest}, in its order.
         new: the cells of the course's notebook as it is today.
     """
-    own = _with_ids(own, base)
+    own = _with_ids(_without_old_versions(own, base, {cell["id"] for cell in new}), base)
     untouched = [base.get(cell["id"]) == digest(cell) for cell in own]
     by_id = {cell["id"]: cell for cell in new}
     answers = _answers([cell for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was], new, own)
@@ -63,7 +64,9 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     for cell, as_it_was in zip(own, untouched, strict=True):
         if cell["id"] in answers:  # an answer to what the new version asks in other words
             asks = by_id[answers[cell["id"]]]
-            if STUB in asks["source"] and digest(asks) != digest(cell):
+            if STUB in asks["source"] and asks["id"] not in base and digest(asks) != digest(cell):
+                if result and result[-1]["source"].startswith(NEW_STUB.split("\n")[0]):
+                    result.pop()  # what an earlier update said of a version before this one
                 result.append(_note(NEW_STUB.format(asks["source"])))
             result.append(cell | {"id": asks["id"]})
         elif as_it_was and cell["id"] in by_id:
@@ -80,6 +83,19 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     kept = untouched.count(False) - sum(earlier.values())
     written = {note: now[note] - earlier[note] for note in NOTES}
     return Merged(result, added, len(gone), kept, _to_reread(new, base, result), written)
+
+
+def _without_old_versions(cells, base, new):
+    """Return the cells without the course's version that an earlier update put above the learner's, and its note, where there is a newer one."""
+    ids, kept, skip = {cell["id"] for cell in cells}, [], False
+    for cell in cells:
+        name = str(cell["id"]).removesuffix(COURSES)
+        if name != cell["id"] and name in ids - new and base.get(name) == digest(cell):
+            skip = True
+        elif not (skip and cell["source"] == NOTE):
+            kept.append(cell)
+            skip = False
+    return kept
 
 
 def _with_ids(cells, base):
@@ -105,11 +121,36 @@ def _answers(written, new, own):
     It is an answer to what the new cell asks, or the same as the new cell.
     """
     here = {cell["id"] for cell in own}
-    asking = {key: cell["id"] for cell in new if cell["id"] not in here for key in asked(cell)}
-    found = {asking[key]: cell["id"] for cell in written for key in answered(cell) if key in asking}
+    asking = {key: cell for cell in new if cell["id"] not in here for key in asked(cell)}
+    pairs = [(cell, key, asking[key]) for cell in written for key in answered(cell) if key in asking]
+    found = {
+        asks["id"]: cell["id"] for cell, key, asks in pairs if key[0] == "def" or _alike_but_for_guesses(cell, asks)
+    }
     same = {digest(cell): cell["id"] for cell in new if cell["id"] not in here}  # the course made that change, too
     found |= {same[digest(cell)]: cell["id"] for cell in written if digest(cell) in same}
     return {own: its for its, own in found.items()}
+
+
+def _alike_but_for_guesses(cell, asks):
+    """Return whether a cell of the course holds a guess or an answer to check and nothing else that the learner's cell does not."""
+    try:
+        others = [ast.unparse(_without_guesses(ast.parse(each["source"]))) for each in (asks, cell)]
+    except SyntaxError:  # a guess that is no Python yet
+        return len(asks["source"].strip().split("\n")) == 1
+    return others[0] in ("", others[1])
+
+
+def _without_guesses(tree):
+    """Return a cell's code without its calls of `check` and `predict`."""
+    names = ("check", "predict")
+    tree.body = [
+        node
+        for node in tree.body
+        if not (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in names
+        )
+    ]
+    return tree
 
 
 def answered(cell: dict) -> list[tuple[str, str]]:

@@ -59,6 +59,7 @@ class Submission:
     source: Path
     rows: list[Row]
     remarks: list[str]
+    stays: bool  # nothing was written, since the notebook holds no answer and a file is there already
 
 
 def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
@@ -79,14 +80,12 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
     broken = {name for place in skipped for name in DEFINED.findall(notebook.cells[place])}
     rows = [_row(task, cells, broken) for task in catalogue.by_lesson()[number_of(name)]]
-    if target.exists() and not any(row.here == "answered" for row in rows):
-        raise CourseError(
-            f"{path} holds no answer, so {target} stays as it was: name the notebook with your answers in --file."
-        )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write(target, text)
+    stays = target.exists() and not any(row.here == "answered" for row in rows)
+    if not stays:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write(target, text)
     remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken)]
-    return Submission(target, path, rows, remarks)
+    return Submission(target, path, rows, remarks, stays)
 
 
 def _read(path, name):
@@ -136,9 +135,11 @@ def _row(task, cells, broken):
         "answered" if fingerprint(text) else "not attempted" if text else "not Python" if name in broken else "missing"
     )
     entry = state.read().get(task.id, {})
+    if not entry.get("attempts"):
+        return Row(task.id, here, "")
     if text and "cell" in entry and entry["cell"] != state.digest(cells[definitions(cells, name)[-1]]):
         return Row(task.id, here, CHANGED)
-    return Row(task.id, here, entry.get("state", "") if entry.get("attempts") else "")
+    return Row(task.id, here, entry.get("state", ""))
 
 
 # What is odd
