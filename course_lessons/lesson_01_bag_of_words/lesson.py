@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## Real reviews
 #
-# SST-2 contains sentences from film reviews, which people have labelled positive (1) or negative (0). If it cannot be downloaded, the notebook says so and uses generated reviews instead. In that case your numbers will differ from the ones in our text.
+# SST-2 contains sentences from film reviews, which people have labelled positive (1) or negative (0). If it cannot be downloaded, the notebook says so and uses generated reviews instead. Your numbers will then differ from ours.
 
 # %%
 learn = load_reviews("train")

@@ -194,7 +194,7 @@ class Captioner(Parts):
 
 
 # %% [markdown]
-# Now we train the captioner for 1,200 steps. In training and test, we use teacher forcing (lesson 05): each word is predicted from the correct words before it. Nothing tells the captioner where the things are.
+# We train the captioner for 1,200 steps. In training and test, we use teacher forcing (lesson 05): each word is predicted from the correct words before it. Nothing tells the captioner where the things are.
 
 
 # %%
@@ -345,7 +345,7 @@ table(rows, ["names still right"], corner="what is emptied", digits=2)
 #
 # ## Which things does a relation need?
 #
-# In the map of "above", the six has more weight than the five, but "above" is right only because of both. Does the captioner use both? Emptying a cell shows only that the word is lost: without the six, the caption should end after "five". We need a change after which we know the correct relation, so we move the five from the top row of its column to the bottom row. First say what the caption should be now.
+# In the map of "above", the six has more weight than the five, but "above" is right only because of both. Does the captioner use both? Emptying a cell shows only that the word is lost: without the six, the caption should end after "five". We need a change after which we know the correct relation, so we move the five from the top to the bottom row of its column. First say what the caption should be now.
 
 
 # %%

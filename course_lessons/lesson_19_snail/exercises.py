@@ -101,7 +101,7 @@ check("19.labels_by_hand", labels_by_hand)
 # %% [markdown]
 # ## Can training find the weights?
 #
-# Now the same network starts from random weights. It learns from episodes of 20 steps with five characters, whose labels are assigned anew in each episode. You need not follow the code of these two cells.
+# Now the network starts from random weights. It learns from episodes of 20 steps with five characters, whose labels are assigned anew in each episode. You need not follow the code of these two cells.
 
 
 # %%

@@ -251,7 +251,7 @@ table(rows, columns, corner="share of labels right", digits=2)
 #
 # ## A convolution joins picture and label
 #
-# We have made the pairs by hand, but the network should make them itself. A **causal convolution** combines each step with an earlier one, and its **dilation** says how many steps back that is:
+# We made the pairs by hand, but the network should make them itself. A **causal convolution** combines each step with an earlier one, and its **dilation** says how many steps back that is:
 #
 # $$z_t = W_0\, x_{t - \text{dilation}} + W_1\, x_t + b$$
 #
@@ -398,7 +398,7 @@ print(f"changed at step 10:     {share[10]:.2f}")
 print(f"changed after step 10:  {share[11:].max():.2f} at most")
 
 # %% [markdown]
-# Nothing shows that SNAIL sees the label: its answers change only after step 10, when it has read the changed label. Few of them change, because about one in five of the later pictures shows the same class, and most of these have older examples as well, whose labels are as before.
+# Nothing shows that SNAIL sees the label: its answers change only after step 10, when it has read the changed label. Few of them change, because about one in five of the later pictures shows the same class, and most of these also have older examples, whose labels are as before.
 #
 # ## Where does it look?
 #
@@ -472,14 +472,14 @@ print(f"weight on it if all steps so far got the same: {share:.2f}")
 # %% [markdown]
 # With the new digits, attention hardly finds the right label any more. The weights of SNAIL therefore hold more than a way to find similar pictures: it compares pictures in a way that suits the digits 0 to 4.
 #
-# In training, the five classes were the same in all episodes, and what is the same goes into the weights, as in our tiny network. The classes should therefore differ from episode to episode as well. To get forty classes, we rotate or mirror each digit 0 to 4 in eight ways, some of which look alike. To get very many, we cut two of these forty along a line and join one side of each into a new picture. Here is an episode with such classes. What is the last label?
+# In training, the five classes were the same in all episodes, and what is the same goes into the weights, as in our tiny network. The classes should therefore also differ from episode to episode. To get forty classes, we rotate or mirror each digit 0 to 4 in eight ways, some of which look alike. To get very many, we cut two of these forty along a line and join one side of each into a new picture. Here is an episode with such classes. What is the last label?
 
 # %%
 joined = episodes.character_episodes(1, "joined", drawn(5), steps=12)
 figures.show_episode(joined, steps=6)
 
 # %% [markdown]
-# The last label is a, as for the fourth picture: both are rings that lie on their side. We have trained SNAIL on five, forty and many classes for 1,500 steps, and on many also for 6,000 steps, with three seeds or more. We test each model on episodes of its own kind, with pictures that were not used in training, and on the digits 5 to 9. For many classes, the test joins pairs of the forty that training has never joined, so these classes are new as well. Do more classes help with the digits 5 to 9?
+# The last label is a, as for the fourth picture: both are rings that lie on their side. We have trained SNAIL on five, forty and many classes for 1,500 steps, and on many also for 6,000 steps, with three seeds or more. We test each model on episodes of its own kind, with pictures that were not used in training, and on the digits 5 to 9. For many classes, the test joins pairs of the forty that training has never joined, so these classes are also new. Do more classes help with the digits 5 to 9?
 
 # %%
 kinds = {
