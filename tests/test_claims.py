@@ -65,18 +65,21 @@ def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
 
 
-@claim("01", "They agree, with a correlation of 0.68 on SST-2.")
+@claim("01", "The numbers agree with these shares: the correlation is 0.68 on SST-2.")
 def _(numbers):
     return abs(numbers("\ncorrelation: ")[0] - 0.68) < 0.02
 
 
-@claim("01", "On SST-2, the first and the fourth come out wrong.")
+@claim("01", "On SST-2, the model gets the first and the fourth wrong.")
 def _(numbers):
     good, time, worst, great, not_great = map(float, re.findall("^p = (0.\\d+)", numbers.shown, re.MULTILINE)[-5:])
     return max(good, great, not_great, worst) < 0.48 < 0.52 < time and -0.26 < numbers("  not ")[0] < -0.22
 
 
-@claim("01", "positive reviews come out right less often if they contain a negation, and negative ones more often.")
+@claim(
+    "01",
+    "the models get positive reviews right less often if they contain a negation, and negative reviews more often.",
+)
 def _(numbers):
     good, good_negated, bad, bad_negated = numbers("upward: accuracy. positive ")[1::2]  # behind the number of reviews
     return good_negated < good - 0.1 and bad_negated > bad + 0.02
@@ -87,7 +90,7 @@ def _(numbers):
     return numbers("at most ") == [0.875] and numbers("Answer: ")[0] < 0.8
 
 
-@claim("01", "In every run all plain reviews are right, all negated ones are wrong")
+@claim("01", "In every run, all plain reviews are right, all negated reviews are wrong")
 def _(numbers):
     return numbers("upward: test accuracy. plain ") == [1, 0, 0.5]
 
@@ -415,7 +418,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL of as many steps.",
+    "After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL trained for as many steps.",
 )
 def _(numbers):
     ours, later = numbers("\nSNAIL  ")[0], numbers("\nSNAIL, 4,000 steps  ")[0]
@@ -423,7 +426,7 @@ def _(numbers):
     return two[2] < ours - 0.05 and 0 < later - two_later[0] < 0.05  # two: mean, lowest, highest
 
 
-@claim("19", "With many, each class of the test is new, and there the rule has more after 1,500 steps.")
+@claim("19", "With many, each class of the test is new, and there the rule gets more right after 1,500 steps.")
 def _(numbers):
     kinds = ("five classes", "forty classes", "many classes", "many classes, 6,000 steps")
     own, _, _, rule, new, _, _, rule_new = zip(*(numbers(f"\n{kind}  ") for kind in kinds), strict=True)
@@ -762,7 +765,7 @@ def _(numbers):
 
 @claim(
     "15",
-    "Without the cell with the largest weight, hardly any name is right: there are 14 names, so a guess would be right in about 7 of 100. Without another thing, nearly as many names stay right, given the right words before them.",
+    "Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. If the cell of a different thing is emptied instead, nearly as many names stay right, given the correct words before them.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another thing"))  # fmt: skip
@@ -779,7 +782,7 @@ def _(numbers):
     return numbers("Answer:")[0] < 5 and numbers("with the penalty  ")[0] > 0.7
 
 
-@claim("15", "So the name depends on the thing, and its map does not show the thing.")
+@claim("15", "The name therefore depends on the thing, but its map does not show the thing.")
 def _(numbers):
     return numbers("Answer:")[0] < 20
 
@@ -790,19 +793,19 @@ def _(numbers):
     return before > 0.25 and at_name < 0.1
 
 
-@claim("15", "Nearly all names and relations are right, on scenes with other handwritten digits.")
+@claim("15", "The captioner gets nearly all names and relations right on scenes with other handwritten digits.")
 def _(numbers):
     ours, guess = numbers("our captioner  "), numbers("always the most frequent  ")
     return min(ours[:2]) > 0.85 and guess[0] < 0.15 and guess[1] < 0.5
 
 
-@claim("15", 'The look for "five" alone turns "above" into "below".')
+@claim("15", 'Moving the five in the look for "five" alone turns "above" into "below".')
 def _(numbers):
     above = {part: numbers(f"\n{part}  ")[0] for part in ("nothing", "the first state", 'the look for "a"', 'the look for "above"')}  # fmt: skip
     return min(above.values()) > 0.6 and numbers('the look for "five"  ')[2] > 0.6
 
 
-@claim("15", "With the penalty, they need the look one word earlier, and hardly use the look for the name.")
+@claim("15", "With the penalty, they need the look one word earlier and hardly use the look for the name.")
 def _(numbers):
     places = ("nowhere", "only in the first state", "only one look earlier", "only in the look for the name")
     whole, state, before, at_name = (numbers(f"\n{place}  ") for place in places)
@@ -1003,7 +1006,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "Even where a class was shown five times, it is about as good as the rule that sees no pictures, and far worse than "
+    "Even where a class was shown five times, it is about as good as the rule that ignores the pictures, and far worse than "
     "the nearest picture.",
 )
 def _(numbers):
@@ -1017,32 +1020,34 @@ def _(numbers):
 
 @claim("19", "With the pairs, nearly all labels are right, even where a class was shown only once.")
 def _(numbers):
-    return numbers("one attention, pairs given")[0] > 0.9
+    return numbers("one attention layer, pairs given")[0] > 0.9
 
 
 @claim(
     "19",
-    "After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times.",
+    "After 400 steps, neither half works by itself: each gets fewer than half of the labels right, even where a class was shown five times.",
 )
 def _(numbers):
-    return max(numbers("one attention  ") + numbers("convolutions alone  ")) < 0.5
+    return max(numbers("one attention layer  ") + numbers("convolutions alone  ")) < 0.5
 
 
-@claim("19", "SNAIL, which has both, has nearly all labels right, even where a class was shown only once.")
+@claim("19", "SNAIL, which has both, gets nearly all labels right, even where a class was shown only once.")
 def _(numbers):
     return numbers("SNAIL  ")[0] > max(0.92, numbers("nearest picture ")[0] + 0.12)
 
 
 @claim(
     "19",
-    "With one dense block it is nearly as good, so here it hardly needs the other four: the attention looks back by itself.",
+    "With one dense block it is nearly as good, so here it hardly needs the other four: attention looks back by itself.",
 )
 def _(numbers):
     whole, one = numbers("\nSNAIL  "), numbers("\nSNAIL, one dense block  ")
     return one[0] > 0.88 and all(abs(a - b) < 0.06 for a, b in zip(whole, one, strict=True))
 
 
-@claim("19", "With ten times as many steps, the convolutions have learned most of it, and attention alone has not.")
+@claim(
+    "19", "With ten times as many steps, the convolutions have learned most of the task, and attention alone has not."
+)
 def _(numbers):
     means, ours = numbers("convolutions alone, 4,000 steps")[::3], numbers("SNAIL  ")  # each mean before its range
     return all(-0.01 < own - mean < 0.12 for mean, own in zip(means, ours, strict=True))
@@ -1054,7 +1059,7 @@ def _(numbers):
     return numbers("episodes kept:")[0] > 300 and by_snail > 0.93 and 0.74 < by_rule < 0.86
 
 
-@claim("19", "With the new digits, the attention hardly finds the right label any more.")
+@claim("19", "With the new digits, attention hardly finds the right label any more.")
 def _(numbers):
     known, new = (numbers(f"right label, digits {digits}:")[0] for digits in ("0 to 4", "5 to 9"))
     return known > 0.85 and numbers("if all steps so far got the same:")[0] < new < 0.4
@@ -1071,7 +1076,7 @@ def _(numbers):
     return before == at == 0 and 0.02 < after < 0.2
 
 
-@claim("19", "the rule wins by far: SNAIL has fewer than half as many labels right.")
+@claim("19", "the rule wins by far: SNAIL gets fewer than half as many labels right.")
 def _(numbers):
     by_snail, by_rule = numbers("where a class was shown once:\nSNAIL")
     return 0.15 < by_snail < 0.48 * by_rule

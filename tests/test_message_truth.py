@@ -370,7 +370,7 @@ def most(group):
         ("08.best_baseline", lambda p, rewards: rewards.median(), "the squared lengths |g_k|² are"),
         ("10.head_worth", lambda score, H: torch.tensor([score(torch.ones(H) > 0) / score(torch.arange(H) != h) for h in range(H)]), "so head 0 is worth 0. Yours is 1."),
         ("19.ideal_weights", lambda c: (marked := F.pad(c[1:] == c[-1], (0, 1))) / marked.sum(), "Step 0 gets the weight 0.5, but there no label is read"),
-        ("19.ideal_weights", lambda c: (late := F.pad(c[:-1] == c[-1], (1, 0)) * torch.arange(len(c))) / late.sum(), "but not the same one"),
+        ("19.ideal_weights", lambda c: (late := F.pad(c[:-1] == c[-1], (1, 0)) * torch.arange(len(c))) / late.sum(), "The right steps get weights, but different ones"),
     ],
 )  # fmt: skip
 def test_a_likely_slip_is_named(task_id, answer, says):
@@ -470,9 +470,9 @@ def ignoring(agree):
         ("03.influence", influence(by_1, column=False), "Rows and columns are exchanged", "rounding"),
         ("03.influence", influence(by_1, before=lambda x: x), "For this input the result is right, but your function alters its input x", "rounding"),
         ("03.influence", influence(lambda x: at_random(x) / 1000), "Somewhere you miss an influence that is there", "not there"),
-        ("01.must_fail", by_sides(lambda good, bad: [sorted(s) for s in good] == [sorted(s) for s in bad]), "Here is a proof, as both hold the same words", "says False"),
-        ("01.must_fail", by_sides(lambda good, bad: ["good"] in good and ["bad"] in bad), "Your function says False to all sentences that the check tries", "whatever"),
-        ("01.must_fail", by_sides(lambda good, bad: any(word in s for s in good for t in bad for word in t)), "Here no two positive sentences hold the same words", "whatever"),
+        ("01.must_fail", by_sides(lambda good, bad: [sorted(s) for s in good] == [sorted(s) for s in bad]), "Here is a proof, because both sides contain the same words", "returns False"),
+        ("01.must_fail", by_sides(lambda good, bad: ["good"] in good and ["bad"] in bad), "Your function returns False for all sentences that the check tries", "whatever"),
+        ("01.must_fail", by_sides(lambda good, bad: any(word in s for s in good for t in bad for word in t)), "Here no two positive sentences contain the same words", "whatever"),
         ("04.ignores_query", ignoring(lambda same: bool(same.any())), "You say True to a score that", "you are given"),
         ("13.learning_rate", lambda s, n, w, high: high * s / w if s <= w else high * (n - s) / (n - w), "The warm-up is right.", "divide by 0"),
         ("14.glimpse", altered("14.glimpse", ("((location + 1)", "((location.flip(1) + 1)")), "A location is (x, y)", "corner"),
