@@ -1166,16 +1166,59 @@ def _(numbers):
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim("21", "With a different letter before it, the GPTs copy a letter as well as before")
+@claim("21", "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they need none.")
+@claim("21", 'without "there", the bits rise from 0.05 to 1.73.')
 def _(numbers):
     rows = (
         "nothing",
-        "another letter before it at the first mention",
+        "a different letter before it at the first mention",
         'without "there"',
-        'with "zebra" in place of "there"',
+        '"zebra" instead of "there"',
     )
     whole, letter, without, replaced = (numbers(f"\n{row}  ") for row in rows)  # mean, lowest, highest
+    assert (whole[0], without[0]) == (0.05, 1.73)
     return letter[0] < whole[0] + 0.02 and without[1] > 0.5 > 0.3 > replaced[2]
+
+
+@claim("22", "with the cache it is written more than one and a half times as fast.")
+def _(numbers):
+    return numbers("cache: True")[0] > 1.5 * numbers("cache: False")[0]
+
+
+@claim("22", "Without head 16.0, half of them are lost, while prose is predicted as well as before.")
+def _(numbers):
+    (whole, looked, prose), (without, looks, prose_without) = (numbers(f"\n{row}  ") for row in ("none", "16.0"))
+    saved = numbers("first time:")[0] - whole
+    lost = (without - whole) / saved
+    return round(saved) == 11 and 0.45 < lost < 0.55 and looks < looked / 2 and prose_without < prose + 0.05
+
+
+@claim("22", "Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look")
+def _(numbers):
+    looking = numbers("\ninduction  ")[::2]  # the names of four heads, each before its weight
+    costs = numbers("\n18.6  ")[0] - numbers("\nnone  ")[0]
+    return looking[0] == 18.6 and all(int(head) in (17, 18) for head in looking) and round(costs, 1) == 1.8
+
+
+@claim("22", "No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also")
+def _(numbers):
+    *found, heads, middle = numbers("Nats lost in the second copy without one head:")
+    lost = dict(zip(found[::2], found[1::2], strict=True))
+    first = sorted(more for head, more in lost.items() if int(head) == 1)
+    return (
+        heads == 270
+        and max(lost, key=lost.get) == 16
+        and len(first) == 3
+        and first[-1] > 0.85 * lost[16]
+        and middle < 0.1
+    )
+
+
+@claim("22", "Only the logits show all nine:")
+def _(numbers):
+    table = numbers.shown.rpartition("largest difference of logits")[2].split("\n")[1:11]
+    assert table[0].startswith("none  ")
+    return all(float(re.split(r" {2,}", row)[3]) > 4 for row in table[1:])
 
 
 def shown_before(lesson, sentence):
