@@ -1082,24 +1082,27 @@ def _(numbers):
     return 0.15 < by_snail < 0.48 * by_rule
 
 
-@claim("20", "In `latest`, the model answers fewer than half of the questions correctly.")
+@claim("20", "In `latest`, the model answers fewer than half of the queries correctly.")
 def _(numbers):
     once, latest = numbers("once:")[:3], numbers("latest:")[:3]
     return min(once[:2]) > 0.95 and once[2] < once[0] and latest[0] < 0.5
 
 
-@claim("20", "there the model beats the most frequent value of the key. For any other key, it does not.")
+@claim(
+    "20",
+    "There the model does better than always answering with the key's most frequent value. For any other key, it does not.",
+)
 def _(numbers):
     (own, other, _), (most_own, most_other, _) = numbers("the model  "), numbers("the key's most frequent value  ")
     return own > most_own + 0.15 and other < most_other + 0.02
 
 
-@claim("20", "With sparsemax all answers are correct, even at 128 steps")
+@claim("20", "With sparsemax all the answers are correct, even at 128 steps")
 def _(numbers):
     return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
 
 
-@claim("20", "But with scores only 1.25 times as large, the softmax itself gets 99.9% of them right")
+@claim("20", "But with scores only 1.25 times as large, the softmax itself gets 99.9% of the answers right")
 def _(numbers):
     return numbers("\nsoftmax  ")[0] < 0.96 and numbers("softmax, scores times 1.25  ")[:2] == [0.999, 0.999]
 
@@ -1111,19 +1114,19 @@ def _(numbers):
     return "linear, as trained below breaks nothing" in numbers.shown and sums.min() < 0.01
 
 
-@claim("20", "the latest key always reads its value, and a key of 8 steps ago mostly does.")
+@claim("20", "the latest key always reads its own value, and a key from 8 steps ago usually does.")
 def _(numbers):
     now, eight, _, old = numbers("overwrites  ")
     return now == 1 and 0.6 < eight < 0.9 and old < 0.25
 
 
-@claim("20", "If it only adds, old and new keys read the correct value equally often, in about 40% of the cases.")
+@claim("20", "If it only adds, old and new keys read the correct value equally often, about 40% of the time.")
 def _(numbers):
     adding = numbers("only adds  ")
     return 0.3 < min(adding) <= max(adding) < 0.5
 
 
-@claim("20", "In `latest` it is better than we expected, and nearly as good as ALiBi.")
+@claim("20", "In `latest`, `mine` is better than we expected and nearly as good as ALiBi.")
 def _(numbers):
     once, latest = (
         numbers(f"{world}, 32 steps:")[:3] for world in ("once", "latest")
@@ -1140,7 +1143,7 @@ def _(numbers):
     return relu[1] > 2 * elu[2] and relu[4] > 2 * elu[5] and plain[0] < 0.2 and plain[3] == 0.73
 
 
-@claim("20", "it is as good there as the dot product, and clearly better than ALiBi, for both seeds")
+@claim("20", "`mine` is as good as the dot product and clearly better than ALiBi, for both seeds")
 def _(numbers):
     *shares, first, second, _ = numbers("once, 128 steps:")
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
