@@ -72,7 +72,7 @@ print("tokens:", [list(tokens) for tokens in words])
 # %% [markdown]
 # The first merge joins a space and "n". The pair "n" and "o" is equally frequent, but the first pair wins. After ten merges, " not" and " great" are tokens, whereas "noise", which occurs once, is still in pieces.
 #
-# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from bytes instead of characters, so that it can encode any script: a letter such as ä is two bytes.
+# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from bytes instead of characters, so it can encode any script: a letter such as ä is two bytes.
 #
 # The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs mean nothing. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
 
@@ -361,7 +361,7 @@ difference = (ours - torch.tensor(reference)).abs().max()
 print(f"largest logit {max(reference):.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. But one thing is not visible in names and shapes. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows. What would the model write if we paired the entries wrongly? To find out, we temporarily replace `turn`.
+# The logits agree up to rounding. But one thing is not visible in names and shapes. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows. What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -391,7 +391,7 @@ reveal("22.paired", "b")
 # - *Prose*: nats per token of a paragraph.
 # - *Second copy*: nats per token of 40 random tokens that are repeated and can be copied (three samples).
 # - *Logits*: the largest difference from the right model's logits, while both read its answer about the sky with a cache.
-# - *Answer*: what the model with the mistake writes.
+# - *Answer*: what the faulty model writes.
 #
 # Which mistakes would you notice?
 
@@ -478,7 +478,7 @@ print("-", chat("Who was Goethe?").strip())
 #
 # In lesson 21's small model, one head looks at the previous token, and a later **induction head** uses this to find what followed the same token before. Does a real model copy this way?
 #
-# We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half, everything but the first token can be copied, so the second mean below leaves that token out.
+# We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half, everything but the first token can be copied, so the second mean leaves it out.
 
 # %%
 random = torch.Generator().manual_seed(0)
