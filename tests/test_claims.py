@@ -298,24 +298,24 @@ def _(numbers):
     return abs(numbers("the vector of another  ")[0] - 0.18) < 0.04
 
 
-@claim("05", "With its own vector, about 60% are right, so this vector holds a good part of the sentence.")
+@claim("05", "With the sentence's own vector, about 60% are right, so this vector holds a good part of the sentence.")
 def _(numbers):
     return abs(numbers("its own vector  ")[0] - 0.60) < 0.05
 
 
-@claim("05", "the model gets nearly nine in ten of the first four words right, but fewer than half of the last ones.")
+@claim("05", "the model gets nearly 90% of the first four words right, but fewer than half of the last ones.")
 def _(numbers):
     _, first, following, rest = numbers("its own vector  ")
     return 0.8 < first < 0.93 and rest < 0.5 and first > following
 
 
-@claim("05", "Of the new ones with four words, more than four fifths are right,")
+@claim("05", "Of the new four-word sentences, more than four fifths are right,")
 def _(numbers):
     new, share = numbers("new sentences of four words:")
     return new > 150 and share > 0.8
 
 
-@claim("05", "In our run, your model lies close to the other five.")
+@claim("05", "In our run, the model trained here is close to the other five.")
 def _(numbers):
     five, own = (
         re.findall(rf"{whose}: ([^.]*(?:\.\d[^.]*)*)", numbers.shown)[-2:] for whose in ("five models", "your model")
