@@ -138,7 +138,7 @@ def pairs(numbers):
     return zip(numbers[1::2], numbers[::2], strict=True)
 
 
-@claim("03", "This model is no better than a guess, with each of the five seeds.")
+@claim("03", "With each of the five seeds, this model is no better than chance.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("different seeds:\n"))
 
@@ -166,21 +166,21 @@ def _(numbers):
 
 @claim(
     "03",
-    "a query or a key alone gets more than nine in ten reviews right in every run, while a value alone gets there in every run only after 40.",
+    "a query matrix or a key matrix alone gets more than 90% of the reviews right in every run. A value matrix alone does so in every run only after 40 epochs.",
 )
 def _(numbers):
     query, key, value = (numbers(f"\n{matrix} ") for matrix in ("query", "key", "value"))
     return min(query[1], key[1]) > 0.9 and value[2] < 0.9 and value[3:6] == [1.0] * 3
 
 
-@claim("03", "Each of the three matrices alone is enough, or nearly so, if training is long enough.")
+@claim("03", "Any one of the three matrices is enough, or nearly so, if training is long enough.")
 def _(numbers):
     return min(numbers(f"\n{matrix} ")[7] for matrix in ("query", "key", "value")) >= 0.99
 
 
 @claim(
     "03",
-    "Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 78% right.",
+    "Of these models, those with one matrix for query and key learn most slowly: after 75 epochs, one run still gets only 78% right.",
 )
 def _(numbers):
     shared, others = (
@@ -192,7 +192,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "Without any matrix, no run gets there at this learning rate. At a rate of 0.2 and after 75 epochs, four of five runs get more than nine in ten right, and one gets 68%.",
+    "Without any matrix, no run gets above 90% at this learning rate. At a rate of 0.2, after 75 epochs, four of five runs get more than 90% right, and one gets 68%.",
 )
 def _(numbers):
     at_005, at_002, at_02 = (numbers(f"\nnone{rate} ")[6:] for rate in ("", ", at the rate 0.02", ", at the rate 0.2"))
@@ -201,7 +201,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "With one vector for everything, training took a higher learning rate and more epochs, and one run in five failed.",
+    "With one vector for everything, training needed a higher learning rate and more epochs, and one run in five failed.",
 )
 def _(numbers):
     earlier = [
