@@ -338,9 +338,9 @@ def _(numbers):
     return all(abs(own - mean) < 0.05 for own, mean in zip(yours, three, strict=True)) and yours[-1] < 0.12
 
 
-@claim("06", "The model has not read this sentence")
+@claim("06", "The model has not seen this sentence in training")
 def _(_):
-    return "read in training: False" in shown_before("06", "The model has not read this sentence")
+    return "read in training: False" in shown_before("06", "The model has not seen this sentence in training")
 
 
 @claim("06", "Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order.")
@@ -351,14 +351,16 @@ def _(_):
     return len(right.split()) == 24 and at_place == 5 and share_in_order([ours], [right]) == 19 / 24
 
 
-@claim("06", "Looking back gets more words in the right order at every length, for each of the three seeds.")
+@claim(
+    "06", "The models that look back get more words in the right order at every length, for each of the three seeds."
+)
 def _(numbers):
     ours, one = numbers("your model  "), numbers("one vector  ")[::3]
     chance = numbers("other sentences  ")
     return all(c + 0.1 < lower < own - 0.1 for c, lower, own in zip(chance, one, ours, strict=True)) and ours[-1] < 0.8
 
 
-@claim("06", "at 20 words, more than two in three links are wrong, even after the right words.")
+@claim("06", "at 20 words, more than two in three links are wrong, even when it is given the right words.")
 def _(numbers):
     return numbers("AER, your model  ")[-1] > 0.67 and numbers("AER, three models  ")[9] > 0.67
 
