@@ -30,7 +30,7 @@ def claim(lesson, sentence):
     return add
 
 
-@claim("00", "after 15 steps, red and blue have the weight 0.5, and green has almost none.")
+@claim("00", "after 15 steps, red and blue have a weight of 0.5, and green has almost none.")
 def _(numbers):
     red, green, blue, loss = numbers("step 15: weights")
     return loss < 0.001 and abs(red - 0.5) < 0.01 and abs(blue - 0.5) < 0.01 and abs(green) < 0.01
@@ -42,7 +42,7 @@ def _(numbers):
     return early > 1.02 and abs(late - 1) < 0.01
 
 
-@claim("00", "With 0.1 more of green, the total grows by 0.08")
+@claim("00", "With 0.1 more green, the total grows by 0.08")
 def _(numbers):
     return abs(numbers("the total grows by ")[0] - 0.08) < 0.001
 
