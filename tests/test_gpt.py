@@ -195,7 +195,7 @@ def test_scores_of_attention_that_looks_at_all_words_alike(lesson):
     _, before, match, copying = scores(model, words, answers)
     assert before == pytest.approx((1 / (first + 2)).mean().item(), abs=1e-3)
     assert match == pytest.approx(1 / 13, abs=1e-3) and copying == 1.0
-    model(words, unseen=2)
+    model(words, hide=2)
     hidden = model.layers[0].weights
     assert not hidden.diagonal(-2, dim1=2, dim2=3).any() and hidden.diagonal(-1, dim1=2, dim2=3).all()
     assert model.layers[1].weights.diagonal(-2, dim1=2, dim2=3).all()

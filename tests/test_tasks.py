@@ -679,7 +679,7 @@ RULES = [  # which of it a test changes, how, and what it is told
     ("15.catch_blind_captioner", 0, lambda annotations: annotations[:, :0], "lie between 1 and 30"),
     ("15.catch_blind_captioner", 1, lambda words: torch.ones(2, 31, 3), "lie between 1 and 30"),
     ("15.catch_blind_captioner", 0, lambda annotations: annotations / 0, "hold NaN, infinity, or numbers above 100"),
-    ("15.catch_blind_captioner", 0, lambda annotations: annotations[:1], "another number of pictures than of captions"),
+    ("15.catch_blind_captioner", 0, lambda annotations: annotations[:1], "different numbers of pictures and captions"),
     ("16.catch_cheating_memory", 0, lambda question: question[0], "It should be B×4"),
     ("16.catch_cheating_memory", 1, lambda facts: facts[..., :3], "It should be B×M×4"),
     ("16.catch_cheating_memory", 0, torch.Tensor.double, "`question` that is not a float32 tensor"),

@@ -5,13 +5,13 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="01",
     title="Bag of words",
-    question="How far does a sum of word vectors go, and where must it fail?",
+    question="What can a sum of word vectors do, and where is it bound to fail?",
     goals=(
         "turn sentences into numbers",
         "sum word vectors under a mask",
         "train logistic regression on the sum",
         "read word polarity as a direction",
-        "say where any sum must fail, and where a linear score must",
+        "say where every sum is bound to fail, and where every linear score is",
     ),
     needs="lesson 00: shapes, masks, `@` and gradients; the dot product and the logarithm",
     reading=50,

@@ -1,5 +1,5 @@
 # %% [markdown]
-# These exercises lead from a sum of vectors to a direction that is trained, and to what no direction can do.
+# These exercises lead from a sum of vectors to a learned direction, and to what no direction can do.
 
 # %%
 from collections import Counter
@@ -48,7 +48,7 @@ check("01.sum_vectors", sum_vectors)
 # return torch.sigmoid(sums * weight).sum(1) + bias
 # ```
 #
-# It runs, and what it returns has the right shape, but some of its "probabilities" are above 1. Write it as it should be.
+# It runs and its result has the right shape, but some of its "probabilities" are above 1. Write it correctly.
 
 
 # %%
@@ -78,7 +78,7 @@ check("01.sentiment", sentiment)
 # %% [markdown]
 # ## 01.sentiment_gradient
 #
-# Return the gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work it out on paper, and write the formula.
+# Return the gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work it out on paper and write the formula.
 
 
 # %%
@@ -110,7 +110,7 @@ check("01.sentiment_gradient", sentiment_gradient)
 # %% [markdown]
 # ## 01.word_polarity
 #
-# What a word adds to the score grows with the length of its vector. The cosine leaves the length out. Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: return 0 for a zero word vector, and for every word if the direction $w$ is zero.
+# What a word adds to the score grows with the length of its vector, which the cosine leaves out. Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: return 0 for a zero word vector, and for every word if the direction $w$ is zero.
 
 
 # %%
@@ -140,10 +140,9 @@ check("01.word_polarity", word_polarity)
 # %% [markdown]
 # ## 01.must_fail
 #
-# A linear score adds up one number for each word, plus a bias. So "good" and "not bad" together get the same score as "bad" and "not good": the two pairs hold the same words. If the first pair is positive and the second negative, no
-# vectors, weights and bias can get all four right. Say why, then write a function that looks for such a proof.
+# A linear score adds up one number for each word, plus a bias. "good" and "not bad" together therefore get the same score as "bad" and "not good", because the two pairs contain the same words. If the first pair is positive and the second negative, no vectors, weights and bias can get all four right. Say why, then write a function that looks for such a proof.
 #
-# Return `True` if there are two positive and two negative sentences such that the first two together hold exactly the words of the other two, each word equally often. A sentence may be taken twice. Else return `False`.
+# Return `True` if there are two positive and two negative sentences such that the first two together contain exactly the words of the other two, each word equally often. A sentence may be used twice. Otherwise return `False`.
 
 
 # %%

@@ -18,11 +18,11 @@ torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Attention is a sum of vectors with weights. Before we come to weights, we take the plain sum, in which every word counts once. How many film reviews can it judge correctly? And which ones must it get wrong, however long we train?
+# Attention is a weighted sum of vectors. Before we turn to the weights, we look at the plain sum, in which every word counts once. How many film reviews can it judge correctly? And which ones is it bound to get wrong, however long we train?
 #
 # ## Real reviews
 #
-# SST-2 contains sentences from film reviews, which people have labelled positive (1) or negative (0). If it cannot be downloaded, the notebook says so and uses generated reviews. Your numbers then differ from those in our text.
+# SST-2 contains sentences from film reviews, which people have labelled positive (1) or negative (0). If it cannot be downloaded, the notebook says so and uses generated reviews instead. Your numbers will then differ from ours.
 
 # %%
 learn = load_reviews("train")
@@ -32,24 +32,24 @@ for label, sentence in zip(learn.labels[:2], learn.sentences[:2], strict=True):
     print(label.item(), " ".join(sentence))
 
 # %% [markdown]
-# We want a function from a sentence to the probability that it is positive. Which steps does one of the simplest take?
+# We want a function from a sentence to the probability that it is positive. What steps does one of the simplest such functions take?
 
 # %%
 diagrams.bag_of_words()
 
 # %% [markdown]
-# It takes three steps. Each word becomes a vector, the vectors are added up, and a logistic regression turns the sum into a probability. B is the number of sentences and D the width of a vector.
+# It takes three steps: each word becomes a vector, the vectors are added up, and a logistic regression turns the sum into a probability. In the diagram, B is the number of sentences and D the dimension of a vector.
 #
 # ## A sentence as a bag of word vectors
 #
-# Every word gets a number, and then a vector. A **vocabulary** maps words to numbers, the most frequent word first. The number 0 is reserved for **padding**, the empty positions after a shorter sentence, and 1 for words that are not in the vocabulary. With the vocabulary we can **encode** sentences, which means write them as numbers. How does the shorter of the two sentences below look as numbers?
+# Every word gets a number and then a vector. A **vocabulary** maps words to numbers, the most frequent word first. The number 0 is reserved for **padding**, the empty positions after a shorter sentence, and 1 for words that are not in the vocabulary. With the vocabulary, we can **encode** sentences, that is, write them as numbers. What does the shorter of the two sentences below look like as numbers?
 
 
 # %% tags=["nbval-check-output"]
 def build_vocabulary(sentences, min_count=1):
     counts = Counter(word for sentence in sentences for word in sentence)
     frequent = [word for word in counts if counts[word] >= min_count]
-    frequent.sort(key=lambda word: (-counts[word], word))  # a tie: by the alphabet
+    frequent.sort(key=lambda word: (-counts[word], word))  # ties in alphabetical order
     words = ["<pad>", "<unk>", *frequent]
     return {word: number for number, word in enumerate(words)}
 
@@ -71,13 +71,13 @@ print(ids)
 print(mask)
 
 # %% [markdown]
-# The shorter sentence is filled up with 0. The **mask** is True at words and False at padding.
+# The shorter sentence is padded with 0s. The **mask** is True at words and False at padding.
 #
 # The simplest function from many vectors to one is their sum:
 #
 # $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} x_s$$
 #
-# We make up seven vectors, and add up those of each sentence. What are the two sums?
+# We make up seven vectors and, for each sentence, add up the vectors of its words. Work out the two sums on paper.
 
 # %%
 vectors = torch.tensor([
@@ -97,9 +97,9 @@ for b, sentence in enumerate(ids):
 by_loop
 
 # %% [markdown]
-# You can check the second sentence on paper: "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Padding does not count.
+# For the second sentence, "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Padding does not count.
 #
-# There are two other ways to the same sum. The first uses the mask: `vectors[ids]` fetches a row for each number, and `mask[:, :, None]` gives the mask one more axis at the end. The second counts how often each word occurs, and multiplies the counts with the table of vectors. Do all three agree?
+# There are two other ways to compute this sum. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` gives the mask one more axis at the end. The second counts how often each word occurs and multiplies the counts by the table of vectors. Do all three agree?
 
 # %% tags=["nbval-check-output"]
 fetched = vectors[ids]  # B S D
@@ -112,11 +112,11 @@ by_counts = counts @ vectors  # B D
 print(torch.equal(by_loop, by_mask), torch.equal(by_loop, by_counts))
 
 # %% [markdown]
-# They agree. The counts explain the name **bag of words**: it matters how often a word occurs, but not where.
+# All three agree. The counts explain the name **bag of words**: what matters is how often a word occurs, not where.
 #
 # ## From a sum to a probability
 #
-# Logistic regression has a vector of weights $w$ and a number $b$, which are learned. It turns the sum into a score, and the score into a probability:
+# Logistic regression has learned weights, the vector $w$, and a learned bias, the number $b$. It turns the sum into a score and the score into a probability:
 #
 # $$p = \sigma\Big(w^\top \sum_s x_s + b\Big), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
 
@@ -128,17 +128,17 @@ print("scores       ", score)
 print("probabilities", torch.sigmoid(score))
 
 # %% [markdown]
-# You can check the second sentence on paper: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
+# Again the second sentence is easy to check on paper: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
 #
 # ## What does the error change?
 #
-# Training minimises the **cross-entropy** $L$ for the label $y$. It is minus the logarithm of the probability that the model gives to the true label. We follow its gradient back to the score $z$:
+# Training minimises the **cross-entropy** $L$ for the label $y$, the negative logarithm of the probability that the model gives to the true label. We follow its gradient back to the score $z$:
 #
 # $$L = -y \log p - (1 - y) \log(1 - p)$$
 #
 # $$\frac{\partial L}{\partial p} = -\frac{y}{p} + \frac{1 - y}{1 - p} = \frac{p - y}{p(1 - p)} \qquad \frac{\partial p}{\partial z} = p(1 - p)$$
 #
-# The product of these two derivatives is $\partial L / \partial z = p - y$. This is the **error**: how far the probability is from the label. From the score the error flows back to every word. Which word of "the movie was really good" gets the largest gradient?
+# The product of these two derivatives is $\partial L / \partial z = p - y$. This is the **error**, the difference between the probability and the label. From the score, the error flows back to every word.
 
 # %% tags=["nbval-check-output"]
 predict("01.largest_gradient", ...)
@@ -157,11 +157,11 @@ print(error[0] * w)
 reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# All words get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2, because the loss is the mean over two sentences. A word that occurs twice in a sentence gets it twice. For a positive review $p - y$ is negative, so a step *against* the gradient moves its words along $w$. Words of negative reviews move the other way.
+# All words get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2 because the loss is the mean over two sentences. A word that occurs twice in a sentence gets it twice. For a positive review, $p - y$ is negative, so a step *against* the gradient moves its words along $w$. Words of negative reviews move in the opposite direction.
 #
 # ## Training
 #
-# In PyTorch, our model is a class. `nn.Embedding` is the table of vectors, which the model learns as well, and `nn.Linear` holds $w$ and $b$. Does it compute the sum that we have computed?
+# In PyTorch, our model is a class. `nn.Embedding` is the table of vectors, which the model also learns, and `nn.Linear` holds $w$ and $b$. Does the class give the scores that we have computed?
 
 
 # %% tags=["nbval-check-output"]
@@ -179,14 +179,14 @@ class SumOfWords(nn.Module):
 
 
 ours = SumOfWords(len(vectors), width=2)
-with torch.no_grad():  # copying numbers is no step of training
+with torch.no_grad():  # copying numbers is not a training step
     ours.embedding.weight.copy_(vectors)
     ours.output.weight.copy_(w[None])
     ours.output.bias.copy_(b)
     print(torch.equal(ours(ids, mask), score))
 
 # %% [markdown]
-# The class gives our scores. Training goes through all reviews six times, and each time through is called an **epoch**. In each epoch, the reviews come in random order, 128 in a batch. The optimizer AdamW decides how far each weight moves. Two settings guide it: the **learning rate** scales the steps and falls to 0 by the end, and the **weight decay** pulls all weights towards 0. Does the loss fall in each of the six epochs?
+# The class gives our scores. Training goes through all reviews six times, and each pass is called an **epoch**. In each epoch, the reviews come in random order, in batches of 128. The optimizer AdamW decides how much each weight changes. Two settings guide it: the **learning rate** scales the steps and falls to 0 by the end, and the **weight decay** pulls all weights towards 0. Does the loss fall in each of the six epochs?
 
 
 # %%
@@ -205,9 +205,9 @@ def train(
             longest = mask[rows].sum(1).max()  # only padding follows
             scores = model(ids[rows, :longest], mask[rows, :longest])  # B
             loss = F.binary_cross_entropy_with_logits(scores, labels[rows].float())
-            optimizer.zero_grad()  # forgets the gradients of the step before
+            optimizer.zero_grad()  # forgets the gradients of the previous step
             loss.backward()  # computes the gradient of each weight
-            optimizer.step()  # moves each weight a little
+            optimizer.step()  # changes each weight a little
             schedule.step()  # lowers the learning rate
             total += loss.item() * len(rows)
         losses.append(total / len(ids))
@@ -223,9 +223,9 @@ for epoch, loss in enumerate(train(model, learn_ids, learn_mask, learn.labels, 0
     print(f"epoch {epoch}: mean loss {loss:.3f}")
 
 # %% [markdown]
-# The loss falls in every epoch. The weight decay of 3.0 is far more than usual: of five decays, it was best on the **validation** reviews of SST-2. The model has not read them, but a setting chosen on some reviews suits these a little too well. That is why the test reviews are different ones.
+# The loss falls in every epoch. The weight decay of 3.0 is far larger than usual: of five values, it was best on the **validation** reviews of SST-2. The model was not trained on them, but a setting chosen on some reviews suits these reviews a little too well, which is why the test reviews are different ones.
 #
-# We train five models, each with a different seed, which decides all random choices. What share of the test reviews will a model that cannot see word order get right?
+# We train five models that cannot see word order, each with a different seed, which determines all random choices.
 
 # %% tags=["nbval-check-output"]
 predict("01.accuracy", ...)
@@ -251,7 +251,7 @@ print(f"{test.name}: {accuracy.mean():.3f}, {accuracy.min():.3f}, {accuracy.max(
 reveal("01.accuracy", accuracy.mean())
 
 # %% [markdown]
-# On SST-2, about four out of five reviews come out right. Would the order of words bring more? For the same test reviews, Socher et al. 2013 published these results:
+# On SST-2, the models get about four out of five reviews right. Would word order help? For the same test reviews, Socher et al. (2013) published these results:
 #
 # | model | right |
 # | --- | --- |
@@ -260,9 +260,9 @@ reveal("01.accuracy", accuracy.mean())
 # | naive Bayes with pairs of words | 83.1% |
 # | a network that follows the grammar | 85.4% |
 #
-# Pairs and the grammar hold something of the order, and bring only a few points more. BERT, which has first read a great deal of other text, gets 94.9% (Devlin et al. 2019). Unlike our model, the network and BERT also learned from single phrases with labels, so the order of words is not the only difference. What has the last of our five models learned about each word?
+# Pairs of words and grammar contain some of the word order and add only a few points. BERT, which has first read a great deal of other text, gets 94.9% (Devlin et al., 2019). Unlike our model, the network and BERT also learned from single phrases with labels, so word order is not the only difference. What has the last of our five models learned about each word?
 #
-# Each word has a vector of 16 numbers, but $w$ turns them into one. So the model *amounts to* one number for each word:
+# Each word has a vector with 16 entries, but $w$ turns them into one number. The model therefore *amounts to* one number for each word:
 #
 # $$w^\top \sum_s x_s = \sum_s w^\top x_s$$
 
@@ -278,7 +278,7 @@ print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
 # %% [markdown]
 # ## Polarity is a direction
 #
-# This number, $w^\top x$, says how far the vector of a word goes along $w$, times the length of $w$. At a right angle it is 0. Words of positive reviews were pushed along $w$, words of negative ones against it. So the **polarity** of a word, whether it is positive or negative, becomes a direction. We draw it for vectors of two dimensions. Where will "great", "dull" and "the" point?
+# This number, $w^\top x$, is the part of a word's vector that lies along $w$, times the length of $w$. At right angles it is 0. Words of positive reviews were pushed along $w$ and words of negative reviews against it, so the **polarity** of a word, whether it is positive or negative, becomes a direction. We plot it for vectors in two dimensions. Where will "great", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)
@@ -296,7 +296,7 @@ for word, adds in zip(shown, vectors @ w, strict=True):
     print(f"{word:6} adds {adds:+.2f} to the score")
 
 # %% [markdown]
-# Positive words go far along $w$, which is drawn shorter than it is. Negative ones go far against it, and "the" goes nearly nowhere. Do the numbers of the model of width 16 agree with reviews that it has not read? For each word that occurs at least ten times in the test reviews, we count what share of the reviews with this word are positive.
+# The vectors of positive words go far along $w$ (its arrow is shortened), the vectors of negative words go far against it, and "the" goes nearly nowhere. Do the numbers of the model of width 16 agree with reviews that it was not trained on? For each word that occurs at least ten times in the test reviews, we compute the share of positive reviews among the reviews with this word.
 
 # %%
 frequent = build_vocabulary(test.sentences, min_count=10)
@@ -313,11 +313,11 @@ places = {place: word for place, word in enumerate(words) if word in named}
 plots.scatter(shares, adds, "share of positive reviews", "adds to score: w·x", places)
 
 # %% [markdown]
-# They agree, with a correlation of 0.68 on SST-2. So the model has learned something about the words, and not only about the reviews that it has read.
+# The numbers agree with these shares: the correlation is 0.68 on SST-2. The model has therefore learned something about the words and not only about the reviews it was trained on.
 #
 # ## What does the model make of a sentence?
 #
-# For five sentences from the slides of Ylipää 2020, we print what each word adds. Which of them will come out wrong?
+# For five sentences from the slides of Ylipää (2020), we print what each word adds to the score. Which sentences will the model get wrong?
 
 # %%
 sentences = [
@@ -337,9 +337,9 @@ for sentence in sentences:
     print(f"p = {torch.tensor(score).sigmoid():.2f} {adds}")
 
 # %% [markdown]
-# On SST-2, the first and the fourth come out wrong. In both, "movie", "was" and "really" together weigh more than the praise. So "the movie was not really great" is right for the wrong reason: even without "not", it would be called negative. And "not" adds its -0.24 to every sentence, good or bad.
+# On SST-2, the model gets the first and the fourth wrong. In both, "movie", "was" and "really" together outweigh the praise. "the movie was not really great" is therefore right for the wrong reason: even without "not", it would be called negative. And "not" adds its -0.24 to every sentence, good or bad.
 #
-# **Your turn**: write sentences of your own into the list. What is the shortest one that fools the model?
+# **Your turn**: add your own sentences to the list. What is the shortest one that fools the model?
 #
 # ## What "not" does to a score
 #
@@ -363,26 +363,26 @@ of_negated = errors[test.negated].sum() / errors.sum()
 print(f"share of all errors that are in reviews with a negation: {of_negated:.2f}")
 
 # %% [markdown]
-# No: on SST-2, positive reviews come out right less often if they contain a negation, and negative ones more often. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in such reviews, so most errors here have other reasons. With one fixed number for each word, a negation helps one kind and harms the other. *Must* this be so? To see it clearly, we need a world in which we know the truth.
+# No: on SST-2, the models get positive reviews right less often if they contain a negation, and negative reviews more often. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in such reviews, so most errors here have other reasons. With one fixed number for each word, a negation helps one kind of review and harms the other. *Must* it? To see this clearly, we need a toy task in which we know the truth.
 #
-# ## A world where the failure can be predicted
+# ## A toy task where the failure can be predicted
 #
-# **Generated reviews** have one opinion word. In about a quarter of them a "not" comes before this word and reverses the label.
+# **Generated reviews** have one opinion word. In about a quarter of them, a "not" before this word reverses the label.
 
 # %%
-world = generate_reviews(4000, 0, negation=0.25)
-world_test = generate_reviews(2000, 1, negation=0.25)
-for sentence, label in zip(world.sentences[:4], world.labels[:4], strict=True):
+toy = generate_reviews(4000, 0, negation=0.25)
+toy_test = generate_reviews(2000, 1, negation=0.25)
+for sentence, label in zip(toy.sentences[:4], toy.labels[:4], strict=True):
     print(label.item(), " ".join(sentence))
-negated = world_test.negated.float().mean().item()
+negated = toy_test.negated.float().mean().item()
 print(f"{negated:.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# Let a good word add $g$, a bad one $h$, and "not" $n$. A score above 0 means a good review. Move the three sliders: how many of the four cases can you get right?
+# Let a good word add $g$ to the score, a bad word $h$, and "not" $n$. A score above 0 means a good review. Move the three sliders: how many of the four cases can you get right?
 
 
 # %%
-def four_cases(g, h, n):  # draws the scores, and returns the line below them
+def four_cases(g, h, n):  # plots the scores and returns the line below them
     scores = {"good": g, "bad": h, "not good": g + n, "not bad": h + n}
     bars = {case: [score] for case, score in scores.items()}
     plots.bars(bars, "score", ylim=(-8, 8))
@@ -399,35 +399,33 @@ case_explorer
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Three of the four can be right.
+# You can get three of the four right.
 #
 # </details>
 #
-# All four can never be right. The other words and $b$ add the same number $k$ to each score. So all four would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. The first and the last add up to $2k + g + h + n > 0$, and the other two to $2k + g + h + n < 0$. Both cannot hold.
+# All four can never be right. The other words and $b$ add the same number $k$ to each score, so all four would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. The first and the last add up to $2k + g + h + n > 0$, and the other two to $2k + g + h + n < 0$. These cannot both hold.
 #
-# So one of the four cases must be lost. It costs least to lose one of the two negated cases, because plain reviews are more frequent. In the long run, each negated case is an eighth of the reviews. What share can be right at most?
+# One of the four cases must therefore be lost. It costs least to lose one of the two negated cases, because plain reviews are more frequent. In the long run, each negated case makes up an eighth of the reviews. What is the largest share that can be right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
 
 # %% [markdown]
-# ## What training finds there
+# ## What does training find?
 #
-# Does training find numbers that get three cases right? It does not count errors, but lowers the cross-entropy. Among the reviews with "not", half are positive and half are negative. So "not" alone says nothing about the label, and a number for it can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good". Then every "not bad" would become a confident mistake, which costs more than the other gains. And a number above 0 would harm "not good" in the same way. So we expect the number 0.
-#
-# What share of the test reviews will the trained sum get right?
+# Does training find numbers that get three cases right? It does not count errors but lowers the cross-entropy. Among the reviews with "not", half are positive and half are negative. The word "not" alone therefore says nothing about the label, and a number for it can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good". Then every "not bad" would become a confident mistake, which costs more than the other gains. A number above 0 would harm "not good" in the same way, so we expect the number 0.
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
 
 # %% tags=["reveals"]
-names = build_vocabulary(world.sentences)
-world_ids, world_mask = encode(world.sentences, names)
+names = build_vocabulary(toy.sentences)
+toy_ids, toy_mask = encode(toy.sentences, names)
 models = []
 for seed in range(5):
     torch.manual_seed(seed)
     model = SumOfWords(len(names))
-    train(model, world_ids, world_mask, world.labels, seed, weight_decay=0.01)
+    train(model, toy_ids, toy_mask, toy.labels, seed, weight_decay=0.01)
     models.append(model)
 
 
@@ -437,37 +435,37 @@ def hits_in(reviews):
     return torch.stack(hits).float()  # seeds, reviews
 
 
-right = hits_in(world_test)
+right = hits_in(toy_test)
 print("The mean of five runs:")
 reveal("01.with_negation", right.mean())
 
 # %% [markdown]
-# This is the share of the plain reviews, and less than a linear score could reach. If "not" adds 0, a review gets the same score with "not" as without it. So all plain reviews should be right, and all negated ones wrong.
+# This is the share of the plain reviews, and less than a linear score could reach. If "not" adds 0, a review gets the same score with "not" as without it, so all plain reviews should be right and all negated reviews wrong.
 #
 # ## Where any sum must fail
 #
-# In **contrast pairs**, two reviews have the same words in different orders and opposite labels. Their sums are equal, so exactly one of the two comes out right, whatever we compute from the sum. We make 500 pairs and print one. The short black lines show what we expect. How close do five runs come?
+# In **contrast pairs**, two reviews have the same words in different orders and opposite labels. Their sums are equal, so exactly one of the two is right, whatever we compute from the sum. We make 500 pairs and print one. The short black lines show what we expect. How close do the five runs come?
 
 # %%
 one, other = contrast_pairs(500, seed=2)
 print(" ".join(one.sentences[0]), "/", " ".join(other.sentences[0]))
 in_pairs = torch.cat([hits_in(one), hits_in(other)], 1)  # seeds, reviews
 measured = {
-    "plain": right[:, ~world_test.negated].mean(1),
-    "negated": right[:, world_test.negated].mean(1),
+    "plain": right[:, ~toy_test.negated].mean(1),
+    "negated": right[:, toy_test.negated].mean(1),
     "contrast\npairs": in_pairs.mean(1),
 }
 expected = {"plain": 1.0, "negated": 0.0, "contrast\npairs": 0.5}
 plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 
 # %% [markdown]
-# In every run all plain reviews are right, all negated ones are wrong, and one review of each contrast pair is right, as we expected.
+# In every run, all plain reviews are right, all negated reviews are wrong, and one review of each contrast pair is right, as we expected.
 #
-# For the four cases the sum holds enough. Only the score fails, because it is **linear**: $w$ turns each word into one number. Take "good" $(1, 0)$, "bad" $(-1, 0)$ and "not" $(0, 1)$, and call the sum $(u, v)$. Then the score $u (1 - 2v)$ gets all four right. But no score can help with a contrast pair, because its two sums are equal.
+# For the four cases, the sum contains enough information. Only the score fails, because it is **linear**: $w$ turns each word into one number. Take "good" $(1, 0)$, "bad" $(-1, 0)$ and "not" $(0, 1)$, and call the sum $(u, v)$. The score $u (1 - 2v)$ then gets all four right. But no score can help with a contrast pair, because its two sums are equal.
 #
-# ## So: how far does it go, and where must it fail?
+# ## What can the sum do, and where is it bound to fail?
 #
-# On real sentences, a logistic regression on a sum of word vectors goes far: about four in five reviews are right. It must fail in two places. A linear score gets at most three of good, bad, not good and not bad right. And whatever is computed from the sum, one review of each contrast pair is wrong.
+# On real sentences, a logistic regression on a sum of word vectors gets about four in five reviews right. It is bound to fail in two places. A linear score gets at most three of good, bad, not good and not bad right. And whatever is computed from the sum, one review of each contrast pair is wrong.
 #
 # ## Questions
 #
@@ -494,7 +492,7 @@ check("01.q5", ...)
 # - A sentence becomes a sum of word vectors, a bag of words; a mask keeps padding out of it.
 # - A logistic regression on the sum learns a direction: the further a word's vector goes along it, the more the word adds to the score.
 # - Every word of a sentence receives the same error, once for each time it occurs.
-# - In a linear score, "not" adds one fixed number, so it cannot turn "good" and "bad" round. In a sum, the order of the words is lost.
+# - In a linear score, "not" adds one fixed number, so it cannot reverse both "good" and "bad". In a sum, word order is lost.
 #
 # **Exercises**: [open them](../exercises/01_bag_of_words_exercises.ipynb)
 #

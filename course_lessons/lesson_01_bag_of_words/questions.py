@@ -6,24 +6,24 @@ questions = (
     Question(
         "01.q1",
         "what the mask is for",
-        "Sentences of different lengths share one tensor of word numbers, filled up with 0. What goes wrong if you add up the looked-up vectors "
+        "Sentences of different lengths share one tensor of word numbers, padded with 0. What goes wrong if you add up the looked-up vectors "
         "without the mask?",
         right=(
             "Each position of padding adds row 0 of the table to the sum.",
-            "So a sentence's sum would depend on how long the longest sentence is. The mask multiplies those vectors by 0, so the sum is the same in any batch.",
+            "A sentence's sum would then depend on the length of the longest sentence. The mask multiplies those vectors by 0, so the sum is the same in any batch.",
         ),
         wrong=(
             (
                 "Nothing, since the number of padding is 0.",
-                "0 is a number like any other: the look-up fetches row 0 of the table, which holds whatever training or chance put there.",
+                "0 is a number like any other: the look-up fetches row 0 of the table, which contains whatever training or chance put there.",
             ),
             (
                 "PyTorch raises an error.",
-                "Row 0 exists, so there is no error. The sum is wrong without a word of warning.",
+                "Row 0 exists, so there is no error. The sum is wrong without any warning.",
             ),
             (
-                "The order of the words gets lost.",
-                "A sum loses the order in any case, with a mask or without.",
+                "The word order is lost.",
+                "A sum loses the order in any case, with or without a mask.",
             ),
         ),
     ),
@@ -35,7 +35,7 @@ questions = (
         tolerance=0.001,
         why="A bag counts “good” twice: the sum is (4, 3), and 4 - 3 + 0.5 = 1.5.",
         wrong={
-            0.5: "That counts “good” once. In a bag of words it matters how often a word occurs.",
+            0.5: "That counts “good” once. In a bag of words, what matters is how often a word occurs.",
             1.0: "That is the score without b. Add b = 0.5 as well.",
             0.8176: "That is the probability. The score is what goes into the sigmoid.",
         },
@@ -46,8 +46,8 @@ questions = (
         "the same error",
         "A sentence of three different words is classified wrongly. Which of its word vectors gets the largest gradient?",
         right=(
-            "None: all three get the same.",
-            "Each receives the same gradient, (p - y) w: the sum treats its words alike, and so does its gradient. Words come to differ only over many sentences.",
+            "None: all three get the same gradient.",
+            "Each receives (p - y) w: the sum treats its words alike, and so does its gradient. Words come to differ only over many sentences.",
         ),
         wrong=(
             (
@@ -70,12 +70,12 @@ questions = (
         "After training, the vector of a word is nearly at a right angle to w. What does that say about the word?",
         right=(
             "It hardly changes the score.",
-            "Its dot product with w is near 0. Usually such a word occurs about equally often in positive and in negative reviews, so that its pushes along w and against it have cancelled out. The converse need not hold: a word like “the” may point along w or against it, with a vector so short that it hardly changes the score either.",
+            "Its dot product with w is near 0. Usually such a word occurs about equally often in positive and negative reviews, so the pushes along w and against it have cancelled out. The converse need not hold: a word like “the” may point along w or against it, with a vector so short that it hardly changes the score either.",
         ),
         wrong=(
             (
                 "It is rare.",
-                "A rare word may have a large polarity, if all of its few reviews have the same label.",
+                "A rare word may have a large polarity if all of its few reviews have the same label.",
             ),
             (
                 "It is negative.",
@@ -83,7 +83,7 @@ questions = (
             ),
             (
                 "It reverses other words, as “not” does.",
-                "In a sum no word can change what another one adds.",
+                "In a sum, no word can change what a different word adds.",
             ),
         ),
     ),
@@ -93,7 +93,7 @@ questions = (
         "Why can no choice of word vectors, w and b get “good”, “not good”, “bad” and “not bad” all right?",
         right=(
             "“not” would have to lower one word and raise the other.",
-            "In a linear score it adds the same number to either word, and that number cannot be negative and positive at once.",
+            "In a linear score, it adds the same number to either word, and that number cannot be negative and positive at once.",
         ),
         wrong=(
             (
@@ -101,8 +101,8 @@ questions = (
                 "How often it occurs does not matter. Four sentences, each seen once, are enough for the contradiction.",
             ),
             (
-                "Because the vectors are not wide enough.",
-                "Whatever their width, the score is one number per word, added up.",
+                "Because the vectors have too few entries.",
+                "Whatever their dimension, the score is one number per word, added up.",
             ),
             (
                 "Because the two words come in a fixed order.",
@@ -127,6 +127,6 @@ predictions = (
     Prediction(
         "01.with_negation",
         "What share of the test reviews will the trained sum get right, from 0 to 1?",
-        why="It is the share of the plain reviews, give or take a little.",
+        why="This is about the share of plain reviews.",
     ),
 )

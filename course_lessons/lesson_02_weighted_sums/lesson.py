@@ -98,7 +98,7 @@ reveal("02.cold", (z / 0.4).softmax(-1)[2])
 #
 # A word gets a high score if its vector reaches far in the direction of θ. We say that θ *looks for* this direction and that attention **attends** to the words with much weight.
 #
-# In the plot, θ₁ = (0, 1) is grey, and a dotted line shows the part of "really" that lies in its direction. Which of the three words gets the highest score from θ₁?
+# In the plot, θ₁ = (0, 1) is grey, and a dotted line marks how far "really" reaches in its direction. Which of the three words gets the highest score from θ₁?
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
@@ -394,7 +394,7 @@ for model in models[3]:
 #
 # ## Can a word's weight depend on the other words, and is that enough for "not"?
 #
-# Yes, a word's weight can depend on the other words, although its score cannot, because all weights are divided by one total, to which every word contributes. With a linear layer after it, one θ still gets no more cases right than a sum can, three of four, but training finds these three. Two θs can get all four right.
+# Yes, a word's weight can depend on the other words, because all weights are divided by one total, to which every word contributes; its score cannot. With a linear layer after it, one θ still gets no more cases right than a sum can, three of four, but training finds these three. Two θs can get all four right.
 #
 # Two are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, no number of θs can tell which one "not" belongs to, because fixed attention ignores the order of the words. In lesson 03, the words ask instead of θ. Is that enough for the four cases?
 #

@@ -11,7 +11,7 @@ from course_utils.figures.tables import table
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 03, attention compared a query with a key by taking their dot product, but other functions have been proposed. This lesson compares eight, including the dot product, and asks: does it matter which one we use?
+# In lesson 03, attention compared a query with a key by taking their dot product, but other functions have been proposed. This lesson compares eight, including the dot product, and asks: does it matter which we use?
 #
 # We compute all eight by hand and see what each one ignores. Then we train them, on four toy tasks and in a translation model, and finally we compare their costs and choose one.
 #
@@ -64,10 +64,10 @@ for h_i in h:
 # | general | $s^\top W h$ | $W$: D×E | Luong et al. (2015) |
 # | perceptron | $v^\top \tanh(W s + U h)$ | $W$: A×D, $U$: A×E, $v$: A | Bahdanau et al. (2014) |
 # | additive | $v^\top \tanh(C\,[s; h])$ | $C$: A×(D+E), $v$: A | Luong et al. (2015) |
-# | concatenating | $w^\top [s; h]$ | $w$: D+E | another version |
+# | concatenating | $w^\top [s; h]$ | $w$: D+E | Luong et al., another version |
 # | location-based | $P s$ | $P$: S×D | Luong et al. (2015) |
 #
-# Each score has its own parameters, including its own $W$. The location-based score ignores $h$ and scores the positions themselves. $P$ has one row for each position, so the score works only up to the longest sentence in training.
+# Each score has its own parameters: the two $W$ differ. The location-based score ignores $h$ and scores the positions themselves. $P$ has one row for each position, so the score works only up to the longest sentence in training.
 #
 # To keep the arithmetic easy, we choose simple parameters:
 #
@@ -109,7 +109,7 @@ def all_scores(s, h):  # D, S E
 table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 
 # %% [markdown]
-# The rows of the perceptron and the additive score are identical because the two scores are the same function. Multiplying $[s; h]$ by $C$ is the same as multiplying $s$ by $W$ and $h$ by $U$ and adding the results:
+# The rows of the perceptron and the additive score are identical because the two are the same function. Multiplying $[s; h]$ by $C$ is the same as multiplying $s$ by $W$ and $h$ by $U$ and adding the results:
 #
 # $$C\,[s; h] = W s + U h$$
 #
@@ -169,7 +169,7 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 #
 # ## Four toy tasks
 #
-# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick out the right one of eight keys:
+# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick the right one of eight keys:
 #
 # | task | the query is | so the right key is |
 # | --- | --- | --- |
@@ -260,7 +260,7 @@ table(rows, columns, corner="depends on", digits=2)
 # %% [markdown]
 # The concatenating score does worst. The content-based score does little better, although it depends on the query, because its values are too small. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another. With the cosine multiplied by 8, the model gets nearly all the words right; Graves et al. (2014) let the network choose this factor.
 #
-# All the other scores get at least 85% of the words right with every seed. Most scores ignore position and do not need it, because the encoder states can encode it. The perceptron and the additive score are among the best, and so is the location-based score, as long as no sentence is longer than in training. Its weights depend on the decoder state alone, so this state must encode how much has been translated.
+# All the other scores get at least 85% of the words right with every seed. Most scores ignore position and do not need it: the encoder states can encode it. The perceptron and the additive score are among the best, and so is the location-based score, as long as no sentence is longer than in training. Its weights depend on the decoder state alone, so this state must encode how much has been translated.
 #
 # ## Why divide by √D?
 #
@@ -319,7 +319,7 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
     ax.set_ylim(-0.05, 1.7)
 
 # %% [markdown]
-# Scaling matters more at D = 256. With it, the loss is close to the dotted line after about 25 steps; without it, the loss starts higher and is still above the line after 95 steps. At D = 4, the two curves nearly coincide. When the vectors are wide, scaling gets training off to a better start.
+# Scaling matters more at D = 256. With it, the loss is close to the dotted line after about 25 steps; without it, the loss starts higher and is still above the line after 95 steps. At D = 4, the two curves soon nearly coincide. When the vectors are wide, scaling gets training off to a better start.
 #
 # ## What does a score cost?
 #
@@ -352,7 +352,7 @@ print(at_once)
 print("the same:", torch.allclose(by_pairs, at_once))
 
 # %% [markdown]
-# The results agree, and their first row already appeared in the table of all eight scores. The next table gives each score's multiplications and running time relative to the dot product, for 50 queries, 50 keys and D = E = A = 64. The row below the perceptron leaves out its tanh. Guess which two scores need the same number of multiplications, and whether they take the same time.
+# The results agree, and their first row appeared in the table of all eight scores. The next table gives each score's multiplications and running time relative to the dot product, for 50 queries, 50 keys and D = E = A = 64. The row below the perceptron leaves out its tanh. Guess which two scores need the same number of multiplications, and whether they take the same time.
 
 # %%
 # all of them are computed without loops
@@ -368,14 +368,14 @@ table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 #
 # Of the dot product, the general score and the perceptron, the perceptron did best in our translation model, on "same" and on "turned", and nowhere was it clearly behind. Whether it leads, and by how much, depends on the task. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #
-# Our advice is to project both queries and keys and use the scaled dot product. It was not the best in our translation model, but it trains well from the start, even with wide vectors, and needs no tanh for every pair. With only a few pairs to score, try the perceptron as well.
+# Our advice is to project both queries and keys and use the scaled dot product. It was not the best in our translation model, but it trains well from the start, even with wide vectors, and needs no tanh for every pair. With few pairs to score, try the perceptron as well.
 #
 # ## Where you will meet this
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
 # | scaled dot, projected | scaled dot-product attention | `F.scaled_dot_product_attention` | `LlamaAttention`: `q_proj`, `k_proj`, `scaling` |
-# | dot | "dot" | the same, with `scale=1.0` | `T5Attention` |
+# | dot | "dot" | the same, with `scale=1.0` | `T5Attention`, projected |
 # | general | "general", bilinear | `nn.Bilinear(D, E, 1, bias=False)` | none |
 # | perceptron | mostly "additive" | none | none |
 # | additive | "concat" in Luong et al. | none | none |
@@ -414,7 +414,7 @@ check("04.q5", ...)
 #
 # - It matters which score we use if it ignores what the task needs, depends on what it should ignore, or has values that are too large or too small.
 # - The weights of the concatenating score ignore the query, and the weights of the location-based score ignore the keys. Additive and perceptron are one function, at different costs.
-# - The variance of a dot product grows with D. Divided by √D, it stays the same, so attention trains well from the start, even with wide vectors.
+# - The variance of a dot product grows with D. Dividing by √D keeps it the same, so attention trains well from the start, even with wide vectors.
 # - Our advice is the scaled dot product of two projections.
 #
 # **Exercises**: [open them](../exercises/04_alignment_scores_exercises.ipynb)

@@ -11,7 +11,7 @@ questions = (
     Question(
         "04.q1",
         "one function in disguise",
-        "Two of the eight scores are the same function: whatever matrices one of them has, the other can be given matrices that produce the same scores. Which two?",
+        "Two of the eight scores are the same function: whatever matrices either of them has, the other can be given matrices that produce the same scores. Which two?",
         right=(
             "additive and perceptron",
             "A matrix times [s; h] is a matrix times s plus another matrix times h. Written the second way, each vector is multiplied only once, "

@@ -230,7 +230,7 @@ print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# Now we can build such a head by hand. The keys are the positions, and the query of a word is its position moved back by one, which is equal to the key of the word before. All keys have the same length, so this key gets the highest score. Where will the weights be?
+# We can build such a head by hand. The keys are the positions, and the query of a word is its position moved back by one, which is equal to the key of the word before. All keys have the same length, so this key gets the highest score. Where will the weights be?
 
 # %%
 P = sinusoidal_positions(length=7, D=64)  # T D
@@ -269,7 +269,7 @@ figures.two_layers(sinusoidal_model, words[0])
 #
 # ## Rotary positions
 #
-# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al., 2021), only distances count, whatever is learned. They are not added to the words but rotate the queries and the keys. Each pair of entries is an arrow in the plane, whose first entry points to the right and whose second points up.
+# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al., 2021), only distances count, whatever is learned. They are not added to the words but rotate the queries and the keys. Each pair of entries is an arrow in the plane: the first says how far right it goes, the second how far up.
 #
 # Each pair has its own speed $\theta$, as above. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow to the right, and $\theta = 1$, with the query at position 3 and the key at position 1. What is the angle between the two after the rotation, and what is it if both are ten positions further on?
 
@@ -289,7 +289,7 @@ figures.arrows([(3, 1), (13, 11)])
 #
 # $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
-# The function `turn` rotates all pairs in this way. Work out the two products of our arrows; you may need $\cos 2 = -0.416$.
+# The function `turn` rotates all pairs this way. Work out the two products of our arrows; you may need $\cos 2 = -0.416$.
 
 
 # %%
@@ -314,7 +314,7 @@ for m, n in ((3, 1), (13, 11)):
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
 
 # %% [markdown]
-# Both products are cos 2 = -0.416. To look at the word before, a model has to learn, in some pairs, a key that is one step's angle ahead of the query. Their product is then largest at the word before, at every position. In our model, `turn` now rotates all queries and keys. Does this also solve our task?
+# Both products are cos 2 = -0.416. To look at the word before, a model can learn, in some pairs, a key that is one step's angle ahead of the query. Their product is then largest at the word before, at every position. In our model, `turn` now rotates all queries and keys. Does this also solve our task?
 
 # %%
 shares["rotary positions"] = shares_right(trained(turn=turn))
@@ -406,7 +406,7 @@ table(rows, list(parts), "share right, by the answer's position", digits=2)
 # | --- | --- | --- |
 # | `LearnedPositions` | learned positional embedding | `wpe` in `GPT2Model` |
 # | `sinusoidal_positions` | positional encoding | `MarianSinusoidalPositionalEmbedding`: all sines, then all cosines |
-# | `turn`, pairs of neighbours | RoPE | `apply_rotary_pos_emb`, pairs i and i + D/2 |
+# | `turn`, pairs of neighbours | RoPE | `apply_rotary_pos_emb`, in Llama pairs i and i + D/2 |
 # | base 10,000 | base | `rope_theta` |
 #
 # ## Questions
@@ -438,4 +438,4 @@ check("11.q5", ...)
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #
-# **Next**: words that look at each other, in several heads, with positions. [What else does attention need to become a translator?](12_transformer.ipynb)
+# **Next**: words that look at each other, in several heads, with positions. [What else do we need to turn attention into a translation model?](12_transformer.ipynb)

@@ -9,7 +9,7 @@ questions = (
         "You remove the positions from a trained Transformer's encoder and decoder. What can its encoder no longer tell apart?",
         right=(
             "Two sentences that have the same words in a different order.",
-            "Self-attention treats words as a set: in a different order, each word gets the same vector as before.",
+            "Self-attention ignores the order of words: however they are shuffled, each word gets the same vector as before.",
         ),
         wrong=(
             (
@@ -85,7 +85,7 @@ questions = (
         "A model with sinusoidal positions was trained on texts of at most 12 words. In texts of 24 words, it found hardly any of the answers after the twelfth word. Why?",
         right=(
             "In those texts, its trained first layer looks at the wrong words.",
-            "When the weights of a handmade head replaced that layer's weights, the model answered nearly all. The likely cause is that none of the later positions ever occurred in training.",
+            "With the attention weights of a handmade head in that layer, the model answered nearly all. The likely cause is that none of the later positions ever occurred in training.",
         ),
         wrong=(
             (

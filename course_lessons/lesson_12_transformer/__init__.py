@@ -5,12 +5,12 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="12",
     title="The Transformer",
-    question="What else does attention need to become a translator?",
+    question="What else do we need to turn attention into a translation model?",
     goals=(
         "show what attention alone does to words, and what a residual connection changes",
         "compute a feed-forward network and a layer norm by hand",
-        "tell pre-norm from post-norm, and say what norms are for",
-        "write an encoder layer and a decoder layer, with their three attentions and masks",
+        "tell pre-norm from post-norm and say what norms are for",
+        "write an encoder layer and a decoder layer, with their attention layers and masks",
         "tell from the way a model fails which of its parts is missing",
     ),
     needs="lesson 05: teacher forcing; lesson 10: several heads, masks; lesson 11: positions",

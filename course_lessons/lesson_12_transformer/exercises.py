@@ -1,5 +1,5 @@
 # %% [markdown]
-# You mend two parts of a Transformer whose mistakes nobody noticed, decide where norms stand, and then write whole layers, which give the same numbers as PyTorch's own with the same weights. At the end you write a test that finds models in which padding, other sentences or later words reach what they should not. The letters:
+# You repair two parts of a Transformer whose mistakes nobody noticed, decide where the norms belong, and then write whole layers, which give the same numbers as PyTorch's own with the same weights. At the end, you write a test that finds models in which padding, other sentences or later words affect what they should not. The letters:
 # B sentences, S words of the source, T words of the target, D width of a word, F width between the two layers of the feed-forward network, H heads, V vocabulary. A mask is True at words and False at padding.
 
 # %%
@@ -13,18 +13,18 @@ from course_utils.models.custom_transformer import train_assembled
 # %% [markdown]
 # ## 12.feed_forward
 #
-# Mend this feed-forward network:
+# Repair this feed-forward network:
 #
 # ```python
 # hidden = x @ weight_1 + bias_1
 # return torch.relu(hidden @ weight_2 + bias_2)
 # ```
 #
-# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8 it raises one, and its result is never negative. It should be
+# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8 it raises an error; its result is never negative. It should compute
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# The two matrices are given as `nn.Linear` keeps them: `weight_1` is F×D and `weight_2` is D×F. The residual connection is not part of the network: it comes in `12.sublayer`.
+# The two matrices are stored as in `nn.Linear`: `weight_1` is F×D and `weight_2` is D×F. The residual connection is not part of the network; it follows in `12.sublayer`.
 
 
 # %%
@@ -58,20 +58,20 @@ check("12.feed_forward", feed_forward)
 # %% [markdown]
 # ## 12.layer_norm
 #
-# Mend this layer norm:
+# Repair this layer norm:
 #
 # ```python
 # mean, spread = x.mean(), x.std()
 # return (x - mean) / (spread + eps) * gain + bias
 # ```
 #
-# It was tried with one word at a time, with D = 512 and numbers of usual size, and the first two digits were PyTorch's. In use it shows three symptoms:
+# It was tried with one word at a time, with D = 512 and entries of ordinary size, and its first two digits agreed with PyTorch's. In use, it shows three symptoms:
 #
 # 1. A word's vector changes when the other words of its sentence change.
-# 2. With D = 4, all numbers are too small, by the same factor.
-# 3. Where the numbers of a vector are nearly the same, the result is far too large.
+# 2. With D = 4, all entries are too small, by the same factor.
+# 3. Where the entries of a vector are nearly equal, the result is far too large.
 #
-# Which piece of code is to blame for each? The result should be that of `torch.nn.functional.layer_norm`. `x` may have any number of axes, and the last one holds the features. D is 3 or more, and `eps` is above 0.
+# Which piece of code is to blame for each? The result should match `torch.nn.functional.layer_norm`. `x` may have any number of axes, the last of which holds the features. D is 3 or more, and `eps` is above 0.
 
 
 # %%
@@ -105,13 +105,13 @@ check("12.layer_norm", layer_norm)
 # %% [markdown]
 # ## 12.sublayer
 #
-# Write a sub-layer in three orders. Two are the lesson's. The third, which Swin Transformer V2 has (Liu et al. 2022), is not on its page. In each, x as it came in is added, and there is one norm. Find its place from what holds before gain and bias:
+# Write a sub-layer in three orders. Two are the lesson's; the third, used in Swin Transformer V2 (Liu et al., 2022), is not on its page. In each order, x is added unchanged, and there is one norm. Work out where it belongs from what holds before gain and bias:
 #
-# - `"post"`: each vector **that comes out** has mean 0 and variance 1, whatever $f$ gives.
-# - `"pre"`: if $f$ gives zeros, x comes out as it came in; and $f$ **reads** vectors with mean 0 and variance 1.
-# - `"late"`: $f$ reads x as it came in, and what is **added to x** has mean 0 and variance 1, however large the numbers are that $f$ gives.
+# - `"post"`: each vector of the **result** has mean 0 and variance 1, whatever $f$ returns.
+# - `"pre"`: if $f$ returns zeros, the result is x unchanged; and $f$ **reads** vectors with mean 0 and variance 1.
+# - `"late"`: $f$ reads x unchanged, and what is **added to x** has mean 0 and variance 1, however large the numbers that $f$ returns.
 #
-# `function` is $f$. It takes B×T×D, as its only argument, and gives B×T×D. Only values are compared, and no gradients. `norm` is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$. You may use `torch.nn.functional.layer_norm` for it.
+# `function` is $f$, which takes B×T×D as its only argument and returns B×T×D. Only values are compared, not gradients. The norm is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$; you may use `torch.nn.functional.layer_norm` for it.
 
 
 # %%
@@ -152,9 +152,9 @@ check("12.sublayer", sublayer)
 # %% [markdown]
 # ## 12.encoder_layer
 #
-# Write `forward` for a layer of the encoder. Its sub-layers are self-attention and the feed-forward network. `__init__` is given, with the names that PyTorch uses: keep it as it is. The result equals that of `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms stand: `True` is pre-norm, as in the lesson, and `False` post-norm.
+# Write `forward` for an encoder layer, whose sub-layers are self-attention and the feed-forward network. `__init__` is given, with PyTorch's names; leave it as it is. The result should match `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms are: `True` is pre-norm, as in the lesson, and `False` post-norm.
 #
-# `self.self_attn` is `nn.MultiheadAttention`, and it returns two things, the contexts and the weights. Its `key_padding_mask` is True at **what must not be attended to**, while your `mask` is True at words. Each sentence has one word at least. What comes out at padding is not compared. What is in `x` at padding must not reach any word; NaN there does not fail the check.
+# `self.self_attn` is `nn.MultiheadAttention`, which returns two things, the contexts and the weights. Its `key_padding_mask` is True at **what must not be attended to**, while your `mask` is True at words. Each sentence has at least one word. Results at padding are not compared. What is in `x` at padding must not reach any word; NaN there does not fail the check.
 
 
 # %%
@@ -209,9 +209,9 @@ check("12.encoder_layer", EncoderLayer)
 # %% [markdown]
 # ## 12.decoder_layer
 #
-# Now a layer of the decoder: self-attention, in which a word sees **itself and the words before it**; attention to the source, with keys and values made from `memory`, which is what the encoder made of the source; and the feed-forward network. The result equals that of `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
+# Now write a decoder layer: self-attention, in which a word sees **itself and the words before it**; attention to the source, with keys and values computed from `memory`, the encoder's result; and the feed-forward network. The result should match `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
 #
-# `self.norm1`, `self.norm2` and `self.norm3` belong to these three, in this order. `memory` goes through no norm. The target needs no padding mask, as its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What is in `memory` at padding must not reach any word, and gets no gradient; NaN there does not fail the check.
+# `self.norm1`, `self.norm2` and `self.norm3` belong to these three, in this order. `memory` passes through no norm. The target needs no padding mask, because its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What is in `memory` at padding must not reach any word and gets no gradient; NaN there does not fail the check.
 
 
 # %%
@@ -273,21 +273,21 @@ class DecoderLayer(nn.Module):
 check("12.decoder_layer", DecoderLayer)
 
 # %% [markdown]
-# ## What may change what?
+# ## What may affect what?
 #
-# A model with a wrong mask trains, and its loss falls. The loss need not show the mistake: the translation of a sentence depends on which others are beside it, or the model has learned to read the word that it should predict. So we need a test.
+# Even with a wrong mask, a model trains and its loss falls. The loss need not reveal the mistake: perhaps the translation of a sentence depends on the other sentences in its batch, or the model has learned to read the word that it should predict. That is why we need a test.
 
 # %% [markdown]
 # ## 12.catch_wrong_masks
 #
-# The check hands you one **model** after another, from ids, `source` B×S and `target` B×T, to logits B×T×V. Ids 1 to 5 are words; 0 is padding, after them. No sentence is empty. Return `True` if the logits **at words of the target** are finite, and unchanged
+# The check gives you one **model** after another, from ids, `source` B×S and `target` B×T, to logits B×T×V. Ids 1 to 5 are words; 0 is padding, which comes after them. No sentence is empty. Return `True` if the logits **at words of the target** are finite, and unchanged
 #
 # 1. when padding columns are appended to the source,
 # 2. or to the target,
-# 3. when a sentence is alone and not beside longer and shorter ones,
+# 3. when a sentence is alone instead of beside longer and shorter ones,
 # 4. at positions 0 … t, for every t, when target words after t change.
 #
-# Otherwise, or on an error, return `False`. At padding anything may come out, even NaN. In random sentences a broken promise moves some logit by over $10^{-4}$; rounding stays below $10^{-5}$.
+# Otherwise, or on an error, return `False`. At padding, anything is allowed, even NaN. In random sentences, a broken promise changes some logit by over $10^{-4}$; rounding stays below $10^{-5}$.
 
 
 # %%
@@ -325,7 +325,7 @@ def catch_wrong_masks(model):
         ]
         for t in range(T - 1):
             later = torch.arange(T) > t
-            other = target % 5 + 1  # another word for each
+            other = target % 5 + 1  # a different word for each
             pairs.append((model(source, torch.where(later & words, other, target)), words & ~later))
         return all(torch.allclose(after[kept], before[kept], atol=1e-5) for after, kept in pairs)
     except Exception:
@@ -339,7 +339,7 @@ check("12.catch_wrong_masks", catch_wrong_masks)
 # %% [markdown]
 # ## Your own Transformer
 #
-# Your two layers are all that a Transformer still lacked. The next cell puts them together: two for the encoder and two for the decoder, of width 32 with 4 heads, around them embeddings, the positions of lesson 11 and a readout. It trains the whole in the small world of lesson 06, where verbs go to the end, for some ten seconds. In 300 sentences, most of them new, 0.98 or more of the words are right with the course's own layers, given the right words before.
+# Your two layers are all that a Transformer still lacked. The next cell puts them together: two for the encoder and two for the decoder, of width 32 with 4 heads, and around them embeddings, the positions of lesson 11 and a readout. It trains the model on the toy task of lesson 06, in which verbs go to the end, for about ten seconds. In 300 sentences, most of them new, the course's own layers get 98% or more of the words right with teacher forcing.
 
 
 # %% tags=["own-machine"]

@@ -2,6 +2,7 @@
 import torch
 from torch import nn
 
+from course_lessons.lesson_10_multi_head_attention.figures import copy_parameters
 from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed
 from course_utils.data.small_world import small_world, truth
@@ -17,13 +18,13 @@ from course_utils.translation.scores import exact_shares
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# In lesson 06, an attention looked back from one GRU to another. Can we build a translator out of attention, without any GRU? Yes, if we add a few other parts. We first build the whole translator, the Transformer. Then we take out one part at a time, and see what is lost.
+# In lesson 06, we used attention to look back from one GRU to another. Can attention translate without any GRU? It can, with a few other parts. We first build the whole model, the Transformer, then take out one part at a time and see what is lost.
 #
-# ## What can attention not do alone?
+# ## What can attention not do on its own?
 #
-# What comes out of an attention is a weighted mean of values. If three values are 2, 4 and 9, then the context lies between 2 and 9, whatever the weights are.
+# The output of attention is a weighted mean of values. If three values are 2, 4 and 9, the context lies between 2 and 9, whatever the weights are.
 #
-# So what happens to the words if one attention follows another? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are, by the mean cosine between two of them. It is 1 if all words point in the same direction. After how many layers is it above 0.99?
+# What happens to the words if we stack several attention layers? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine of two words, which is 1 if all point in the same direction. After how many layers is it above 0.99?
 
 
 # %%
@@ -70,27 +71,27 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two such layers, all words point in nearly the same direction. In a first layer, the largest of a word's ten weights is only 0.17 on average, and equal weights would be 0.1. So each word gets nearly the same mean: with the small random matrices that a training begins with, attention does not keep words apart. Dong et al. 2021 prove that this happens fast if the matrices and the differences between the words are not too large.
+# After two such layers, all words point in nearly the same direction. In the first layer, the largest of a word's ten weights is only 0.17 on average; equal weights would be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that this happens fast if the matrices and the differences between the words are not too large.
 #
-# The second curve shows a partial remedy. There the context does not take the place of the word, but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al. 2016).
+# The second curve shows a partial remedy, in which the context does not replace the word but is *added* to it: x + f(x). The words still become more alike, but more slowly. This is the residual connection of lesson 03 (He et al., 2016).
 #
 # ## The whole plan
 #
-# A translator has to read one sentence and write another. The next drawing shows the Transformer (Vaswani et al. 2017), whose boxes we build one after another. At the top is the **encoder**, which reads the source. Its result is called the **memory**. At the bottom is the **decoder**, which writes the translation.
+# A translation model has to read one sentence and write another. The next diagram shows the Transformer (Vaswani et al., 2017), whose boxes we build one after another. The **encoder**, at the top, reads the source and turns it into the **memory**; the **decoder**, at the bottom, writes the translation.
 #
-# The thick line on each side consists of residual connections, and is called the **residual stream**. Each box above it reads from the stream, computes something, and adds it to the stream. Which of the boxes let words exchange what they know?
+# The thick line on each side consists of residual connections and is called the **residual stream**. Each box above it reads from the stream, computes something and adds it to the stream. Guess which boxes let words exchange what they know.
 
 # %%
 diagrams.transformer()
 
 # %% [markdown]
-# ## The attentions
+# ## The attention layers
 #
-# Only the three attentions let one word read from another. They are those of lesson 10, with one change: keys and values come from `memory`, or from x if none is given.
+# Only the three attention layers let one word read from another. They work as in lesson 10, with one change: keys and values come from `memory`, or from x if no memory is given.
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
-# d = D / H is the width of a head. $Q_i$ is part $i$ of $x W_Q$, and $K_i$ and $V_i$ are parts of memory times $W_K$ and $W_V$. If x is the target, and `memory` the source, which of Q, K and V come from the source?
+# Here d = D / H is the width of a head, $Q_i$ is part $i$ of $x W_Q$, and $K_i$ and $V_i$ are part $i$ of memory times $W_K$ and of memory times $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
 
 
 # %%
@@ -121,15 +122,15 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# K and V come from the source, and Q from the target. The result has the shape of x, so it can be added to the stream.
+# K and V come from the source and Q from the target. The result has the shape of x, so it can be added to the stream.
 #
 # ## One network for all words
 #
-# Apart from products with matrices, attention only mixes the words. To compute something new from a single word, each layer has a **feed-forward network**, the same for all words. Its matrix $W_1$ turns the D numbers of a word into F numbers, called the **hidden units**. Negative numbers are replaced by 0. The matrix $W_2$ turns the hidden units into D numbers again.
+# Apart from its matrix products, attention only mixes the words. To compute something new from a single word, each layer has a **feed-forward network**, the same for all words. Its matrix $W_1$ turns the D entries of a word into F **hidden units**, whose negative values are replaced by 0, and $W_2$ turns these units back into D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# Take x = [1, -2], no biases, and four hidden units with the weights [1, 0], [0, 1], [1, 1] and [-1, -1]. The first output is the sum of all units, the second is twice the last unit. What comes out?
+# Take x = [1, -2], no biases, and four hidden units with the weights [1, 0], [0, 1], [1, 1] and [-1, -1]. The first output is the sum of all units; the second is twice the last unit. Work out both on paper.
 
 
 # %% tags=["nbval-check-output"]
@@ -158,19 +159,19 @@ with torch.no_grad():
     print("without max: ", network.W_2(network.W_1(x)))
 
 # %% [markdown]
-# The products with the four units are 1, -2, -1 and 1, and those below 0 become 0. Without this step, the network would be a product with one matrix, $W_1 W_2$, and its output [-1, 2] could be computed without hidden units.
+# The output is [2, 2]: the products with the four units are 1, -2, -1 and 1, and the negative ones become 0. Without this step, the network would be a product with one matrix, $W_1 W_2$, and its output [-1, 2] could be computed without hidden units.
 #
 # ## Norm and sub-layer
 #
-# Every box adds to the stream, so the numbers in the stream may become larger and larger. A **layer normalisation** (Ba et al. 2016) rescales the numbers that a box reads, so that they have a size of about 1 again. It subtracts the mean μ of the numbers of a vector, and divides by the root of their variance σ². The gain g and the bias b are learned; ε is tiny.
+# Every box adds to the stream, whose entries may therefore become larger and larger. **Layer normalisation** (Ba et al., 2016) rescales what a box reads, so that its entries have a size of about 1 again. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned; ε is tiny.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# We call a box f with its residual connection and its norm a **sub-layer**. Vaswani et al. 2017 apply the norm after the addition, which is called **post-norm**. Most models today apply it before f, which is called **pre-norm**, and so do we. Lesson 13 shows what this spares us.
+# We call a box f with its residual connection and its norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition, which is called **post-norm**. Most models today apply it before f, as we do; this is called **pre-norm**. Lesson 13 shows what trouble it saves us.
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# Calculate the norm of [1, 2, 6] by hand, with g = 1 and b = 0. Then let f return what it gets: what do pre-norm and post-norm give?
+# Calculate the norm of [1, 2, 6] with g = 1 and b = 0. Then let f return its input: what do pre-norm and post-norm give?
 
 
 # %%
@@ -192,13 +193,13 @@ print("post:", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667, and its root is 2.16. So the norm is [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds it to x. Post-norm gives the norm of 2x, which is the norm of x again, because the mean and the root of the variance are doubled, too.
+# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and its root is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds it to x. Post-norm gives the norm of 2x, which equals the norm of x, because the mean and the root of the variance are doubled as well.
 #
-# In post-norm, the stream itself passes through a norm in every sub-layer. In pre-norm, each sub-layer only adds to the stream.
+# In post-norm, the stream itself passes through a norm in every sub-layer. In pre-norm, sub-layers only add to it.
 #
-# ## Two kinds of layers
+# ## Two kinds of layer
 #
-# An encoder layer has two sub-layers, self-attention and feed-forward. A decoder layer has three: a self-attention with a causal mask, an attention to the memory, and feed-forward. The attention to the memory is often called **cross-attention**. Its mask hides the padding of the source. Write the three lines of its `forward` on paper before you read them.
+# An encoder layer has two sub-layers, self-attention and feed-forward. A decoder layer has three: causal self-attention, attention to the source, often called **cross-attention**, and feed-forward. Attention to the source reads the memory, and its mask hides the padding of the source. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 
 
 # %%
@@ -229,7 +230,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% [markdown]
-# So there are three attentions, and we have to say for each what it may look at. Take a source of 3 words and the end token EOS, and a target of the begin token BOS and 3 words. Both are padded to 5 positions. Draw the masks on paper first: how many different ones are there?
+# For each of the three attention layers, we have to say what it may look at. Take a source of 3 words and the end token EOS, and a target of the begin token BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
 
 # %%
 there = torch.tensor([True, True, True, True, False])  # S
@@ -243,17 +244,17 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are two different masks. The mask of the source hides its padding, and is used twice. Only the decoder's attention to itself is causal, because the source is known as a whole. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. What stands in the rows of PAD does not matter: no word looks at them, and the loss leaves them out.
+# There are two different masks. The source mask hides the padding of the source and is used twice. Only the decoder's self-attention is causal, because the source is known as a whole. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. What is in the PAD rows does not matter, because no word looks at them and the loss leaves them out.
 #
 # ## The whole model
 #
 # Each word enters the model as a vector $x_t$: its row of a matrix E, multiplied by √D, plus the vector of its position. Both languages share E.
 #
-# At the end, the result $h_t$ of the last layer passes through one more norm, because in pre-norm the stream itself has passed through none. Then each word of the vocabulary gets a logit: the dot product of its row of E with the normalised result. This is called the **readout**.
+# The result $h_t$ of the last layer passes through one more norm, because in pre-norm the stream itself has passed through none. Then each word of the vocabulary gets a logit, the dot product of its row of E with the normalised result. This is called the **readout**.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# The readout needs small numbers in E, for small logits. Times √D, they are about as large as those of the positions.
+# For small logits, the entries of E must be small. Multiplied by √D, they are about as large as the entries of the positions.
 
 
 # %%
@@ -306,7 +307,7 @@ class Transformer(EmbeddingAndReadout):
 # %% [markdown]
 # ## Do the masks hide what they should?
 #
-# A missing mask raises no error, so we test the model as in lesson 09: we change what it must not see, and check that its logits stay the same. We change later words of the target, and we add padding to the source. Which test fails without the causal mask, and which one without the source mask?
+# A missing mask raises no error, so we test the model as in lesson 09. We change later words of the target or add padding to the source, and check that its logits stay the same. Which test fails without the causal mask, and which without the source mask?
 
 
 # %%
@@ -314,7 +315,7 @@ class Transformer(EmbeddingAndReadout):
 def is_safe_from_later_words(model, source, given):
     logits = model(source, given)[:, :2]  # B 2 V: at the positions 0 and 1
     changed = given.clone()
-    changed[:, 2:] = 7  # another word in place of all from position 2 on
+    changed[:, 2:] = 7  # a different word at every position from 2 on
     return torch.allclose(model(source, changed)[:, :2], logits, atol=1e-5)
 
 
@@ -346,13 +347,13 @@ for name, tested in models.items():
 table(rows, ["safe from later words", "safe from padding"])
 
 # %% [markdown]
-# Without the causal mask, later words change the logits, and without the source mask, padding does. The whole model is safe from both.
+# Without the causal mask, later words change the logits; without the source mask, padding does. The whole model is safe from both.
 #
 # ## Does it translate?
 #
-# Our model is small: it has D = 32, 4 heads, F = 64, and 2 layers on each side. We train it in the small world of lesson 06. The source is English, the target an invented language in which verbs stand at the end, and each sentence has exactly one right translation. The training loop is that of lesson 05, with 200 steps at a rate of 0.01.
+# Our model is small, with D = 32, 4 heads, F = 64 and 2 layers on each side. We train it on the toy task of lesson 06. The source is English, the target is an invented language in which verbs come last, and each sentence has exactly one correct translation. We use the training loop of lesson 05, with 200 steps at a learning rate of 0.01.
 #
-# We test the model in two ways. In the first, it predicts each word from the right words before it, as in training. This is the teacher forcing of lesson 05. In the second, it writes the translation by itself. The encoder reads the source once. The decoder begins with BOS and predicts the first word. We append this word, the decoder predicts the next one, and so on.
+# We test the model in two ways. In the first, it predicts each word from the correct words before it, as in training (the teacher forcing of lesson 05). In the second, it writes the translation by itself: the decoder begins with BOS and predicts the first word, which we append, and so on.
 
 
 # %%
@@ -368,7 +369,6 @@ def translate(model, words, sentences, longest=20):
     return words.decode(given[:, 1:].tolist())  # without BOS, each up to its EOS
 
 
-# %%
 pairs = small_world(20_000, seed=1, order="verb-last")
 sources, targets = pairs.ids()  # a list of word ids for each sentence
 test = small_world(300, seed=2, order="verb-last")
@@ -405,17 +405,15 @@ right = truth(sentences, "verb-last")
 ours = translate(model, pairs.words, sentences)
 for sentence, wanted, written in zip(sentences, right, ours, strict=True):
     print(f"source  {sentence}\nright   {wanted}\nmodel   {written}\n")
-
-# %%
 new = [text for text in test.sources if text not in pairs.sources]
 translations = translate(model, pairs.words, new)
 _, by_itself = exact_shares(translations, truth(new, "verb-last"))
 print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}")
 
 # %% [markdown]
-# With teacher forcing, the Transformer predicts nearly every word correctly. When the model writes by itself, fewer words are right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. We count a word only at its right position, so a missing word also makes the words after the gap wrong.
+# With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. A word counts only in its exact position, so a missing word also makes the words after the gap wrong.
 #
-# Is this better than the GRUs of lesson 06? Both have learned for 200 steps from the same batches, at the best of three rates, with three seeds each. Which of them gets more words right by itself?
+# Do the GRUs of lesson 06 get more words right by themselves? Both models were trained for 200 steps on the same batches, at the best of three learning rates, with three seeds each.
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -428,11 +426,11 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time. They also have more parameters. So the Transformer has no advantage here. At 100 words it should have one, because in training no word waits for the one before it: there, the recurrent layer of lesson 09 took several times as long as self-attention. Our sentences have at most 18.
+# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. At 100 words it should have one, because in training no word waits for the one before it. At that length, the recurrent layer of lesson 09 took several times as long as self-attention. Our sentences have at most 18.
 #
 # ## Take one part out
 #
-# The translator works. Now we take out one part at a time, and train what is left in the same way. In place of an attention to the source or a feed-forward network, x passes through unchanged. The same goes for norms. Without residual connections, a sub-layer is f(norm(x)). Without positions, their vectors are 0. Without a mask, nothing is hidden.
+# Now we take out one part at a time and train what is left in the same way. Where attention to the source, a feed-forward network or a norm is taken out, x passes through unchanged. Without residual connections, a sub-layer is f(norm(x)). To remove the positions, we set their vectors to 0; to remove a mask, we hide nothing.
 
 
 # %%
@@ -483,7 +481,7 @@ def take_out(model, part):
 
 
 # %% [markdown]
-# We begin with the causal mask. Without it, each word of the target can look at the words after it, and so at the very word that it should predict. With teacher forcing, this model gets nearly every word right. What share will be right when it writes by itself?
+# We begin with the causal mask. Without it, each word of the target can look at the words after it, including the very word that it should predict. With teacher forcing, this model gets nearly every word right. What share will it get right when it writes by itself?
 
 # %%
 part = "causal mask"
@@ -505,11 +503,11 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Hardly any word is right when it writes by itself. The loss does not show this fault, and neither does the share with teacher forcing: both are about the same as those of the whole model. The whole model has to find the next word in the source, and this one can find it in the target, one position further on. When it writes, that position is empty. So the loss does not give it away here, and a missing mask is found by a test, as above.
+# When it writes by itself, this model gets hardly any word right. Neither the loss nor the share with teacher forcing shows this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas this one can find it in the target, one position further on. When it writes, that position is empty. Here, a test reveals the missing mask, as above, but the loss does not.
 #
-# **Your turn**: put another part, such as "norms", into the cell that begins with `part =`, predict, and run this cell and the next two again.
+# **Your turn**: put a different part, such as "norms", into the cell that begins with `part =`, predict, and run this cell and the next two again.
 #
-# The next figure shows all seven parts, now with 300 steps and five seeds each. In a batch, short sentences have padding, and a sentence alone has none. So we also let each model translate one sentence at a time. For which parts are fewer than half of the words right when the model writes by itself?
+# The next figure shows all seven parts, now with 300 steps and five seeds each. Short sentences have padding in a batch but none when they are alone, so we also let each model translate one sentence at a time. Without which parts does a model that writes by itself get fewer than half of the words right?
 
 # %%
 parts = ["nothing", "feed-forward networks", "norms", "source mask", "positions"]
@@ -524,24 +522,24 @@ for part in parts:
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# It is so without positions, attention to the source, the causal mask or residual connections:
+# There are four:
 #
 # | taken out | words right with teacher forcing | by itself | a likely reason |
 # | --- | --- | --- | --- |
-# | positions | about three of four | over a third | the encoder sees which words the source has, but not in which order |
-# | attention to the source | less than a third | hardly any | the decoder can only guess from the words before |
+# | positions | about three in four | over a third | the encoder sees which words the source has, but not in which order |
+# | attention to the source | less than a third | hardly any | the decoder can only guess from the preceding words |
 # | causal mask | nearly all | hardly any | it reads words that are not there when it writes |
 # | residual connections | a quarter at most | a seventh at most | see below |
 #
-# Without the source mask, nearly all are right, but fewer if sentences are translated one at a time. In training, such a model has probably got used to padding. Without norms, hardly anything changes here.
+# Without the source mask, the model gets nearly all words right, but fewer when sentences are translated one at a time: it has probably got used to padding in training. Without norms, hardly anything changes here.
 #
-# Without residual connections, none of five models has learned the task in 300 steps. Do such models need more steps, or other first weights? Those of `nn.Linear` are small. A common rule gives larger ones, here up to twice as large (Glorot and Bengio 2010). We have trained models of both kinds for 1,000 steps, at a rate of 0.003:
+# Without residual connections, none of the five models learned the task in 300 steps. Do such models need more steps, or different initial weights? The initial weights of `nn.Linear` are small; a common rule gives larger ones, here up to twice as large (Glorot and Bengio, 2010). We have trained both kinds for 1,000 steps, at a learning rate of 0.003:
 
 # %% tags=["nbval-check-output"]
 rows = {}
 for weights in ["", ", large weights"]:
     setup = f"residual connections{weights}, 1000 steps, rate 0.003"
-    name = "large first weights" if weights else "small first weights"
+    name = "large initial weights" if weights else "small initial weights"
     rows[name] = by_seed("parts", "given_right", part=setup)
 real = test_batch[2][test_batch[2] != PAD]  # all words to predict, one after the other
 print(f"always the most frequent word: {real.bincount().max() / len(real):.2f}")
@@ -549,7 +547,7 @@ caption = "residual connections taken out: words right, teacher forcing"
 table(rows, ["seed 0", "seed 1", "seed 2"], digits=2, caption=caption)
 
 # %% [markdown]
-# With small first weights, they are hardly better than the same word each time. With large ones they learn more, depending on the seed, and none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, one (seed 0) is as good. Do the words of such models become alike, as in our first experiment? We measure this in the memory of the longer of our two sentences, before any training.
+# With small initial weights, these models are hardly better than always predicting the most frequent word. With large ones they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, one of them (seed 0) is as good. Do the words of such models become alike, as in our first experiment? We measure this in the memory of the longer of our two sentences, before any training.
 
 
 # %%
@@ -576,9 +574,9 @@ for part in ["nothing", "residual connections"]:
         print(f"{part} taken out, {weights} weights:", torch.stack(found))
 
 # %% [markdown]
-# Without residual connections, all words of the memory point in nearly the same direction, with small first weights and with large ones. So at first the decoder can hardly tell them apart, which may make learning slow. We have not tested why the large weights do better.
+# Without residual connections, all words of the memory point in nearly the same direction, with small initial weights and with large ones. At first, the decoder can therefore hardly tell them apart, which may make learning slow. We have not tested why the large weights do better.
 #
-# What do feed-forward networks add? Models without them also have fewer weights. With a third layer they have nearly as many as the whole model (41,472 of 45,632). How many words are wrong when they write?
+# What do feed-forward networks add? Models without them also have fewer parameters, but with a third layer they have nearly as many as the whole model (41,472 against 45,632). How many words do they get wrong?
 
 # %% tags=["nbval-check-output"]
 setups = {
@@ -594,11 +592,11 @@ columns = [*(f"seed {seed}" for seed in range(5)), "mean"]
 table(rows, columns, corner="share of words wrong, by itself")
 
 # %% [markdown]
-# Without feed-forward networks, more words are wrong with four of the five seeds, and on average about twice as many. With a third layer, still more words are wrong than in the whole model, with every seed.
+# Without feed-forward networks, the model gets more words wrong with four of the five seeds, and on average about twice as many. Even with a third layer, it gets more words wrong than the whole model, with every seed.
 #
 # ## What are norms for?
 #
-# Nearly every Transformer has norms, so where do they matter? Our model is small, and it starts with small weights. So we build six layers on each side, with small weights and with large ones, and each with norms and without. Before any training, we measure the standard deviation of the numbers in the stream after each layer of the decoder. In which of the four cases do the numbers become large?
+# Nearly every Transformer has norms, so where do they matter? Our model is small and starts with small weights. We now build six layers on each side, with small and with large weights, each with and without norms. Before any training, we measure the standard deviation of the stream's entries after each layer of the decoder. Guess in which of the four cases the entries become large.
 
 
 # %%
@@ -640,7 +638,7 @@ plots.curves(range(7), runs, "layers", "standard deviation", ax=ax, legend="abov
 ax.set_yscale("log")
 
 # %% [markdown]
-# With large weights and without norms, the numbers grow a hundredfold or more. Much of this comes from the encoder, which has no norms either: the decoder's first layer adds values from the grown memory. In the other three cases the numbers grow slowly. Which of these models can learn? We have trained three of each kind for 200 steps, at a rate of 0.003. What share of the words do they predict correctly, with teacher forcing?
+# With large weights and without norms, the entries grow a hundredfold or more. Much of this comes from the encoder, which has no norms either: the decoder's first layer adds values from the grown memory. In the other three cases, the entries grow slowly. Which of these models can learn? We have trained three of each kind for 200 steps, at a learning rate of 0.003; the table shows the share of words right with teacher forcing.
 
 # %%
 rows = {}
@@ -651,14 +649,36 @@ for name, setup in setups.items():
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digits=2)
 
 # %% [markdown]
-# With small weights, six layers learn with norms and without, and with norms they are slightly ahead. With large weights, only the models with norms learn in these 200 steps, and they have learned less than models with small weights. So here norms make the choice of the first weights less dangerous. We have not tried other rates.
+# With small weights, six-layer models learn with or without norms, and with norms they are slightly ahead. With large weights, only the models with norms learn in these 200 steps, and they have learned less than the models with small weights. Here, norms make the choice of initial weights less critical. We have not tried other learning rates.
 #
-# ## So: what else does attention need to become a translator?
+# ## What else do we need to turn attention into a translation model?
 #
-# Attention can become a translator without any GRU, though in our small world GRUs learn faster. It needs positions, a causal mask and a way to look from the translation to the source: here a second attention. When one of these was missing, most words were wrong after 300 steps when the model wrote by itself. Without residual connections, our models learned far more slowly, and next to nothing in 1,000 steps with small first weights. To translate a sentence alone as well as among others, it also needs the source mask.
+# Attention can translate without any GRU, though on our toy task GRUs learn faster. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. When one of these was missing, most words were wrong after 300 steps when the model wrote by itself. Without residual connections, our models learned far more slowly, and next to nothing in 1,000 steps with small initial weights. To translate a sentence as well on its own as in a batch, the model also needs the source mask.
 #
-# With feed-forward networks, about half as many words were wrong on average after 300 steps, and a third layer did not replace them. Norms changed hardly anything in our small model, but with large first weights, deep models learned only with norms, in 200 steps at the one rate that we tried.
+# With feed-forward networks, about half as many words were wrong on average after 300 steps (hardly fewer after 700), and a third layer did not make up for them. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate that we tried.
 #
+# ## Where you will meet this
+#
+# | here | in the paper | in PyTorch | in Hugging Face's `transformers` (Marian) |
+# | --- | --- | --- | --- |
+# | D, H, F | $d_\text{model}$, $h$, $d_\text{ff}$ | `d_model`, `nhead`, `dim_feedforward` | `d_model`, `encoder_attention_heads`, `encoder_ffn_dim` |
+# | `source_attention` | encoder-decoder attention | `multihead_attn` | `encoder_attn` |
+# | `W_1`, `W_2` | $W_1$, $W_2$ | `linear1`, `linear2` | `fc1`, `fc2` |
+# | pre-norm | post-norm | post-norm, unless `norm_first=True` | post-norm |
+# | mask: True may be seen | $-\infty$ | `src_key_padding_mask`: True must not be seen | `attention_mask`: 1 may be seen |
+
+# %% tags=["nbval-check-output"]
+theirs = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, norm_first=True)
+layer = EncoderLayer(D=8, H=2, F=16)
+copy_parameters(theirs.self_attn, layer.self_attention.f)  # as in lesson 10
+layer.feed_forward.f.W_1 = theirs.linear1
+layer.feed_forward.f.W_2 = theirs.linear2
+x = torch.randn(2, 5, 8)  # B S D
+of_theirs = theirs(x, src_key_padding_mask=~there.expand(2, 5))  # B S D
+same = torch.allclose(layer(x, there), of_theirs, atol=1e-5)
+print("PyTorch's encoder layer gives the same:", same)
+
+# %% [markdown]
 # ## Questions
 #
 # Run a cell to see its question, then replace the dots with a letter in quotes or a number.
@@ -681,12 +701,12 @@ check("12.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention alone, with random matrices, makes words alike. With residual connections, x + f(x), that happens more slowly.
-# - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has three, with an attention to the source in between.
-# - There are three attentions and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test it.
-# - Without residual connections, positions, causal mask or attention to the source, most words are wrong after 300 steps when the model writes by itself. Without feed-forward networks, about twice as many are wrong on average after 300 steps, and hardly more after 700.
-# - Norms made six-layer models less sensitive to large first weights.
+# - Attention alone, with random matrices, makes words alike. With residual connections, x + f(x), this happens more slowly.
+# - A sub-layer is x + f(norm(x)). An encoder layer has two: self-attention and feed-forward. A decoder layer has a third between them: attention to the source.
+# - There are three kinds of attention layer and two masks: one hides the padding of the source, one is causal. A missing mask raises no error, so we test it.
+# - Without residual connections, positions, the causal mask or attention to the source, most words are wrong after 300 steps when the model writes by itself.
+# - Norms made six-layer models less sensitive to large initial weights.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #
-# **Next**: a small Transformer learns a small world in 200 steps. [How is one trained on real sentences, and what does it know then?](13_training.ipynb)
+# **Next**: a small Transformer learns a toy task in 200 steps. [How is one trained on real sentences, and what does it know then?](13_training.ipynb)

@@ -13,15 +13,15 @@ questions = (
         ),
         wrong=(
             (
-                "They keep apart, as each word has a query of its own.",
-                "The queries differ, but what comes out is always an average of the same values, and with small random weights all these averages are nearly the same.",
+                "They stay apart, because each word has its own query.",
+                "The queries differ, but the result is always an average of the same values, and with small random weights all these averages are nearly the same.",
             ),
             (
                 "Each becomes more like itself and less like the others.",
                 "Each word is replaced by an average over all words. With small random weights, all words get nearly the same average, so what sets them apart gets lost.",
             ),
             (
-                "They come back in another order, one for each query.",
+                "They come back in a different order, one for each query.",
                 "The order stays: row t belongs to word t. But the rows become more and more alike.",
             ),
         ),
@@ -29,7 +29,7 @@ questions = (
     NumberQuestion(
         "12.q2",
         "a feed-forward network, then a norm",
-        "A feed-forward network without biases reads x = [1, 0, -2]. Its two hidden units have the weights [1, 1, 1] and [1, 0, -1]. It gives three numbers: the second unit, the first unit, and twice the first unit. A layer norm follows, with gain 1 and bias 0. What is the first of its numbers?",
+        "A feed-forward network without biases reads x = [1, 0, -2]. Its two hidden units have the weights [1, 1, 1] and [1, 0, -1]. Its output has three entries: the second unit, the first unit, and twice the first unit. A layer norm follows, with gain 1 and bias 0. What is its first entry?",
         answer=1.414,
         tolerance=0.01,
         why="The products are -1 and 3, so the units are 0 and 3, and the network gives [3, 0, 0]. The mean is 1, the variance (4 + 1 + 1) / 3 = 2, and (3 - 1) / √2 = 1.414.",
@@ -37,7 +37,7 @@ questions = (
             1.389: "That keeps the -1 of the first unit. What is below 0 becomes 0.",
             1.155: "That divides the squares by 2. The variance is the mean of the squares over all 3 numbers.",
             1.0: "That divides by the variance. Divide by its root.",
-            2.0: "That is 3 minus the mean. Divide it by the deviation, too.",
+            2.0: "That is 3 minus the mean. Divide it by the standard deviation as well.",
             2.121: "That is 3 / √2. Subtract the mean first.",
             3.0: "That is what the network gives. The layer norm of [3, 0, 0] follows.",
         },
@@ -46,7 +46,7 @@ questions = (
     Question(
         "12.q3",
         "pre-norm and post-norm",
-        "A sub-layer reads x = [1, 2, 6], whose layer norm is [-0.926, -0.463, 1.389]. Its f gives only zeros. What comes out?",
+        "A sub-layer reads x = [1, 2, 6], whose layer norm is [-0.926, -0.463, 1.389]. Its f returns only zeros. What does the sub-layer return?",
         right=(
             "With pre-norm [1, 2, 6], with post-norm [-0.926, -0.463, 1.389].",
             "Pre-norm is x + f(norm(x)) = x + 0, and post-norm is norm(x + f(x)) = norm(x).",
@@ -62,13 +62,13 @@ questions = (
             ),
             (
                 "With pre-norm [0, 0, 0], with post-norm [-0.926, -0.463, 1.389].",
-                "Pre-norm adds what f gives to x, and x is not 0.",
+                "Pre-norm adds what f returns to x, and x is not 0.",
             ),
         ),
     ),
     Question(
         "12.q4",
-        "the attention to the source",
+        "attention to the source",
         "In the decoder's attention to the source, where do queries, keys and values come from, and what does its mask hide?",
         right=(
             "Queries from the decoder, keys and values from the encoder; it hides the source's padding.",
@@ -81,7 +81,7 @@ questions = (
             ),
             (
                 "Queries, keys and values from the decoder; it hides later target words.",
-                "That is the decoder's attention to itself.",
+                "That is the decoder's self-attention.",
             ),
             (
                 "Queries from the decoder, keys and values from the encoder; it hides later source words.",
@@ -92,23 +92,23 @@ questions = (
     Question(
         "12.q5",
         "parts that are missing",
-        "Three Transformers lack one part each. Here are their shares of right words, first given the right words, then by themselves: A 0.99 and 0.02, B 0.30 and 0.04, C 0.76 and 0.36. What do they lack?",
+        "Three Transformers lack one part each. Here are their shares of words right, first with teacher forcing, then by themselves: A 0.99 and 0.02, B 0.30 and 0.04, C 0.76 and 0.36. What do they lack?",
         right=(
-            "A the causal mask, B the attention to the source, C the positions.",
-            "A has learned with the later words in sight, and when it writes, there are none. B does not know what to say, even given the right words. C knows the words of the source, but not their order.",
+            "A the causal mask, B attention to the source, C the positions.",
+            "A learned to look at the later words, and when it writes, there are none. B does not know what to say, even with teacher forcing. C knows the words of the source, but not their order.",
         ),
         wrong=(
             (
-                "A the attention to the source, B the causal mask, C the positions.",
-                "Without the attention to the source a model cannot get 0.99, since it does not know what to say. Without the causal mask it can: it sees the later words.",
+                "A attention to the source, B the causal mask, C the positions.",
+                "Without attention to the source a model cannot get 0.99, since it does not know what to say. Without the causal mask it can: it sees the later words.",
             ),
             (
-                "A the causal mask, B the positions, C the attention to the source.",
-                "Without the attention to the source nothing tells the model what the sentence says, so it gets fewer words right than a model that only lacks the order.",
+                "A the causal mask, B the positions, C attention to the source.",
+                "Without attention to the source nothing tells the model what the sentence says, so it gets fewer words right than a model that only lacks the order.",
             ),
             (
-                "A the norms, B the attention to the source, C the positions.",
-                "A fails when it writes by itself. Without norms, a small model in this world writes as well as the whole one.",
+                "A the norms, B attention to the source, C the positions.",
+                "A fails when it writes by itself. Without norms, a small model writes as well as the whole one on this task.",
             ),
         ),
     ),
@@ -118,12 +118,12 @@ predictions = (
     Prediction(
         "12.alike",
         "After how many of the 12 layers of attention alone is the mean cosine of two words above 0.99?",
-        why="Each layer puts weighted means in the place of the words, and soon these all point in nearly the same direction.",
+        why="Each layer replaces the words by weighted means, which soon all point in nearly the same direction.",
     ),
     Prediction(
         "12.share",
         "In which of the two tests are more words right?",
-        why="There a mistake costs only one word, because the model gets the right words before each prediction.",
+        why="A mistake then costs only one word, because the model gets the correct words before each prediction.",
         choices=("with teacher forcing", "by itself"),
     ),
     Prediction(

@@ -585,9 +585,9 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # ## How is it trained, and what does it know?
 #
-# The model is trained by a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and moves the weights. What else helps has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each of which was worth about one to three BLEU. About its warm-up the seeds disagree, and dropout harmed small models that saw many pairs four times.
+# A Transformer is trained by a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and moves the weights. What else helps has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each of which was worth about one to three BLEU. About its warm-up the seeds disagree, and dropout harmed small models that saw many pairs four times.
 #
-# The model knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but it has not learned every clause, nor "not". Rarity alone does not explain this.
+# The model knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but not every clause, nor "not". For "not", rarity alone is not the reason.
 #
 # ## Where you will meet this
 #

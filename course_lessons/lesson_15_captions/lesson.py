@@ -18,15 +18,15 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In this lesson, a network describes a picture in a sentence. Before each word it attends to the picture, so each word has a map of weights. Does this map show which part of the picture the word depends on? To find out, we change the pictures, and see which change makes the word change.
+# In this lesson, a network describes a picture in a sentence. It attends to the picture before each word, so each word has a map of weights. Does this map show which part of the picture the word depends on? To find out, we change the pictures and see which change makes the word change.
 #
 # ## A picture and its caption
 #
-# We make our own pictures, which we call scenes, because then we know where each thing is. A scene has 5 × 5 cells, and two or three things in different columns. A thing is a handwritten digit or one of four shapes.
+# We make our own pictures, which we call scenes, because then we know where each thing is. A scene has 5 × 5 cells and contains two or three things in different columns. A thing is a handwritten digit or one of four shapes.
 #
-# The sentence that describes a scene is its **caption**. It names the things from left to right. Between two **names** stands a **relation**: the first thing is "above" the second, "below" it, or "beside" it if both are in the same row. Before each name stands "a", even before "eight".
+# The sentence that describes a scene is its **caption**, which names the things from left to right. Between two **names** there is a **relation**: the first thing is "above" the second, "below" it, or "beside" it if both are in the same row. Each name follows the word "a", even "eight".
 #
-# Which part of each scene do you look at for the last word of its caption, and which for a relation?
+# Which part of a scene do you need for the last word of its caption, and which for a relation?
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -35,9 +35,9 @@ unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
 figures.show_scenes(unseen, [1, 2, 3])
 
 # %% [markdown]
-# For the last word you look at one thing, the one furthest to the right. For a relation you have to look at two things.
+# For the last word, you need the thing furthest to the right, and for a relation, two things.
 #
-# Our example is the scene in the middle, which has the number 2. The network gets the words of `given`, and should predict those of `wanted`. Which words name a thing?
+# Our example is the scene in the middle, number 2. The network reads the words in `given` and should predict the words in `wanted`. Which of them name a thing?
 
 # %% tags=["nbval-check-output"]
 scene = 2
@@ -49,15 +49,15 @@ print("named ", unseen.named[scene].tolist())
 print("true  ", unseen.true[scene].tolist())
 
 # %% [markdown]
-# The words at the positions 1 and 4 name a thing, and there `named` is True. `true` holds the cells of these things, and elsewhere a 0 without meaning. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The three last positions are padding.
+# The words at positions 1 and 4 name a thing, and there `named` is True. `true` contains the cells of these things, and elsewhere a meaningless 0. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The last three positions are padding.
 #
 # ## A vector for each cell
 #
-# In lesson 06, a decoder looked back at a vector for each word of a source. What takes the place of the words here? In *Show, Attend and Tell* (Xu et al. 2015) it is the parts of the picture. Each of our cells gets a vector of width E, which is called its **annotation**.
+# In lesson 06, a decoder attended to a vector for each word of the source. In *Show, Attend and Tell* (Xu et al., 2015), the parts of the picture take the place of the words. Each of our cells gets a vector of dimension E, called its **annotation**.
 #
-# A convolutional network makes the annotations. Each of its three layers computes numbers from each small square of what the layer before gave, the first one from pixels. The last layer computes 64 numbers at each place, and `MaxPool2d` keeps the largest of each in a cell.
+# A convolutional network computes the annotations. Each of its three layers computes numbers from each small square of the previous layer's output, the first layer from pixels. The last layer computes 64 numbers at each position, and `MaxPool2d` keeps the largest of each in a cell.
 #
-# An annotation has 74 numbers: 64 for what is seen in the cell, five for its row, and five for its column. The paper has no such positions, but our captions speak of rows.
+# An annotation has 74 entries: 64 for the content of the cell, five for its row and five for its column. The paper has no such positions, but our captions say which thing is above which.
 
 
 # %%
@@ -81,7 +81,7 @@ class Encoder(nn.Module):
 
 
 # %% [markdown]
-# The encoder first learns to name single things, and then it stays as it is. `train_model` is the loop of lesson 13. What are the last ten numbers for the cell of the five?
+# The encoder first learns to name single things and is then frozen. `train_model` is the loop from lesson 13. First write down the last ten entries for the five.
 
 
 # %% tags=["nbval-check-output"]
@@ -101,25 +101,25 @@ print("row   ", of_five[64:69])
 print("column", of_five[69:74])
 
 # %% [markdown]
-# The five is in row 0 and column 1.
+# These entries say that the five is in row 0 and column 1.
 #
 # ## A look before each word
 #
-# The decoder is an **LSTM**, a recurrent network like the GRU of lesson 05. Besides its state h, it hands on a second vector, the memory c. Before each word, the decoder attends to the annotations once. We call this the **look** for that word. In the drawing, where do the query, the keys and the values of a look come from?
+# The decoder is an **LSTM**, a recurrent network like the GRU of lesson 05 that hands on a second vector besides its state h: the memory c. The decoder attends to the annotations once before each word, and we call this the **look** for that word. Where in the diagram do its query, keys and values come from?
 
 # %%
 diagrams.captioner(new=["gate"])
 
 # %% [markdown]
-# The query is the state before the word. The keys and the values come from the annotations. A look has the three steps of lesson 06, and its score is the perceptron of lesson 04. For the word t and the cell i, with the state $h_{t-1}$ and the annotation $a_i$:
+# The query is the decoder state before the word, and the keys and values come from the annotations. A look has the three steps of lesson 06, and its score is the perceptron of lesson 04. For word t and cell i, with the decoder state $h_{t-1}$ and the annotation $a_i$:
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
-# Only the **gate** $\beta_t$ is new. It is a number between 0 and 1 that is computed from the state, with a learned vector w and the sigmoid σ. The gate says how much of this look the next word gets:
+# Only the **gate** $\beta_t$ is new. It is a number between 0 and 1, computed from the decoder state with a learned vector w and the sigmoid σ. The gate says how much of this look the next word gets:
 #
 # $$\beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t\, z_t$$
 #
-# For example, two cells have the annotations (4, -8) and (0, 0). With equal scores, the weighted sum is (2, -4). A gate of 3/4 turns it into (1.5, -3), and this is what the decoder gets. Here is the look for a batch of B scenes. The keys $U a_i$ are the same for all words, so they are computed once.
+# Take two cells with the annotations (4, -8) and (0, 0). With equal scores, the weighted sum is (2, -4). A gate of 3/4 scales it to (1.5, -3), which is what the decoder gets. The keys $U a_i$ are the same for all words, so they are computed once.
 
 
 # %%
@@ -143,7 +143,7 @@ class Look(nn.Module):
 # %% [markdown]
 # ## The captioner
 #
-# The first state is computed from the mean $\bar a$ of all annotations. Then, for each word, the LSTM reads the vector $y_{t-1}$ of the previous word and the result $\hat z_t$ of the look. The logits of the next word come from the previous word, the new state and the look. Brackets join two vectors:
+# The first state is computed from the mean $\bar a$ of all annotations. Then, for each word, the LSTM reads the vector $y_{t-1}$ of the previous word and the result $\hat z_t$ of the look. The logits of the next word are computed from the previous word, the new state and the look. Square brackets put two vectors side by side:
 #
 # $$h_0 = \tanh(W_0\, \bar a) \qquad (h_t, c_t) = \text{LSTM}([y_{t-1}; \hat z_t],\, (h_{t-1}, c_{t-1})) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
 
@@ -194,7 +194,7 @@ class Captioner(Parts):
 
 
 # %% [markdown]
-# Now we train the captioner for 1,200 steps with teacher forcing (lesson 05): each word is predicted from the right words before it. We test it in this way, too. Nothing tells the captioner where the things are.
+# We train the captioner for 1,200 steps. In training and test, we use teacher forcing (lesson 05): each word is predicted from the correct words before it. Nothing tells the captioner where the things are.
 
 
 # %%
@@ -228,13 +228,13 @@ parts = ["names right", "relations right", "whole captions right"]
 table(rows, parts, digits=2)
 
 # %% [markdown]
-# Nearly all names and relations are right, on scenes with other handwritten digits. Does this take attention? The course has trained five captioners with looks, and five that get the mean of all annotations before each word, on scenes of up to four things.
+# The captioner gets nearly all names and relations right on scenes with other handwritten digits. Does it need attention for this? We have trained five captioners with looks, and five that get the mean of all annotations before each word instead, on scenes of up to four things.
 
 # %%
 figures.with_and_without_looks()
 
 # %% [markdown]
-# Without looks, hardly any caption is right. Does the map of a name show its thing? The **pointing accuracy** is the share of the names for which the largest weight lies on the thing. A random cell would be right in 1 of 25 cases. But most cells are empty: whoever picks one of the two or three things at random is right in about 40 of 100.
+# Without looks, hardly any caption is right. Does the map of a name show its thing? The **pointing accuracy** is the share of the names for which the largest weight lies on the thing. A random cell would be right in 1 of 25 cases. But most cells are empty, and picking one of the two or three things at random is right about 40 times in 100.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -245,11 +245,11 @@ print("On new scenes:")
 reveal("15.pointing", round(100 * pointing))
 
 # %% [markdown]
-# For nearly all names, the largest weight lies on the thing. The captioner has learned from captions where to look. This may have been made easier by the annotations: their network had learned to name things.
+# For nearly all names, the largest weight lies on the thing. The captioner has learned from captions where to look. The annotations may have made this easier, because their network had learned to name things.
 #
 # ## Where does each word look?
 #
-# Now the captioner writes by itself, from BOS to EOS, and we draw the map of each word. Dashes frame the thing that should be named. For which words is nearly all weight in one cell? The slider shows other scenes.
+# Now the captioner writes by itself, from BOS to EOS, and we plot the map of each word. A dashed frame marks the thing to be named. Look for the words with nearly all of their weight in one cell, then try other scenes with the slider.
 
 
 # %%
@@ -268,7 +268,8 @@ def written(scene):
     words, weights = write(unseen_annotations[[scene]])  # [[ ]]: a batch of one
     cells = figures.cells_of(unseen, scene)
     figures.show_written(unseen.images[scene], words, weights, cells)
-    return f"It writes “{' '.join(words)}”, right is “{unseen.caption(scene)}”."
+    caption = unseen.caption(scene)
+    return f"It writes “{' '.join(words)}”; the correct caption is “{caption}”."
 
 
 slider = ipywidgets.IntSlider(value=scene, min=0, max=29)
@@ -276,11 +277,11 @@ written_explorer = explore(written, scene=slider)
 written_explorer
 
 # %% [markdown]
-# Nearly all weight is in one cell for the two names. For "a" it is spread over many cells. For "above", more than half of it is at the six.
+# Nearly all weight is in one cell for the two names. For "a", it is spread over many cells. For "above", more than half of it is on the six.
 #
 # ## Does the word change if the cell is emptied?
 #
-# Does a word also depend on the cell that its map shows? To find out, we change the picture and see what happens to the word. Such a change is called an **intervention**. Our first one empties a cell: the cell gets the annotation that it has in an empty scene. We empty one cell after another, each in a copy of our scene. Without which cell does "five" lose the most probability?
+# Does a word also depend on the cell that its map shows? We change the picture, which is called an **intervention**, and see what happens to the word. Our first intervention empties a cell, which then gets the annotation that it has in an empty scene. We empty one cell after another, each in a copy of our scene. Without which cell does "five" lose the most probability?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
@@ -303,7 +304,7 @@ lost = lost.clamp(min=0)  # where the word gains, it loses nothing
 figures.show_effect(unseen, scene, 1, output.weights[scene, 1], lost)
 
 # %% [markdown]
-# "five" loses the most without the cell of the five, where the weight lies. Does this hold for all names? For each name, we empty the cell with the largest weight, and for comparison the cell of another thing.
+# "five" loses the most when we empty the cell of the five, where the weight lies. Does this hold for all names? For each name, we empty the cell with the largest weight and, for comparison, the cell of a different thing.
 
 # %%
 scenes_of, words_of = unseen.named.nonzero(as_tuple=True)  # where the names are
@@ -327,8 +328,8 @@ def names_right(model, cells, only=None):  # the cell to empty for each name
     else:  # 0: in the look for the name, 1: one look earlier
         looks[each, words_of - only] = changed
         output = model(a, given, looks)
-    said = output.logits[each, words_of].argmax(-1)
-    return (said == unseen.wanted[scenes_of, words_of]).float().mean().item()
+    predicted = output.logits[each, words_of].argmax(-1)
+    return (predicted == unseen.wanted[scenes_of, words_of]).float().mean().item()
 
 
 # %%
@@ -340,11 +341,11 @@ rows = {
 table(rows, ["names still right"], corner="what is emptied", digits=2)
 
 # %% [markdown]
-# Without the cell with the largest weight, hardly any name is right: there are 14 names, so a guess would be right in about 7 of 100. Without another thing, nearly as many names stay right, given the right words before them. So for names, our maps point to what the word depends on.
+# Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. If the cell of a different thing is emptied instead, nearly as many names stay right, given the correct words before them. For names, our maps therefore point to what the word depends on.
 #
 # ## Which things does a relation need?
 #
-# In the map of "above", the six has more weight than the five. But "above" is right only because of both. Does the captioner use both? Emptying a cell shows only that the word is lost: without the six, the caption should end after "five". We need a change after which we know the right relation, so we move a thing to another row of its column. We move the five from the top row to the bottom row. What should the caption be now?
+# In the map of "above", the six has more weight than the five, but "above" is right only because of both. Does the captioner use both? Emptying a cell shows only that the word is lost: without the six, the caption should end after "five". We need a change after which we know the correct relation, so we move the five from the top to the bottom row of its column. First say what the caption should be now.
 
 
 # %%
@@ -366,9 +367,9 @@ figures.show_written(moved, words, weights, [None] * len(words))  # no frames
 print("It writes:", " ".join(words))
 
 # %% [markdown]
-# The caption should be "a five below a six", and this is what the captioner writes. So here the relation depends on where the five is, although its map hardly shows it.
+# The caption should be "a five below a six", and this is what the captioner writes. The relation therefore depends on where the five is, although the map of the relation hardly shows the five.
 #
-# How can the captioner know this? It looked at the five when it wrote "five", so its state may have kept the place. We test this: one look gets the scene in which the five has moved, and all else gets the old scene. In which look does the move turn "above" into "below"?
+# How can the captioner know this? It looked at the five when it wrote "five", so its state may have kept where the five was. To test this, we give one look the scene in which the five has moved, and everything else the old scene. In which look does the move turn "above" into "below"?
 
 
 # %%
@@ -393,9 +394,9 @@ for t in range(3):
 table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 
 # %% [markdown]
-# The look for "five" alone turns "above" into "below". The look for the relation itself does not, and neither does the first state, whose mean of all cells hardly shows a place. So the captioner saw the place of the five when it named it, and its state has kept it.
+# Moving the five in the look for "five" alone turns "above" into "below". Moving it in the look for the relation does not, and neither does moving it in the first state, whose mean of all cells hardly shows where a thing is. The captioner therefore saw where the five was when it named it, and its state has kept this.
 #
-# **Your turn**: move the five to the row in which "beside" is right, and run the last two cells again. Which look decides now?
+# **Your turn**: move the five to the row that makes "beside" right and run the last two cells again. Which look decides now?
 #
 # <details><summary>Answer</summary>
 #
@@ -403,7 +404,7 @@ table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 #
 # </details>
 #
-# One scene is no proof, so we take 1,000 scenes of up to four things, and five captioners that were trained in advance, for as many steps as ours. We look at the first relation of each caption, and call the things before and after it "the first thing" and "the second thing". In each scene, one of the two moves to a row with another relation. It moves everywhere, or only in the earlier looks and the first state, or only in the look for the relation. Of 100 relations, how many become the new, right one when the first thing moves everywhere?
+# One scene is no proof, so we take 1,000 scenes of up to four things and five captioners that were trained in advance, for as many steps as ours. In each caption, we call the things before and after the first relation "the first thing" and "the second thing". In each scene, one of the two moves to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -417,17 +418,17 @@ weights = figures.weights_on_things("soft")
 table(rows, seeds, corner="share of first relations right", digits=2, caption=weights)
 
 # %% [markdown]
-# Where nothing moves, 0.87 of the relations are right on average. The relation follows the first thing about as often as the second thing. So it depends on both things, although the first one has less than a third of the second one's weight.
+# When nothing moves, 87% of the relations are right on average. The relation follows the first thing about as often as the second, so it depends on both things, although the first one has less than a third of the second one's weight.
 #
-# With every seed, the first thing counts more in the *earlier* looks, and the second thing more in the look *for* the relation. The map of the relation cannot show this.
+# For every seed, the first thing counts more in the *earlier* looks, and the second thing more in the look *for* the relation. The map of the relation cannot show this.
 #
 # ## A map that shows something else
 #
-# If the state can keep what an earlier look has read, can the map of a name miss its thing, too? We look at a captioner that is trained in another way. The paper adds a penalty to the loss, so that no part of the picture is overlooked. The weights of a word add up to 1. The **doubly stochastic** penalty asks the same of the weights of a cell, added up over all words of the caption. λ is a number that we choose, 0.01 here:
+# If the state can keep what an earlier look has read, can the map of a name also miss its thing? We try a penalty that the paper adds to the loss so that no part of the picture is overlooked. The weights of a word add up to 1. The **doubly stochastic** penalty asks the same of the weights of a cell, added up over all words of the caption. λ is a number that we choose, 0.01 here:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
-# Take a caption of 6 words, with EOS, about two things. Captioner A looks at each thing for three words. Captioner B gives all 25 cells the same weight for each word. Do it on paper: which of the two has the smaller sum?
+# Take a caption of 6 words, including EOS, about two things. Captioner A looks at each thing for three words. Captioner B gives all 25 cells the same weight for each word. Work out on paper which of the two has the smaller sum.
 
 
 # %% tags=["nbval-check-output"]
@@ -444,9 +445,9 @@ print("A, the things alone:   ", overlooked(things_alone))
 print("B, all cells alike:    ", overlooked(alike))
 
 # %% [markdown]
-# It is B. In A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. In B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
+# Captioner B has the smaller sum. In A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. In B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
 #
-# In the paper, captions become better with the penalty (section 4.2.1). We train a second captioner as we trained the first, but with the penalty. What happens to its pointing accuracy?
+# In the paper, captions get better with the penalty (section 4.2.1). We train a second captioner like the first, but with the penalty.
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -471,7 +472,7 @@ words = penalised_output.logits.argmax(-1)
 table({"with the penalty": figures.shares_right(words, unseen)}, parts, digits=2)
 
 # %% [markdown]
-# After as many steps, fewer captions are right: 0.56 instead of 0.77. But the pointing accuracy falls far more, to almost nothing, while most names are right. Does a name no longer depend on its thing? Now we empty the cell of the thing itself, at which the largest weight hardly ever is. Of 100 names, how many are still right?
+# After the same number of steps, fewer captions are right: 56% instead of 77%. But the pointing accuracy falls far more, to almost nothing, while most names are right. Does a name no longer depend on its thing? Now we empty the cell of the thing itself, which hardly ever has the largest weight.
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -482,7 +483,7 @@ print("With the penalty, the cell of the thing emptied:")
 reveal("15.emptied", round(100 * names_right(penalised, of_thing)))
 
 # %% [markdown]
-# Without the cell of the thing, hardly any name is right. So the name depends on the thing, and its map does not show the thing. Where has the captioner read it? The next picture shows the maps of both captioners. Below each map stand the gate and the word that the captioner says. Which word's map shows the five with the penalty?
+# Without the cell of the thing, hardly any name is right. The name therefore depends on the thing, but its map does not show the thing. Where has the captioner read it? The next plot shows the maps of both captioners, with the gate and the predicted word below each map. With the penalty, which word's map shows the five?
 
 
 # %%
@@ -498,7 +499,7 @@ both_explorer = explore(both, scene=slider)
 both_explorer
 
 # %% [markdown]
-# With the penalty, the map of the "a" before "five" shows the five, and the map of "five" does not. For all names, we empty the cell of the thing in the first state or in one look only. Which look do the names need?
+# With the penalty, the map of the "a" before "five" shows the five, and the map of "five" does not. For all names, we now empty the cell of the thing only in the first state or only in one look. Which look do the names need?
 
 
 # %%
@@ -521,21 +522,29 @@ columns = ["no penalty", "penalty"]
 table(rows, columns, corner="names right, thing emptied", digits=2)
 
 # %% [markdown]
-# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier, and hardly use the look for the name. The gates fit this: with the penalty, only about a quarter of the look for a name reaches the word on average.
+# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates fit this: with the penalty, only about a quarter of the look for a name reaches the word on average.
 #
-# One look at a thing is enough for the penalty: with two, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say for which word this look should be. Is it the same word in other trainings? The course has trained five more captioners with the penalty and five without it, as long as ours. What share of the right names is lost without the thing?
+# One look at a thing is enough for the penalty: with two, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say for which word this look should be. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the right names is lost without the thing?
 
 # %%
 figures.names_by_seed()
 
 # %% [markdown]
-# Without the penalty, all five captioners point at nearly all things. With it, four of the five point at almost none. These four lose most of their names if the thing is missing one look earlier, and hardly any if it is missing in the look for the name. With seed 4 it is the other way round: this captioner still points at the things. So with the same penalty, the look may be for either word. Why it is mostly for the "a", we have not tested.
+# Without the penalty, all five captioners point at nearly all things. With it, four of the five point at almost none. These four lose most of their names if the thing is missing one look earlier, and hardly any if it is missing in the look for the name. Seed 4 does the opposite, and its captioner still points at the things. With the same penalty, the look may therefore be for either word. We have not tested why it is mostly for the "a".
 #
-# ## So: which part of the picture is this word?
+# ## Which part of the picture is this word?
 #
-# It is the part whose change, with all else the same, changes the word. For a name this is the thing, and for a relation it is both things.
+# It is the part that changes the word when we change it and leave all else the same. For a name this is the thing, and for a relation it is both things.
 #
-# The map of a word shows where one look points. The gate says how strongly this look reaches the word, and what was read before is in the state. So the map of a name may show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
+# The map of a word shows where one look points. The gate says how strongly this look reaches the word, and the state holds what was read before. The map of a name may therefore show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
+#
+# ## Where you will meet this
+#
+# | here | in the paper | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- | --- |
+# | annotations, B L E | $a_i$ | none | `last_hidden_state` of `ViTModel`, without its first vector |
+# | `Look`, perceptron score | soft attention, $f_\text{att}$ | none: `nn.MultiheadAttention` uses dot products | `VisionEncoderDecoderModel`, dot products |
+# | gate from the state | $\beta_t$ | none | `cross_attn_attn_gate` (Mllama): a parameter per layer, tanh |
 #
 # ## Questions
 #
@@ -559,16 +568,16 @@ check("15.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Before each word, a captioner attends to annotations, one vector for each cell. It learns from captions where to look.
+# - A captioner attends to annotations, one vector for each cell, before each word. It learns from captions where to look.
 # - For names, map and test agreed without the penalty. With it, the maps missed the things in our run and in four of five others.
 # - A relation depends on both things, but its map showed mainly the second thing: the state had kept the first.
 #
 # <details><summary>And today?</summary>
 #
-# In Flamingo, words attend to the picture in layers of their own (Alayrac et al. 2022). LLaVA reads the parts of a picture as if they were words (Liu et al. 2023). Whether a map explains an answer has to be tested there as well.
+# In Flamingo, words attend to the picture in separate layers (Alayrac et al., 2022). LLaVA reads the parts of a picture as if they were words (Liu et al., 2023). Whether a map explains an answer has to be tested there as well.
 #
 # </details>
 #
 # **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)
 #
-# **Next**: the picture lay open before the decoder. How can a network reason over what it has read and stored? [Lesson 16](16_memory_networks.ipynb) answers this.
+# **Next**: the decoder could look at the whole picture at any time. How can a network reason over what it has read and stored? [Lesson 16](16_memory_networks.ipynb) answers this.

@@ -1,7 +1,7 @@
 # %% [markdown]
-# First you measure which facts the hops of a memory network look at (Sukhbaatar et al. 2015). Then you build its hops, and choose the numbers of its embeddings yourself. You write a test that finds networks which answer without reading. At the end, a network learns with your hops.
+# First you measure which facts the hops of a memory network look at (Sukhbaatar et al., 2015). Then you build its hops and choose the entries of its embeddings yourself. You write a test that finds networks that answer without reading. Finally, a network learns with your hops.
 #
-# In the shapes, B is the number of stories, each with one question. M is the number of facts in a story, and S the largest number of facts that an answer rests on. D is the width, K the number of hops, and V the number of answers. **A mask is True at facts and False at padding.**
+# In the shapes, B is the number of stories, each with one question, M the number of facts in a story, and S the largest number of facts that an answer rests on. D is the width, K the number of hops, and V the number of answers. **A mask is True at facts and False at padding.**
 
 # %%
 import torch
@@ -14,11 +14,11 @@ from course_utils.models.memory import Answered, MemoryNetwork, fit
 # %% [markdown]
 # ## 16.memories
 #
-# Which facts does each hop look at? A weight of 0.3 alone says little. In a story of two facts, equal weights would give more. In a story of ten facts, 0.3 is three times as much as equal weights.
+# Which facts does each hop look at? A weight of 0.3 alone says little: in a story of two facts, equal weights would be larger, but in a story of ten facts, 0.3 is three times as much as equal weights.
 #
-# You get the weights of a trained network. For each story, you also get the places of its **supporting facts**, in the order of reasoning.
+# You get the weights of a trained network and, for each story, the places of its **supporting facts** in the order of reasoning.
 #
-# For each hop and each column of `support`, compare two weights: the hop's weight on this fact, and what equal weights over the facts of the story would give. How many times as large is the hop's weight? Return the mean over the stories. If an answer rests on fewer than S facts, the other columns hold -1, and do not count.
+# For each hop and each column of `support`, compare two weights: the hop's weight on this fact, and what equal weights over the facts of the story would give. How many times as large is the hop's weight? Return the mean over the stories. If an answer rests on fewer than S facts, the other columns hold -1 and do not count.
 
 
 # %%
@@ -53,9 +53,9 @@ check("16.memories", memories)
 # %% [markdown]
 # ## 16.answer
 #
-# The question goes through K hops. The list `memories` holds K + 1 tensors, with K from 1 on. Neighbouring hops share one of them (**adjacent tying**): hop k, counted from 0, compares its question with `memories[k]` and reads from `memories[k + 1]`. The scores are plain dot products. After the last hop, `readout` gives a number to each answer.
+# The question goes through K hops, K ≥ 1. The list `memories` holds K + 1 tensors. Neighbouring hops share one of them (**adjacent tying**): hop k, counted from 0, compares its question with `memories[k]` and reads from `memories[k + 1]`. The scores are plain dot products. After the last hop, `readout` gives a number to each answer.
 #
-# The mask is the same in every hop, and only facts at which it is True get weight. A story may have no fact at all. A softmax over nothing gives NaN. Yours must not: in a story without facts nothing is read.
+# The mask is the same in every hop, and only facts at which it is True get weight. A story may have no fact at all. A softmax over nothing gives NaN, but yours must not: in a story without facts, nothing is read.
 
 
 # %%
@@ -90,9 +90,9 @@ def answer(question, memories, mask, readout):
 check("16.answer", answer)
 
 # %% [markdown]
-# ## A network whose numbers you choose
+# ## A network whose embeddings you choose
 #
-# In a tiny world, each fact has two words. A person and a thing say who has the thing. A person and a place say where the person is. The question is a thing, and the answer is the place of the person who has it. Words are numbered: first the people, then the things, then the places. There are no positions and no ages. The network below is fixed, and you choose its three embeddings.
+# In a toy task, each fact has two words. A person and a thing say who has the thing; a person and a place say where the person is. The question is a thing, and the answer is the place of the person who has it. Words are numbered: first the people, then the things, then the places. There are no positions and no ages. The network below is fixed, and you choose its three embeddings.
 
 
 # %%
@@ -108,13 +108,13 @@ def logits_of(facts, question, places, embeddings):
 # %% [markdown]
 # ## 16.two_hops_by_hand
 #
-# Choose the three embeddings of `logits_of`, so that in every story
+# Choose the three embeddings of `logits_of` so that in every story
 #
 # 1. hop 1 gives most of its weight to the fact that says who has the thing,
 # 2. hop 2 gives most of its weight to facts about that person,
-# 3. the right place has the largest logit, by 0.5 or more.
+# 3. the correct place has the largest logit, by 0.5 or more.
 #
-# A person may have several things. Many choices are right, and the width $D$ is yours.
+# A person may have several things. Many choices work, and you choose the width $D$.
 
 
 # %%
@@ -149,19 +149,19 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # %% [markdown]
 # ## Answers without reading
 #
-# A network that never looks at its story can still answer many questions, because some answers are frequent. Another network reads only the latest fact, and is right whenever that fact is enough. Their scores do not show it. You see it when you change the story, and the answer stays the same.
+# A network that never looks at its story can still answer many questions, because some answers are frequent. A different network reads only the latest fact and is right whenever that fact is enough. Their scores do not show it. You see it when you change the story and the answer stays the same.
 
 # %% [markdown]
 # ## 16.catch_cheating_memory
 #
-# The check hands your function one `model(question, facts, mask)` after another. Question and facts are float32. Each row of the mask begins with its facts, at least one. Return `True` for a model that keeps these promises, else `False`:
+# The check gives your function one `model(question, facts, mask)` after another. Question and facts are float32. Each row of the mask begins with its facts, at least one. Return `True` for a model that keeps these promises and `False` otherwise:
 #
-# 1. When one row's question changes, some number of this row moves.
-# 2. When any single fact changes, some number of its row moves.
-# 3. Whatever is at padding, all numbers of all rows stay.
+# 1. When one row's question changes, some number of this row changes.
+# 2. When any single fact changes, some number of its row changes.
+# 3. Whatever is at padding, all numbers of all rows stay the same.
 # 4. It raises no error.
 #
-# Use three stories of different lengths, one of seven facts or more, all with padding. To change something, add a random number of about 1 to each feature. What is read then moves some number by more than $10^{-4}$, and rounding stays below $10^{-5}$.
+# Use three stories of different lengths, one of seven facts or more, all with padding. To change something, add a random number of about 1 to each feature. If it is read, this changes some number by more than $10^{-4}$; rounding stays below $10^{-5}$.
 
 
 # %%
@@ -210,9 +210,9 @@ def catch_cheating_memory(model):
 check("16.catch_cheating_memory", catch_cheating_memory)
 
 # %% [markdown]
-# ## Your own memory network: after each other, or side by side?
+# ## Your own memory network: one after the other, or side by side?
 #
-# Two networks learn "two facts" from 4,000 stories, for 1,000 steps, with your `answer`. In the first network, the second hop asks with what the first hop has read. In the second network, both hops ask with the question as it came in, and their logits are added. These are two heads, as in lesson 10, with as many parameters as before. You need not follow the code. What share of new questions will the second network answer correctly?
+# Two networks learn "two facts" from 4,000 stories for 1,000 steps, with your `answer`. In the first network, the second hop asks with what the first hop has read. In the second network, both hops ask with the original question, and their logits are added. These are two heads, as in lesson 10, with as many parameters as before. You need not follow the code. What share of new questions will the second network answer correctly?
 
 # %%
 predict("16.own", ...)
@@ -236,14 +236,14 @@ def train(answer):
         fit(network, training, steps=1000, rate=2e-2)
         guesses = network(unseen.facts, unseen.mask, unseen.question).logits.argmax(-1)
         right = (guesses == unseen.answer).float().mean().item()
-        print(f"{'side by side' if side_by_side else 'after each other'}: {right:.2f} right")
+        print(f"{'side by side' if side_by_side else 'one after the other'}: {right:.2f} right")
     reveal("16.own", round(right, 2))
 
 
 train_own(train, {"16.answer": answer})
 
 # %% [markdown]
-# Side by side, the network gets far fewer answers right. The question does not name the person, so neither hop knows whose moves to look for. What helps is not the number of hops, but that the second asks with what the first has found.
+# Side by side, the network gets far fewer answers right, because the question does not name the person, so neither hop knows whose moves to look for. What helps is not the number of hops, but that the second asks with what the first has found.
 
 # %% tags=["own-machine"]
 progress()

@@ -17,7 +17,7 @@ questions = (
                 "That is what the position encoding tells. The age belongs to the fact as a whole.",
             ),
             (
-                "Who went to the garden, because the sum no longer holds Mary's word vector.",
+                "Who went to the garden, because the sum no longer contains Mary's word vector.",
                 "The word vectors are summed with or without ages. An age is one more vector, which is added to the sum.",
             ),
             (
@@ -29,14 +29,14 @@ questions = (
     NumberQuestion(
         "16.q2",
         "one hop by hand",
-        "The question is u = 1, two facts have the keys 0 and ln 4 and the values 10 and 20; each vector has one number only. "
+        "The question is u = 1, two facts have the keys 0 and ln 4 and the values 10 and 20; each vector has only one entry. "
         "What is the next question, u'?",
         answer=19,
         tolerance=0.005,
         why="The scores are 0 and ln 4, so the weights are 1/5 and 4/5. What is read is 10/5 + 20 · 4/5 = 18, and u' = 1 + 18 = 19.",
         wrong={
             18.0: "That is what is read. The next question is the sum of the question and what is read.",
-            13.0: "The weights 1/5 and 4/5 belong to the first and the second fact. You have used them the other way round, and added u.",
+            13.0: "The weights 1/5 and 4/5 belong to the first and the second fact. You have swapped them, and added u.",
             16.0: "You have given both facts the weight 1/2. The softmax of 0 and ln 4 is 1/5 and 4/5.",
             21.0: "You have read only the fact with the larger weight. Soft attention reads both.",
             20.0: "That is the value of the fact with the larger weight. Soft attention reads both, and u is added.",
@@ -57,12 +57,12 @@ questions = (
                 "A hop's weights can be spread over many facts. The trouble is that one question compares all of them with the same vector.",
             ),
             (
-                "The last fact is younger, and a hop looks for one age alone.",
-                "Each fact has its age, and a hop may look for an age. But the last move in a story need not be John's.",
+                "The last fact is more recent, and a hop looks for only one age.",
+                "Each fact has its age, and a hop may look for an age, but the last move in a story need not be John's.",
             ),
             (
                 "One hop compares keys, but only the second hop reads values.",
-                "A hop compares with the keys and reads the values. With one hop, both happen, once each.",
+                "A hop compares with the keys and reads the values. One hop does both, once each.",
             ),
         ),
     ),
@@ -87,7 +87,7 @@ questions = (
         "Yes-or-no questions were answered badly with one hop. How did we find out that the readout was the reason?",
         right=(
             "We put a ReLU into the readout, and nearly all answers were right.",
-            "The claim was that a linear readout can't compare the place asked for with the place read. We tested it by changing the readout, and nothing else.",
+            "The claim was that a linear readout can't compare the place asked for with the place read. We tested it by changing the readout and nothing else.",
         ),
         wrong=(
             (
@@ -100,7 +100,7 @@ questions = (
             ),
             (
                 "We trained on more stories than before, and nearly all answers were right.",
-                "The number of stories stayed the same. One layer was changed, and nothing else.",
+                "The number of stories stayed the same. Only one layer was changed.",
             ),
         ),
     ),
@@ -110,7 +110,7 @@ predictions = (
     Prediction(
         "16.one_hop",
         "What share of the questions does the network with one hop answer correctly?",
-        why="The fact that names the place does not mention the thing. So one hop has to find who has the thing, and another one where that person is.",
+        why="The fact that names the place does not mention the thing, so one hop has to find who has the thing, and a second one where that person is.",
     ),
     Prediction(
         "16.hardest",
@@ -125,8 +125,8 @@ predictions = (
     ),
     Prediction(
         "16.own",
-        "What share of the questions is answered correctly if two hops ask side by side, both with the question as it came in?",
-        why="Neither hop can look for the person who has the thing, since that person is in what the other one reads.",
+        "What share of the questions is answered correctly if two hops ask side by side, both with the original question?",
+        why="Neither hop can look for the person who has the thing, because that person is in what the other hop reads.",
     ),
     Prediction(
         "16.top",

@@ -42,7 +42,7 @@ figures.draw_copy(example)
 #
 # $$M(i) \leftarrow M(i) \circ (1 - w(i)\, e) + w(i)\, a$$
 #
-# The symbol ∘ means that two vectors are multiplied entry by entry.
+# The symbol ∘ multiplies two vectors entry by entry.
 #
 # Here is an example with three positions of width 2. Position 0 holds (4, 8), and its weight is 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does it hold after the write?
 
@@ -85,7 +85,7 @@ print("gradient:", w.grad)  # N
 # %% [markdown]
 # The derivative is -4 + 2 = -2: a larger weight would make this entry smaller. The other weights have no influence on it, so their gradients are 0. `write` gives the same result as the loop.
 #
-# Weights can therefore write, and gradients reach them. A head that chose a single position, as in lesson 08, would get no gradient through its choice. It is harder for a head to find the right position.
+# Weights can therefore write, and gradients reach them. A head that chose a single position, as in lesson 08, would get no gradient through its choice. Finding the right position is harder.
 #
 # ## How a head chooses its position
 #
@@ -151,7 +151,7 @@ gated
 #
 # $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
 #
-# In code, `roll(1, dims=1)` moves each weight one position forward. Our kernel is (0, 0.2, 0.8): nothing moves back, 0.2 stays and 0.8 moves forward. Calculate the weight of position 3.
+# `roll(1, dims=1)` moves each weight one position forward. Our kernel is (0, 0.2, 0.8): nothing moves back, 0.2 stays and 0.8 moves forward. Calculate the weight of position 3.
 
 
 # %% tags=["nbval-check-output"]
@@ -203,7 +203,7 @@ figures.draw_steps(before, content, gated, shifted, sharpened)
 # %% [markdown]
 # The bars show a gate of 0.5. After each step, the head is at every position, to different extents.
 #
-# With a gate of 0.5, sharpening raises the weight of position 3 from 0.45 to 0.63. With a gate of 0, position 3 gets 0.94, and the key does not matter. We say that the head **walks**: it moves on from its old position. With a gate of 1, position 1 gets 0.83: it is one after the position that resembles the key.
+# With a gate of 0.5, sharpening raises the weight of position 3 from 0.45 to 0.63. With a gate of 0, position 3 gets 0.94, and the key does not matter. We say that the head **walks**: it moves on from its old position. With a gate of 1, position 1, one after the position that resembles the key, gets 0.83.
 #
 # ## The machine
 #
@@ -398,9 +398,9 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 figures.ten_seeds()
 
 # %% [markdown]
-# The whole machine learns to copy with eight of the ten seeds; the machine without the shift learns it with none. Without the shift, positions 1 to 31 always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes them all alike. The 32 positions are worth no more than two.
+# The whole machine learns to copy (under a fifth of the bits wrong) with eight of the ten seeds; the machine without the shift learns it with none. Its positions 1 to 31 always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes them all alike. The 32 positions are worth no more than two.
 #
-# Without the content, as many seeds learn as with it, because copying needs no key. But with a gate of 0, no seed learns. An open gate without content spreads the weight evenly over all positions. The trained machine does not use this, but perhaps training does: a head that is everywhere at first gets gradients for every position.
+# Without the content, as many seeds learn, because copying needs no key. But with a gate of 0, no seed learns in 600 steps, though [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions. The trained machine does not use this, but perhaps training does: a head that is everywhere at first gets gradients for every position.
 #
 # ## How many vectors can it copy?
 #

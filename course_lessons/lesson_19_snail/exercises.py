@@ -1,7 +1,7 @@
 # %% [markdown]
-# You begin with the steps that attention has to find. Then you set the weights of a small SNAIL by hand, and let training find them. You decide how far each convolution should look back, repair the two blocks of SNAIL, and write a test that finds models which see the label that they should predict.
+# You begin with the steps to which attention should point. Then you set the weights of a small SNAIL by hand and let training find them. You choose the dilation of each convolution, repair the two blocks of SNAIL and write a test that finds models that see the label they should predict.
 #
-# The letters: B is the number of sequences and T that of steps. D is the width of a step, and F the number of new features that a convolution makes. K is the width of queries and keys, and E that of values. L is the number of labels.
+# The letters: B is the number of sequences and T the number of steps. D is the dimension of a step, and F the number of new features that a convolution computes. K is the dimension of queries and keys, and E the dimension of values. L is the number of labels.
 
 # %%
 import torch
@@ -28,11 +28,11 @@ def attend(weights, x):  # x B T D
 # %% [markdown]
 # ## 19.ideal_weights
 #
-# In place of pictures, an episode has **characters** here, and each character is a whole number. Step t reads the character `characters[t]`, and beside it the label of the step *before*. The last character was shown before, once or several times.
+# Instead of pictures, an episode has **characters** here, and each character is a whole number. Step t reads the character `characters[t]` and, beside it, the label of the step *before*. The last character was shown before, once or several times.
 #
-# Return the weights with which the last step should attend to all steps. It should find the labels of its character. So each step at which such a label is read gets the same weight, all other steps get 0, and the weights sum to 1. A step may attend to itself.
+# Return the weights with which the last step should attend to all steps. It should find the labels of its character, so each step at which such a label is read gets the same weight, all other steps get 0, and the weights sum to 1. A step may attend to itself.
 #
-# For example, let the characters be 3, 1, 3, 2, 3. The steps 0 and 2 show a 3, too. Where are their labels read, and what are the five weights? Compare with the example below.
+# For example, let the characters be 3, 1, 3, 2, 3. Steps 0 and 2 also show a 3. Where are their labels read, and what are the five weights? Compare with the example below.
 
 
 # %%
@@ -62,7 +62,7 @@ check("19.ideal_weights", ideal_weights)
 # %% [markdown]
 # ## 19.labels_by_hand
 #
-# Now each character is a one-hot vector. Step t reads $x_t$. It holds the character, and after it the one-hot label of the step *before*. A convolution and an attention follow, without activations and without a scale:
+# Now each character is a one-hot vector. Step t reads $x_t$, which holds the character followed by the one-hot label of the step *before*. A convolution and an attention layer follow, without activations and without scaling:
 #
 # $$z_t = W_1 x_t + W_0 x_{t-1} \qquad h_t = [x_t;\ z_t] \qquad \text{answer}_t = \sum_{s \le t} \text{softmax}_s\big((h_t W_q) \cdot (h_s W_k)\big)\, h_s W_v$$
 #
@@ -99,9 +99,9 @@ def labels_by_hand(characters, labels, steps):
 check("19.labels_by_hand", labels_by_hand)
 
 # %% [markdown]
-# ## And by training?
+# ## Can training find the weights?
 #
-# Now the same network starts from random weights. It learns from episodes of 20 steps with five characters. Their labels are drawn anew in each episode. You need not follow the code of these two cells.
+# Now the network starts from random weights. It learns from episodes of 20 steps with five characters, whose labels are assigned anew in each episode. You need not follow the code of these two cells.
 
 
 # %%
@@ -118,7 +118,7 @@ def episodes(draw, batch=64, steps=20):
 
 
 # %% [markdown]
-# The loss scores only the labels. Will training move the weight to where you have put it? Guess which share of the weight lies on the right label after 300 steps. With equal weights it would be about 0.2.
+# The loss scores only the labels. Will training move the weight to where you have put it? Guess what share of the weight lies on the right label after 300 steps. With equal weights, it would be about 0.2.
 
 # %%
 predict("19.by_training", ...)
@@ -143,9 +143,9 @@ reveal("19.by_training", round((weights * found).sum(-1)[known].mean().item(), 2
 # %% [markdown]
 # ## 19.dilations
 #
-# In the lesson, a convolution reads two steps. It can also read more: with a **kernel** of k weights and a dilation d, it reads the step itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the result of the layer before.
+# In the lesson, a convolution reads two steps. It can also read more: with a **kernel** of k weights and a dilation d, it reads the step itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the output of the previous layer.
 #
-# Begin by hand: with a kernel of 3, the first layer has the dilation 1, so each step sees 3 steps. What is the largest dilation of the second layer that leaves no gap, and how many steps are then seen?
+# Begin by hand: with a kernel of 3, the first layer has a dilation of 1, so each step sees 3 steps. What is the largest dilation of the second layer that leaves no gap, and how many steps are then seen?
 #
 # <details><summary>Answer</summary>
 #
@@ -153,11 +153,11 @@ reveal("19.by_training", round((weights * found).sum(-1)[known].mean().item(), 2
 #
 # </details>
 #
-# Now choose the dilations for any kernel, so that they keep these promises:
+# Now choose the dilations for any kernel so that they keep these promises:
 #
 # 1. The last of `steps` steps sees **every** step.
 # 2. There are **as few layers** as possible.
-# 3. The first dilation is 1, and each further one is as large as it can be without leaving a gap, the last one too.
+# 3. The first dilation is 1, and each later one, including the last, is as large as it can be without leaving a gap.
 
 
 # %%
@@ -189,7 +189,7 @@ check("19.dilations", dilations)
 # %% [markdown]
 # ## 19.two_blocks
 #
-# The code below is meant to be a dense block and an attention block. It raises no error, but it has three faults. Through two of them, later steps change the result of a step. `F.conv1d` is a convolution, too: it wants the axis of the features before that of the steps, and reads the earlier step with the first matrix.
+# The code below is meant to be a dense block and an attention block. It raises no error but has three faults. Two of them let later steps change the result of a step. `F.conv1d` is also a convolution: it expects the axis of the features before the axis of the steps and reads the earlier step with the first matrix.
 #
 # ```python
 # padded = F.pad(x.mT, (0, dilation))
@@ -204,8 +204,8 @@ check("19.dilations", dilations)
 # Repair them:
 #
 # 1. The result at t depends on **no later step**.
-# 2. Each step attends to itself and all steps before, and its weights sum to 1.
-# 3. The result holds x, then the new features, then the context.
+# 2. Each step attends to itself and all earlier steps, and its weights sum to 1.
+# 3. The result contains x, then the new features, then the context.
 
 
 # %%
@@ -245,13 +245,13 @@ check("19.two_blocks", two_blocks)
 # %% [markdown]
 # ## 19.catch_label_leak
 #
-# A model takes inputs T×3 (float32) and labels T (int64, from 0 to 4), and `model(inputs, labels)` returns predictions T×V. Write a test that returns `True` if a **model** keeps these promises, and else `False`:
+# A model takes inputs T×3 (float32) and labels T (int64, from 0 to 4), and `model(inputs, labels)` returns predictions T×V. Write a test that returns `True` if a **model** keeps these promises and `False` otherwise:
 #
 # 1. The prediction at t depends on **no label from t on**.
-# 2. At each step t > 0 it depends on **at least one label before t**, no matter which.
-# 3. The model accepts a single step, and raises no error.
+# 2. At each step t > 0, it depends on **at least one label before t**, no matter which.
+# 3. The model accepts a single step and raises no error.
 #
-# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, because a model may notice only one of them. An effect changes some number by more than $10^{-4}$, and rounding by less than $10^{-5}$. Make fewer than 1,000 calls.
+# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, because a model may depend on only one of them. An effect changes some number by more than $10^{-4}$, and rounding changes numbers by less than $10^{-5}$. Make fewer than 1,000 calls.
 
 
 # %%

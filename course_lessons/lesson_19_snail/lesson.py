@@ -21,7 +21,7 @@ def drawn(seed):
 
 
 # %% [markdown]
-# Until now, each network of this course has learned one task from many examples, by changing its weights. Can a network learn a new task from five examples that it only reads? First we see why training on many tasks can teach this. Then we build a network for it, and test it.
+# Until now, each network in this course has learned one task from many examples, by changing its weights. Can a network learn a new task from five examples that it only reads? First we see why training on many tasks can teach this. Then we build such a network and test it.
 #
 # ## Five examples in a prompt
 #
@@ -29,21 +29,21 @@ def drawn(seed):
 #
 # > tolo c, karu a, bime e, sedi b, ravo d, karu
 #
-# You have read five examples, one of each word, and you say a. Large language models can do this, too, without a change of their weights. This is called **in-context learning** (Brown et al. 2020).
+# You have read five examples, one of each word, and you say a. Large language models can also do this, without any change to their weights. This is **in-context learning** (Brown et al., 2020).
 #
-# Our network is small, so we give it pictures of handwritten digits in place of words. There are five classes of pictures, the digits 0 to 4. Each class has a label, one of the letters a to e, but chance decides which digit gets which letter. The label stands above each picture. What is the label of the last one?
+# Our network is small, so we give it pictures of handwritten digits instead of words, in five classes: the digits 0 to 4. Each class has a label, one of the letters a to e, but chance decides which digit gets which letter. The label is shown above each picture. What is the label of the last one?
 
 # %%
-# one episode of 12 pictures, which show upright digits and do not come in training
+# one episode of 12 pictures: upright digits that are not used in training
 prompt = episodes.character_episodes(1, "upright", drawn(7919), steps=12, part="test")
 figures.show_episode(prompt, steps=6)
 
 # %% [markdown]
-# The label is b, because the last picture shows a 3, and the 3 before it had the label b.
+# The last picture has the label b, because it shows a 3, and the 3 before it had the label b.
 #
-# Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are drawn anew. Training on many episodes, so that the network can deal with a new one, is called **meta-learning**.
+# Such a sequence of pictures and labels is called an **episode**. In each episode, the labels are assigned anew. Training on many episodes so that the network can deal with a new one is called **meta-learning**.
 #
-# Training only makes a loss smaller. Why should that make a network read the labels, and not remember them?
+# Training only makes a loss smaller. Why should that make a network read the labels instead of remembering them?
 #
 # ## What do many tasks teach?
 #
@@ -55,7 +55,7 @@ figures.show_episode(prompt, steps=6)
 #
 # The loss is small if $s$ has the sign of $y$ and is far from 0.
 #
-# Both weights begin at 0. For each weight, what is the gradient if $y$ is 1, what if $y$ is -1, and what is their mean?
+# Both weights start at 0. For each weight, work out the gradient for $y = 1$, the gradient for $y = -1$, and their mean.
 
 
 # %% tags=["nbval-check-output"]
@@ -72,9 +72,9 @@ for labels in ([1.0], [-1.0], [1.0, -1.0]):
     print(f"labels {labels}: gradients {gradients(labels, w=0.0, c=0.0)}")
 
 # %% [markdown]
-# By hand: at $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$. This is also the gradient of $w$, the first number. It changes its sign with the label, so its mean is 0. The gradient of $c$ is $-y/2 \cdot y = -1/2$ for both labels. In words: reading helps in every episode, but remembering a label only in those that have it.
+# At $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$. This is also the gradient of $w$, the first number. It changes sign with the label, so its mean is 0. The gradient of $c$ is $-y/2 \cdot y = -1/2$ for both labels. In words: reading helps in every episode, but remembering a label helps only in the episodes that have it.
 #
-# Now we train the two weights for 100 steps, once on the label 1 only, and once on both labels. Which of the two networks says -1 after it has read -1?
+# Now we train the two weights for 100 steps, once on the label 1 only and once on both labels. Which of the two networks says -1 after it has read -1?
 
 
 # %%
@@ -96,15 +96,15 @@ results = ["w", "c", "score after reading 1", "score after reading -1"]
 table(tiny_networks, results, corner="labels in training", digits=2)
 
 # %% [markdown]
-# Only the network that was trained on both labels does. Its $w$ is 0, so it remembers nothing and says what it has read. The other network has learned to remember as much as to read. When it reads -1, the two cancel, and it is undecided.
+# Only the network trained on both labels says -1. Its $w$ is 0, so it remembers nothing and says what it has read. The other network has learned to remember as much as to read. When it reads -1, the two cancel and it is undecided.
 #
-# What is the same in all tasks can go into the weights. With both labels, this is the rule *say what you have read*. What differs from task to task has to be read.
+# Whatever is the same in all tasks can go into the weights. With both labels, this is the rule *say what you have read*. Whatever differs from task to task has to be read.
 #
 # ## What does our network read?
 #
-# In our episodes with five classes, the network reads a picture $x_t$ at each step, and has to predict its label $y_t$. It must not see this label yet. So beside the picture it reads $y_{t-1}$, the label of the picture before. A label is a one-hot vector of width V = 5, with the 1 in the first place for an a, and so on. The function `move_later` moves a sequence later by some steps, and puts zeros at the beginning.
+# In our episodes with five classes, the network reads a picture $x_t$ at each step and has to predict its label $y_t$, which it must not see yet. Beside the picture, it therefore reads $y_{t-1}$, the label of the previous picture. A label is a one-hot vector of dimension V = 5, with the 1 in the first entry for an a, and so on. The function `move_later` moves a sequence later by some steps and puts zeros at the beginning.
 #
-# The first six labels of our prompt are c, d, b, e, a and b. Which labels does the network read in these six steps?
+# The first six labels of our prompt are c, d, b, e, a and b. Write down the labels that the network reads in these six steps.
 
 
 # %% tags=["nbval-check-output"]
@@ -122,7 +122,7 @@ prompt_inputs = read(prompt.pictures, y)  # B T D+V: the 64 pixels come first
 print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 
 # %% [markdown]
-# It reads none in the first step, and then each label one step late:
+# The network reads no label in the first step, and then each label one step late:
 #
 # | step | 0 | 1 | 2 | 3 | 4 | 5 |
 # | --- | --- | --- | --- | --- | --- | --- |
@@ -132,9 +132,9 @@ print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 #
 # ## Which rules should it beat?
 #
-# A network is worth its training only if it beats simple rules that need none. The first rule sees no pictures, and says the label that has been the most frequent so far. The second rule copies the label of the nearest picture so far. Nearest means that the squared differences of the pixels have the smallest sum.
+# A network is worth its training only if it beats simple rules that need none. The first rule ignores the pictures and says the label that has been most frequent so far. The second rule copies the label of the nearest picture so far, with the smallest sum of squared pixel differences.
 #
-# We test the rules on 400 new episodes of 26 pictures. One picture in four is kept for such tests, so the network will not see it in training. We count the right labels where the class was shown once before, and where it was shown five times. A guess is right in one case out of five. How good is the second rule?
+# We test the rules on 400 new episodes of 26 pictures, taken from the quarter of all pictures that we keep out of training. We count the right labels where the class was shown once before and where it was shown five times; a guess is right one time in five. How good is the second rule?
 
 
 # %%
@@ -156,17 +156,17 @@ print("nearest picture, our prompt, step 5:", "abcde"[copied[0, 5]])
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# Where a class was shown once, the nearest picture has the right label in about three of four cases. The most frequent label is worse than a guess there, because a class shown only once is seldom the most frequent.
+# Where a class was shown once, the nearest picture has the right label in about three of four cases. The most frequent label does worse than chance there, because a class shown only once is seldom the most frequent.
 #
-# In our prompt, the second rule is wrong: it says d. In its pixels, the last picture is nearer to the picture of a 2 than to the earlier picture of a 3.
+# In our prompt, the second rule is wrong: it says d. Pixel by pixel, the last picture is nearer to the picture of a 2 than to the earlier picture of a 3.
 #
 # ## Is attention enough?
 #
-# To beat this rule, a network has to find a picture of the same class, and finding is what attention does. So we begin with one causal attention. It puts the context beside its input $x_t$, and a linear layer then gives a score for each label:
+# To beat this rule, a network has to find a picture of the same class, and finding is what attention does. We therefore begin with one causal attention layer. It puts the context beside its input $x_t$, and a linear layer then gives a score for each label:
 #
 # $$\text{attention}(x)_t = \Big[x_t;\ \sum_{s \le t} \alpha_{ts} v_s\Big] \qquad \alpha_{t} = \underset{s \le t}{\text{softmax}} \frac{q_t \cdot k_s}{\sqrt K}$$
 #
-# The brackets with the semicolon say that two vectors are put side by side. K is the width of queries and keys, and E that of values.
+# The brackets with the semicolon put two vectors side by side. K is the dimension of queries and keys, and E the dimension of values.
 
 
 # %%
@@ -190,7 +190,7 @@ class AttentionBlock(nn.Module):
 
 
 # %% [markdown]
-# We train it for 400 steps, each with 32 new episodes. The loss is the cross-entropy of the labels. It leaves out the first picture of each class, of which no example has been shown yet. With `warmup=20`, the learning rate grows during the first 20 steps.
+# We train the layer for 400 steps, with 32 new episodes each. The loss is the cross-entropy of the labels, without the first picture of each class, of which no example has been shown yet. With `warmup=20`, the learning rate grows during the first 20 steps.
 
 
 # %%
@@ -219,18 +219,18 @@ def train(model, reader=read):
 predict("19.without", ...)
 
 # %% tags=["reveals"]
-print("Share of labels right, for one attention:")
+print("Share of labels right, for one attention layer:")
 torch.manual_seed(0)
 attention_alone = nn.Sequential(AttentionBlock(64 + 5), nn.Linear(64 + 5 + 16, 5))
-rows["one attention"] = train(attention_alone)
-reveal("19.without", round(rows["one attention"][1], 2))
+rows["one attention layer"] = train(attention_alone)
+reveal("19.without", round(rows["one attention layer"][1], 2))
 
 # %% [markdown]
-# One attention is not enough. Even where a class was shown five times, it is about as good as the rule that sees no pictures, and far worse than the nearest picture.
+# One attention layer is not enough. Even where a class was shown five times, it is about as good as the rule that ignores the pictures, and far worse than the nearest picture.
 #
-# The table of steps suggests a reason. At step 5, attention can find the picture of a 3 at step 2. But its label is read one step later, beside the picture of a 0, and nothing in step 3 says that a 3 came before.
+# The table of steps suggests a reason. At step 5, attention can find the picture of a 3 at step 2. But the label of this picture is read one step later, beside the picture of a 0, and nothing in step 3 says that a 3 came before.
 #
-# If this is the reason, the same attention should succeed when it also reads the picture before, beside its label. How many labels will be right now?
+# If this is the reason, the same layer should succeed when it also reads the previous picture, beside its label. How many labels will be right now?
 
 
 # %%
@@ -243,19 +243,19 @@ with_pairs = nn.Sequential(
     AttentionBlock(2 * 64 + 5),
     nn.Linear(2 * 64 + 5 + 16, 5),
 )
-rows["one attention, pairs given"] = train(with_pairs, read_pairs)
+rows["one attention layer, pairs given"] = train(with_pairs, read_pairs)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With the pairs, nearly all labels are right, even where a class was shown only once. So above all, attention lacked this: each label beside its own picture.
+# With the pairs, nearly all labels are right, even where a class was shown only once. What attention lacked above all was therefore each label beside its own picture.
 #
-# ## A convolution brings picture and label together
+# ## A convolution joins picture and label
 #
-# We have made the pairs by hand, and the network should make them itself. A **causal convolution** joins each step with an earlier one. Its **dilation** says how many steps back it looks:
+# We made the pairs by hand, but the network should make them itself. A **causal convolution** combines each step with an earlier one, and its **dilation** says how many steps back that is:
 #
 # $$z_t = W_0\, x_{t - \text{dilation}} + W_1\, x_t + b$$
 #
-# Before the beginning, $x$ is 0. Take the sequence 1, 2, 3 with a dilation of 1. The matrices are single numbers here, $W_0 = 10$ and $W_1 = 1$, and $b$ is 0. What are the three results?
+# Before the beginning, $x$ is 0. Take the sequence 1, 2, 3 with a dilation of 1 and single numbers as matrices: $W_0 = 10$, $W_1 = 1$ and $b = 0$. Work out the three results on paper.
 
 # %% tags=["nbval-check-output"]
 sequence = [1.0, 2.0, 3.0]
@@ -264,23 +264,23 @@ for t in range(3):
     print(10 * earlier + 1 * sequence[t])
 
 # %% [markdown]
-# The results are 1, then 10 · 1 + 2 = 12, and then 10 · 2 + 3 = 23. In 12 we can still read both numbers, the 1 of the step before and the 2. Matrices can do the same with vectors: if they put the two in different places, one vector holds both.
+# The results are 1, then 10 · 1 + 2 = 12, and then 10 · 2 + 3 = 23. From 12 we can still read both numbers, the 1 of the previous step and the 2. Matrices can do the same with vectors: if they put the two into different entries, one vector holds both.
 #
-# In the drawing, A, B and C are classes of pictures. A convolution joins each step with the step before. Where does the last A find its label?
+# In the diagram, A, B and C are classes of pictures. A convolution combines each step with the one before. Where does the last A find its label?
 
 # %%
 diagrams.snail(new=["convolution"])
 
 # %% [markdown]
-# At step 1: after the convolution, this step holds the first A together with its label.
+# The last A finds its label at step 1: after the convolution, this step holds the first A together with its label.
 #
 # ## SNAIL
 #
-# Convolutions and attention together are **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). A **dense block** has two convolutions: $f$ gives new features, and $g$ is a gate, which says how much of each feature goes through. The block puts their product beside $x$:
+# Convolutions and attention together are **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). A **dense block** has two convolutions: $f$ computes new features, and $g$ is a gate, which says how much of each feature goes through. The block puts their product beside $x$:
 #
 # $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \circ \sigma(g_t)]$$
 #
-# In the code, each of the two is a linear layer, which holds $W_0$ and $W_1$ side by side and reads both steps as one long vector.
+# In the code, each of the two is a linear layer that holds $W_0$ and $W_1$ side by side and reads both steps as one long vector.
 
 
 # %%
@@ -299,7 +299,7 @@ class DenseBlock(nn.Module):
 
 
 # %% [markdown]
-# One dense block with a dilation of 1 can make the pairs. SNAIL has several, with the dilations 1, 2, 4 and so on. A block reads what the block before has made, so each one lets a step see further back. If the convolutions reach the whole episode, do they still need the attention?
+# One dense block with a dilation of 1 can make the pairs. SNAIL has several, with the dilations 1, 2, 4 and so on. Each block reads the output of the previous block and so lets a step see further back.
 #
 # **Your turn**: add dilations to the first line. How many are needed until step 15 sees all 16 steps?
 
@@ -318,7 +318,7 @@ print("step 15 sees the steps", sorted(seen))
 #
 # </details>
 #
-# Each block doubles the number of steps that are seen. Our episodes have 26 steps, so our SNAIL gets five dense blocks, which reach 32 steps. One attention and a linear layer follow.
+# Each block doubles the number of steps seen. Our episodes have 26 steps, so our SNAIL gets five dense blocks, reaching 32 steps, followed by one attention layer and a linear layer.
 
 
 # %%
@@ -345,7 +345,7 @@ class Snail(nn.Module):
 
 
 # %% [markdown]
-# SNAIL gets no pairs. We train it, and once more with only one dense block. We also train its convolutions alone. Does one of the halves work by itself?
+# SNAIL gets no pairs. We train it as it is, with only one dense block, and without its attention. Does either half work by itself?
 
 # %%
 torch.manual_seed(0)
@@ -359,9 +359,9 @@ rows["SNAIL, one dense block"] = train(Snail(dilations=[1]))
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# After 400 steps, neither half works by itself: each has fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, has nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four: the attention looks back by itself.
+# After 400 steps, neither half works by itself: each gets fewer than half of the labels right, even where a class was shown five times. SNAIL, which has both, gets nearly all labels right, even where a class was shown only once. With one dense block it is nearly as good, so here it hardly needs the other four: attention looks back by itself.
 #
-# Each network was trained once. Do the halves learn it in 4,000 steps? And most large language models have no convolutions. Can two attentions do it, one after the other, with positions? The course has trained these with three seeds each.
+# Each network was trained once. Do the halves learn the task in 4,000 steps? And since most large language models have no convolutions, can two attention layers do it, one after the other, with positions? We have trained these models with three seeds each.
 
 # %%
 rows = {}
@@ -372,24 +372,24 @@ stored = [
     "SNAIL, 4,000 steps",
     "two attentions with positions, 4,000 steps",
 ]
-for name in stored:  # on classes of the training, a number for each seed
+for name in stored:  # on the classes of training, one number per seed
     once = by_seed("characters", "own", setup=name, examples=1)
     five_times = by_seed("characters", "own", setup=name, examples=5)
     rows[name] = [once, five_times]
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With ten times as many steps, the convolutions have learned most of it, and attention alone has not. So attention is not the only way, but with it the task is learned sooner.
+# With ten times as many steps, the convolutions have learned most of the task, and attention alone has not. Attention is therefore not the only way, but with it the task is learned sooner.
 #
-# Two attentions with positions can do it, too. After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL of as many steps. The first one can do what the convolution does, and bring each picture to the next step. Lesson 21 shows such a pair in a model of words.
+# Two attention layers with positions can also do it. After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL trained for as many steps. The first layer can do what the convolution does and pass each picture on to the next step. Lesson 21 shows such a pair in a language model.
 #
 # ## Is it too good to be true?
 #
-# When nearly all answers are right, does the network see the labels that it has to predict? A leak test like that of lesson 09 can tell: we change the label at step 10 in each episode. Which answers may change then?
+# When nearly all answers are right, does the network see the labels it has to predict? A leak test like the one in lesson 09 can tell: we change the label at step 10 in each episode. Which answers may change then?
 
 # %%
 changed = test.labels.clone()  # B T
-changed[:, 10] = (changed[:, 10] + 1) % 5  # another label at step 10
+changed[:, 10] = (changed[:, 10] + 1) % 5  # a different label at step 10
 before = predict_labels(model, test, read)  # B T
 after = predict_labels(model, test._replace(labels=changed), read)  # B T
 share = (before != after).float().mean(0)  # T: of the answers at each step
@@ -398,11 +398,11 @@ print(f"changed at step 10:     {share[10]:.2f}")
 print(f"changed after step 10:  {share[11:].max():.2f} at most")
 
 # %% [markdown]
-# Nothing shows that SNAIL sees the label: its answers change only after step 10, when it has read the changed label. Few of them change, because about one in five of the later pictures shows the same class, and most of these have older examples, too, whose labels are as before.
+# Nothing shows that SNAIL sees the label: its answers change only after step 10, when it has read the changed label. Few of them change, because about one in five of the later pictures shows the same class, and most of these also have older examples, whose labels are as before.
 #
 # ## Where does it look?
 #
-# If SNAIL works as in the drawing, its attention finds the step that has read the right label. We return to step 5 of our prompt, where the rule was wrong. Below each picture stands its label, with the weight of the step that has read this label. A red frame marks the right label. How much weight does it get? Afterwards, move the slider to other steps.
+# If SNAIL works as in the diagram, its attention finds the step that has read the right label. We return to step 5 of our prompt, where the rule was wrong. Below each picture is its label, with the weight of the step that has read it. See how much weight the right label (framed in red) gets, then move the slider.
 
 # %%
 with torch.no_grad():
@@ -441,9 +441,9 @@ for name, predicted in sixth_labels.items():
 # %% [markdown]
 # From five examples, one of each, SNAIL nearly always labels the next picture correctly. The rule is right in about four of five cases.
 #
-# ## And if the digits are new?
+# ## What if the digits are new?
 #
-# So far the classes were those of the training. Now we show the same SNAIL the digits 5 to 9, which it has never seen. Does it still beat the rule that copies the label of the nearest picture?
+# So far, the classes were the same as in training. Now we show the same SNAIL the digits 5 to 9, which it has never seen.
 
 # %%
 predict("19.one_example", ...)
@@ -457,7 +457,7 @@ print(f"SNAIL {by_snail[0]:.2f}, the rule {by_rule[0]:.2f}")
 reveal("19.one_example", "SNAIL" if by_snail[0] > by_rule[0] else "the rule")
 
 # %% [markdown]
-# Where a new digit was shown once, the rule wins by far: SNAIL has fewer than half as many labels right. Does its attention not find the right label? We compare how much weight lies on it, where a class was shown once.
+# Where a new digit was shown once, the rule wins by far: SNAIL gets fewer than half as many labels right. Does its attention fail to find the right label? We compare how much weight lies on this label where a class was shown once.
 
 # %%
 for name, shown in {"0 to 4": test, "5 to 9": new_digits}.items():
@@ -470,16 +470,16 @@ share = figures.weight_on_right(equal / equal.sum(-1, keepdim=True), new_digits)
 print(f"weight on it if all steps so far got the same: {share:.2f}")
 
 # %% [markdown]
-# With the new digits, the attention hardly finds the right label any more. So the weights of SNAIL hold more than a way to find pictures that are alike. It compares them in a way that fits the digits 0 to 4.
+# With the new digits, attention hardly finds the right label any more. The weights of SNAIL therefore hold more than a way to find similar pictures: it compares pictures in a way that suits the digits 0 to 4.
 #
-# In training, the five classes were the same in all episodes. What is the same goes into the weights, as in our tiny network. So the classes, too, should differ from episode to episode. To get forty classes, we turn or mirror each digit 0 to 4 in eight ways, some of which look alike. To get very many, we cut two of these forty along a line, and join one side of each into a new picture. Here is an episode of such classes. What is the last label?
+# In training, the five classes were the same in all episodes, and what is the same goes into the weights, as in our tiny network. The classes should therefore also differ from episode to episode. To get forty classes, we rotate or mirror each digit 0 to 4 in eight ways, some of which look alike. To get very many, we cut two of these forty along a line and join one side of each into a new picture. Here is an episode with such classes. What is the last label?
 
 # %%
 joined = episodes.character_episodes(1, "joined", drawn(5), steps=12)
 figures.show_episode(joined, steps=6)
 
 # %% [markdown]
-# The last label is a, as for the fourth picture: both are rings that lie on their side. The course has trained SNAIL on five, forty and many classes, for 1,500 steps, and on many for 6,000 steps, too, with three seeds or more. We test each on episodes of its own kind, with pictures that have not come in training, and on the digits 5 to 9. For many classes, the test joins pairs of the forty that training has never joined, so these classes are new, too. Do more classes help with the digits 5 to 9?
+# The last label is a, as for the fourth picture: both are rings that lie on their side. We have trained SNAIL on five, forty and many classes for 1,500 steps, and on many also for 6,000 steps, with three seeds or more. We test each model on episodes of its own kind, with pictures that were not used in training, and on the digits 5 to 9. For many classes, the test joins pairs of the forty that training has never joined, so these classes are also new. Do more classes help with the digits 5 to 9?
 
 # %%
 kinds = {
@@ -499,18 +499,35 @@ columns = ["own kind: SNAIL", "own kind: rule", "5 to 9: SNAIL", "5 to 9: rule"]
 table(rows, columns, corner="class shown once", digits=2)
 
 # %% [markdown]
-# More classes help: of the new digits, SNAIL has about a quarter right with five classes, hardly more than by a guess, and more than half with forty or many.
+# More classes help: SNAIL gets about a quarter of the new digits right with five classes, hardly more than by guessing, and more than half with forty or many.
 #
-# Of its own kind, SNAIL has more right than the rule with five classes and with forty. These are the classes that it has learned. With many, each class of the test is new, and there the rule has more after 1,500 steps. After 6,000 steps, SNAIL has nearly as many right as the rule, and of the digits 5 to 9, too. So it has learned to compare pictures of classes that it has never seen. But even then it is no better than the rule, which needs no training.
+# On its own kind, SNAIL gets more right than the rule with five classes and with forty, the classes that it has learned. With many, each class of the test is new, and there the rule gets more right after 1,500 steps. After 6,000 steps, SNAIL gets nearly as many right as the rule, and the same goes for the digits 5 to 9. It has therefore learned to compare pictures of classes that it has never seen. But even then it is no better than the rule, which needs no training.
 #
-# ## So: can it learn from five examples?
+# ## Can it learn from five examples?
 #
-# Yes, if the network knows the classes. Our SNAIL reads one example of each of five digits that it knows, and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which digit.
+# Yes, if the network knows the classes. Our SNAIL reads one example of each of five digits that it knows and then nearly always labels the next picture correctly. None of its weights changes. What it learns from the examples is which label belongs to which digit.
 #
-# For classes that it has never seen, it depends on the training. Our SNAIL, which has met five classes, is hardly better than a guess at new ones that were shown once. A SNAIL that has learned from many classes, and for long, has nearly as many labels right as a simple rule where each class was shown once. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 0.99 for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attentions with two rows of dense blocks, and a convolutional network reads each picture. So there may be other reasons than the number of classes.
+# For new classes, the answer depends on the training. Where such a class was shown once, our SNAIL, trained on five classes, is hardly better than chance. A SNAIL that has learned from many classes, and for long, gets nearly as many labels right there as a simple rule. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 99% for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attention layers with two stacks of dense blocks, and a convolutional network reads each picture. There may therefore be other reasons than the number of classes.
 #
-# In the prompt at the beginning, you could compare new words, because you have read many others. What a network can compare, it has learned from its tasks.
+# In the prompt at the beginning, you could compare new words because you have read many others. What a network can compare, it has learned from its tasks.
 #
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- | --- |
+# | convolution on B T D | TCBlock: a stack of dense blocks | `nn.Conv1d` on B D T, pads both ends | `conv1d` in `MambaMixer`: causal, a filter per feature |
+# | class shown once, of five | 1-shot, 5-way | | |
+#
+# With `padding` equal to the dilation, the first T results of `nn.Conv1d` are ours:
+
+# %% tags=["nbval-check-output"]
+conv = nn.Conv1d(3, 4, kernel_size=2, padding=2, dilation=2)
+W_0, W_1 = conv.weight.unbind(-1)  # F D, F D
+x = torch.randn(1, 6, 3)  # B T D
+ours = move_later(x, 2) @ W_0.T + x @ W_1.T + conv.bias  # B T F
+print(torch.allclose(conv(x.mT)[..., :6].mT, ours, atol=1e-6))
+
+# %% [markdown]
 # ## Questions
 #
 # Run a cell to see its question, then replace the dots with a letter in quotes or a number.
@@ -533,10 +550,10 @@ check("19.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A network can learn the labels of five known classes from five examples, if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
-# - A causal convolution joins each step with an earlier one. With the dilations 1, 2, 4 and so on, each further one doubles the number of steps that are seen.
-# - In SNAIL, a convolution brings each picture to the step where its label is read, and attention finds this step. One attention alone cannot do it: each label stands one step after its picture.
-# - With new digits, SNAIL is the better, the more classes it was trained on, and with many classes, the longer. After 6,000 steps, copying the label of the nearest picture was still a little better, so compare a network with a simple rule.
+# - A network can learn the labels of five known classes from five examples if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
+# - A causal convolution combines each step with an earlier one. With the dilations 1, 2, 4 and so on, each further one doubles the number of steps seen.
+# - In SNAIL, a convolution moves each picture to the step where its label is read, and attention finds this step. One attention layer alone cannot do it: each label is one step after its picture.
+# - With new digits, SNAIL is better the more classes it was trained on and, with many classes, the longer. After 6,000 steps, copying the label of the nearest picture was still a little better, so compare a network with a simple rule.
 # - To find a leak, change one label and see which answers change.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)

@@ -1,7 +1,7 @@
 # %% [markdown]
 # You write a different normaliser and a memory that corrects what it holds, and you choose the rate at which it does so. Then you write a test that every kind of attention has to pass. Finally, you design attention of your own and write a report.
 #
-# The letters: B sentences or sequences, H heads, T positions or steps, S keys, D the dimension of queries and keys, E the dimension of values. A mask is True where a position may be attended to.
+# The letters: B sentences or sequences, H heads, T positions or steps, S keys, D the dimension of queries and keys, and E the dimension of values. A mask is True where a position may be attended to.
 
 # %%
 import itertools
@@ -14,15 +14,15 @@ from course_utils.models import attention_properties, attention_report
 # %% [markdown]
 # ## 20.sparsemax
 #
-# Softmax leaves some weight everywhere. **Sparsemax** gives a row the weights that are closest to its scores, among all weights that are 0 or more and sum to 1 (Martins & Astudillo, 2016, equation 2):
+# A softmax leaves some weight on every position. Of all the weights that are non-negative and sum to 1, **sparsemax** chooses those closest to the row's scores (Martins & Astudillo, 2016, equation 2):
 #
 # $$\text{sparsemax}(z) = \underset{p \,\ge\, 0,\; \sum_j p_j = 1}{\text{argmin}}\ \lVert p - z \rVert^2 = \max(z - \tau,\ 0)$$
 #
-# Every weight is therefore either 0 or its score minus the **threshold** $\tau$ of the row, which Algorithm 1 finds. Sort the scores, $z_{(1)} \ge z_{(2)} \ge \dots$, and let $k$ be the largest number for which $1 + k\, z_{(k)} > \sum_{j \le k} z_{(j)}$. Then
+# Every weight is therefore either 0 or its score minus the row's **threshold** $\tau$, which Algorithm 1 finds. Sort the scores, $z_{(1)} \ge z_{(2)} \ge \dots$, and let $k$ be the largest number for which $1 + k\, z_{(k)} > \sum_{j \le k} z_{(j)}$. Then
 #
 # $$\tau = \frac{\big(\sum_{j \le k} z_{(j)}\big) - 1}{k}$$
 #
-# Only positions where the mask is True take part. All other positions, and rows without any True, get weight 0, and their scores have no effect on weights or gradients.
+# Only positions where the mask is True take part. All other positions, and rows without any True, get a weight of 0, and their scores have no effect on weights or gradients.
 
 
 # %%
@@ -57,11 +57,11 @@ check("20.sparsemax", sparsemax)
 # %% [markdown]
 # ## 20.delta_memory
 #
-# A memory that only adds cannot forget: if two values are written under the same key, it holds their sum. The **delta rule** writes only what is missing (Schlag, Irie & Schmidhuber, 2021, section 4.2). The memory $S$ is a D×E matrix, which is zero at the beginning of each sequence. At step $t$ it is written to and then read:
+# A memory that only adds cannot forget: if two values are written under the same key, it holds their sum. The **delta rule** writes only what is missing (Schlag, Irie & Schmidhuber, 2021, section 4.2). The memory $S$ is a D×E matrix that is zero at the start of each sequence. At step $t$ it is written to and then read:
 #
 # $$S \leftarrow S + \beta_t\, k_t\, \big(v_t - S^\top k_t\big)^\top \qquad \text{read}_t = S^\top q_t$$
 #
-# $S^\top k_t$ is what the memory holds for the key so far. For keys of length 1, the rate $\beta_t$, between 0 and 1, is the fraction of it that is replaced. Use keys and queries as they are.
+# $S^\top k_t$ is what the memory holds for the key so far. For keys of length 1, the rate $\beta_t$, between 0 and 1, is the fraction of this that is replaced. Use keys and queries as they are.
 
 
 # %%
@@ -100,9 +100,9 @@ check("20.delta_memory", delta_memory)
 # %% [markdown]
 # ## 20.mean_rates
 #
-# With a rate of 1, a delta rule holds the latest value of a key. Now it should hold the **mean** of all values that the key has had so far. Which rates $\beta_t$ achieve this?
+# With a rate of 1, a delta rule holds a key's latest value. Now it should hold the **mean** of all the values the key has had so far. Which rates $\beta_t$ achieve this?
 #
-# Equal integers in `key`, which may be negative, are the same key. All keys have length 1, and different keys are orthogonal, so that none disturbs another. Each sequence has its own memory.
+# Equal integers in `key`, negative ones included, stand for the same key. All keys have length 1, and different keys are orthogonal, so they do not disturb one another. Each sequence has its own memory.
 
 
 # %%
@@ -131,12 +131,12 @@ check("20.mean_rates", mean_rates)
 # %% [markdown]
 # ## 20.catch_broken_attention
 #
-# Write a test for any kind of attention. The check passes it one candidate after another and says whether **order matters** there. Return `True` if all of these promises are kept and `False` otherwise:
+# Write a test for any kind of attention. The check passes your test one candidate after another and says whether **order matters** for it. Return `True` if all of these promises are kept and `False` otherwise:
 #
 # 1. The shapes are right, and the arguments stay as they were.
 # 2. No weight is below 0, and where the mask is False it is 0. A row sums to 1, or to 0 if its mask has no True.
 # 3. The contexts are `weights @ value`.
-# 4. A row depends only on its query, its mask, and the keys and values that this mask shows in its sentence and head.
+# 4. A row depends only on its query, its mask, and the keys and values in its own sentence and head that this mask shows.
 # 5. Unless order matters: if keys, values and the mask's last axis are reordered in the same way, so are the weights, and the contexts stay the same.
 
 
@@ -204,11 +204,11 @@ check("20.catch_broken_attention", catch_broken_attention)
 # %% [markdown]
 # ## 20.my_attention
 #
-# Change the score, the normaliser or the memory. Before you write, say on which of the lesson's toy tasks it should win, and why.
+# Change the score, the normaliser or the memory. Before you write, say which of the lesson's toy tasks it should win, and why.
 #
 # A dot product plus a term, such as a bias that depends on the distance, counts as your own. A dot product times a factor does not, even if each head or each query has its own factor: that is self-attention as in lesson 09, only softer or sharper.
 #
-# The check tests what all attention promises. Under a causal mask, a step sees no later step, and it never sees padding, where a whole column of the mask is False. If its whole row is False, it gets zeros. The same sequence gives the same contexts anywhere in the batch. Heads do not affect each other; queries and values have an effect.
+# The check tests what every kind of attention promises. Under a causal mask, a step sees no later step, and it never sees padding, where a whole column of the mask is False. If a step's whole row is False, it gets zeros. A sequence gives the same contexts anywhere in the batch. Heads do not affect each other; queries and values have an effect.
 
 
 # %%
@@ -249,7 +249,7 @@ def my_attention(query, key, value, mask):
 check("20.my_attention", my_attention)
 
 # %% [markdown]
-# How well does it do? First write down which share of correct answers you expect at 32 steps; dot products get 1.00 in `once` and 0.44 in `latest`. The next cell then tests the lesson's promises, and one of yours if you add it, and trains one model on each task. Use five seeds before you claim anything. To see which part of your attention makes the difference, remove that part and run the cell again.
+# How well does your attention do? First write down what share of correct answers you expect at 32 steps; dot products get 1.00 in `once` and 0.44 in `latest`. The next cell then tests the lesson's promises, and one of your own if you add it, and trains one model on each task. Use five seeds before you claim anything. To see which part of your attention makes the difference, remove that part and run the cell again.
 
 
 # %%

@@ -18,19 +18,19 @@ from course_utils.models.variants import delta, sparsemax
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=100)
 
 # %% [markdown]
-# New kinds of attention are published every year, and each is said to be better. How can we find out whether a change helps? We test and measure four of them and then build one of our own.
+# New kinds of attention are published every year, and each is said to be better. How can we find out whether a change helps? We test and measure four of them, then build one of our own.
 #
 # ## Three parts to change
 #
 # Nearly every kind of attention in this course has three parts:
 #
 # - The **score** says how well a key fits the query.
-# - The **normaliser** turns the scores of one query into weights, which are not negative and sum to 1.
+# - The **normaliser** turns the scores of one query into non-negative weights that sum to 1.
 # - The **memory** holds the keys and values, which are read with these weights.
 #
-# Here is the attention that you know, written as a function, whose form we keep throughout this lesson. `masked_softmax` is the softmax of lesson 03, which gives 0 where the mask is False. In the comments, B is the number of sequences, H of heads and T of steps; queries and keys have dimension D, values dimension E.
+# Here is the attention you know, written as a function whose form we keep throughout this lesson. `masked_softmax` is the softmax from lesson 03, which gives 0 where the mask is False. In the comments, B, H and T are the numbers of sequences, heads and steps; queries and keys have dimension D, values dimension E.
 #
-# The diagram shows its three lines and, below them, the four changes that we will try. Which of them change more than one part?
+# The diagram shows the function's three lines and, below them, the four changes we will try. Which of these affect more than one part?
 
 
 # %%
@@ -44,14 +44,14 @@ def attend(query, key, value, mask, normalise=masked_softmax):
 diagrams.three_parts()
 
 # %% [markdown]
-# Linear attention and the delta rule change all three: linear attention computes its weights differently, and the delta rule computes none at all.
+# Linear attention and the delta rule change all three parts: linear attention computes its weights differently, and the delta rule computes none at all.
 #
-# ## What must every attention do?
+# ## What must every kind of attention do?
 #
-# First we write down what attention **promises**. Like the leak test of lesson 09, each promise is tested by a function. There are eight:
+# First we write down what attention **promises**. As in the leak test from lesson 09, a function tests each of the eight promises:
 #
 # - `shape`: each query gets a context as wide as the values.
-# - `leak`: under a causal mask, later steps have no effect.
+# - `leak`: under a causal mask, later steps have no effect on earlier contexts.
 # - `padding`: a key that the mask hides from all queries has no effect.
 # - `apart`: sequences do not affect each other, and neither do heads.
 # - `large`: large queries and keys give finite contexts.
@@ -59,9 +59,9 @@ diagrams.three_parts()
 # - `rows`: no weight is negative, and each row sums to 1.
 # - `order`: without a causal mask, the order of the keys makes no difference.
 #
-# The last two are optional: a method may compute no weights, or may need to know the order.
+# The last two are optional: a method may compute no weights, or may take the order into account.
 #
-# We test `attend` and two faulty versions of it. In `mask_after_softmax`, each later step has weight 0. Does it keep the promise `leak`?
+# We test `attend` and two faulty versions of it. In `mask_after_softmax`, each later step has a weight of 0. Does this version keep the promise `leak`?
 
 
 # %% tags=["nbval-check-output"]
@@ -82,11 +82,11 @@ for one in (attend, mask_after_softmax, mask_ends_early):
     print(one.__name__, "breaks", ", ".join(broken) or "nothing")
 
 # %% [markdown]
-# `mask_after_softmax` breaks `leak` even though later steps have weight 0: their scores are still part of the sum that the softmax divides by, so they take weight away from earlier steps. For the same reason it breaks `padding` and `rows`.
+# `mask_after_softmax` breaks `leak` even though later steps have a weight of 0: their scores are still part of the sum that the softmax divides by, so they take weight away from earlier steps. For the same reason it breaks `padding` and `rows`.
 #
-# `mask_ends_early` breaks nothing, and yet it is wrong: the promises are tested with only 7 steps, and its fault begins at step 20.
+# `mask_ends_early` breaks none of the promises, and yet it is wrong: they are tested with only 7 steps, and its fault begins at step 20.
 #
-# We can add a promise of our own: a function that returns None if the promise is kept and a sentence otherwise. Ours changes the last of 40 steps and compares the contexts before it. Does it find the fault?
+# We can add a promise of our own: a function that returns None if the promise is kept and a sentence describing the fault otherwise. Ours changes the last of 40 steps and checks that the contexts before it stay the same. Does this test find the fault?
 
 
 # %% tags=["nbval-check-output"]
@@ -111,16 +111,16 @@ print("mask_ends_early:", leak_later(mask_ends_early))
 promises = attention_properties.PROMISES | {"leak_later": leak_later}
 
 # %% [markdown]
-# The new promise finds the fault. Kept promises therefore do not prove that a method is correct; they only show that no fault appeared in what was tested.
+# The new promise finds the fault. That a method keeps its promises therefore does not prove that it is correct, only that no fault appeared in what was tested.
 #
 # ## Two toy tasks
 #
-# What should new attention do better? We use two toy tasks, because we know what is hard about each. At each step, the model reads one of 128 keys with its value and is asked for the value of one of the keys read so far.
+# What should a new kind of attention do better? We use two toy tasks because we know what is hard about each. At each step, the model reads one of 128 keys with its value and is asked for the value of one of the keys read so far.
 #
 # - In `once`, each key occurs once, so a longer sequence has more keys to choose from.
-# - In `latest`, eight of the keys occur again and again, and the correct answer is the latest value of the key.
+# - In `latest`, eight of the keys occur again and again, and the correct answer is the latest value of the key asked for.
 #
-# Each sequence of `latest` samples its own eight keys. Here is a sequence of ten steps, our example from here on, in which seven of its eight keys occur. What is the correct answer in the last step?
+# In `latest`, each sequence draws its own eight keys. Here is a ten-step sequence, our example from here on, in which seven of its eight keys occur. What is the correct answer at the last step?
 
 # %% tags=["nbval-check-output"]
 draw = torch.Generator().manual_seed(28)
@@ -133,9 +133,9 @@ rows = {
 table(rows, [str(step) for step in range(10)], corner="step")
 
 # %% [markdown]
-# The correct answer is 3: key 106 had the value 1 at step 0 and the value 3 at step 6, which is the latest.
+# The correct answer is 3: key 106 had the value 1 at step 0 and the value 3 at step 6, its latest.
 #
-# How well does `attend` do on the two tasks? We put it into a model with one layer. Each step is three one-hot vectors side by side, for the key, the value and the query, with 128, 8 and 128 entries. From these, linear projections compute queries, keys and values for four heads of dimension 16. A linear readout then chooses one of the eight values.
+# How well does `attend` do on the two tasks? We put it into a model with one layer. Each step consists of three one-hot vectors side by side, for the key, the value and the query, with 128, 8 and 128 entries. From these, linear projections compute queries, keys and values for four heads of dimension 16. A linear readout then picks one of the eight values.
 
 
 # %%
@@ -160,7 +160,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# The model learns from 600 batches of 32 sequences with 32 steps each, and its learning rate grows during the first 20 batches. We then give it new sequences of 32, 64 and 128 steps and count the correct answers in the last quarter of each. What share of them can it get right in `latest`, at 32 steps? Chance is one in eight.
+# We train the model on 600 batches of 32 sequences with 32 steps each, and its learning rate rises during the first 20 batches. We then give it new sequences of 32, 64 and 128 steps and count the correct answers in the last quarter of each. Chance is one in eight.
 
 
 # %%
@@ -199,19 +199,19 @@ reveal("20.latest", in_latest[0])
 figures.by_key_asked_for(model_of_latest)  # in `latest`, at 32 steps
 
 # %% [markdown]
-# In `latest`, the model answers fewer than half of the questions correctly. The reason is that `attend` keeps the promise `order`: its contexts stay the same when earlier steps change places, so nothing tells the model which of them was last. With only one layer, the causal mask does not tell it either, because the mask hides only later steps.
+# In `latest`, the model answers fewer than half of the queries correctly. The reason is that `attend` keeps the promise `order`: its contexts stay the same when earlier steps change places, so nothing tells the model which came last. With only one layer, the causal mask does not help either, because it hides only later steps.
 #
-# The model does know its current step, from which the query is computed. If the question asks for that step's own key, its value is the answer, and there the model beats the most frequent value of the key. For any other key, it does not.
+# The model does know its current step, from which the query is computed. If the query asks for that step's own key, the value read at that step is the answer. There the model does better than always answering with the key's most frequent value. For any other key, it does not.
 #
-# In `once`, the model gets nearly everything right at 32 steps and a little less at 128. There are two things to improve: the order in `latest` and the long sequences in `once`. By the end of this lesson, we want one kind of attention that is good at both.
+# In `once`, the model gets nearly everything right at 32 steps and a little less at 128. There are two weaknesses to work on: order in `latest`, and long sequences in `once`. We want one kind of attention that is good at both.
 #
 # ## A different score
 #
-# We begin with `latest`, where the score has to depend on the order of the steps. We could add positions to the input, as in lesson 11, but here we want to change attention itself. **ALiBi** (Press et al., 2022) subtracts from each score a number that grows with the distance between the query at step $i$ and the key at step $j$. Each head $h$, from 1 to H, has its own factor $m_h$, called its **slope**, so some heads look nearby and others far away.
+# We begin with `latest`, for which the score has to depend on the order of the steps. We could add positions to the input, as in lesson 11, but here we want to change attention itself. **ALiBi** (Press et al., 2022) subtracts from each score a number that grows with the distance between the query at step $i$ and the key at step $j$. Each head $h$, from 1 to H, has its own factor $m_h$, called its **slope**, so some heads look nearby and others further back.
 #
 # $$\text{score}_{ij} = \frac{q_i^\top k_j}{\sqrt{D}} - m_h\,|i - j| \qquad m_h = 2^{-8h/H}$$
 #
-# We try it on our ten steps, with queries and keys chosen so that the key asked for scores 3 and every other key 0. With four heads, the first slope is 1/4, so at step 9 the first head subtracts 9/4 from the score of step 0 and 3/4 from the score of step 6. What are the two scores then, and where does step 9 look?
+# We try it on our ten steps, with queries and keys chosen so that the key in question has score 3 and every other key has score 0. With four heads, the first slope is 1/4, so at step 9 the first head subtracts 9/4 from the score of step 0 and 3/4 from the score of step 6. What are the two scores now, and which step does step 9 look at?
 
 
 # %%
@@ -249,17 +249,17 @@ both = torch.cat([one_head, four_heads])  # 5 T
 plots.weights(both, steps, names, xlabel="keys: steps", ylabel="")
 
 # %% [markdown]
-# The scores are 3 - 2.25 = 0.75 for step 0 and 3 - 0.75 = 2.25 for step 6. The first head of ALiBi therefore looks mostly at step 6, the latest one. Step 6 gets $e^{2.25 - 0.75} = 4.5$ times the weight of step 0, and larger products $q \cdot k$ would not change this ratio. With the last slope, 1/256, the weights are nearly the same as in `attend`.
+# The scores are 3 - 2.25 = 0.75 for step 0 and 3 - 0.75 = 2.25 for step 6. In ALiBi's first head, step 9 therefore looks mostly at step 6, the later of the two. Step 6 gets $e^{2.25 - 0.75} = 4.5$ times the weight of step 0, and larger products $q \cdot k$ would not change this ratio. With the last slope, 1/256, the weights are nearly the same as with `attend`.
 #
 # ## A different normaliser
 #
-# Now to `once`. A softmax never gives a weight of exactly 0, and with more keys, more small weights add up. Is this why some answers in long sequences are wrong? We try a normaliser that does give zeros.
+# In `once`, the weakness was long sequences. A softmax never gives a weight of exactly 0, and with more keys, these small weights add up to more. Is this why some answers in long sequences are wrong? We try a normaliser that does produce zeros.
 #
-# **Sparsemax** (Martins & Astudillo, 2016) subtracts a threshold τ from all scores of a query and replaces negative results with 0. The threshold is chosen so that the weights sum to 1.
+# **Sparsemax** (Martins & Astudillo, 2016) subtracts a threshold τ from all the scores of a query and replaces negative results with 0. The threshold is chosen so that the weights sum to 1.
 #
 # $$p_j = \max(z_j - \tau, 0) \qquad \sum_j p_j = 1$$
 #
-# Take the scores 1, 0.6 and -0.5. If all three keys got a weight $z - τ$, the weights would sum to 1.1 - 3τ, so for a sum of 1, τ would be 0.1 / 3 = 0.03. But -0.5 is below this threshold, so the third key gets nothing. What is τ for the other two?
+# Take the scores 1, 0.6 and -0.5. If all three keys got a weight $z - τ$, the weights would sum to 1.1 - 3τ. For them to sum to 1, τ would have to be 0.1 / 3 = 0.03. But -0.5 is below this threshold, so the third key gets nothing. What is τ for the other two keys?
 
 # %% tags=["nbval-check-output"]
 z = torch.tensor([1.0, 0.6, -0.5])  # T
@@ -273,9 +273,9 @@ print("sparsemax:", weights)
 print("softmax:  ", z.softmax(-1))
 
 # %% [markdown]
-# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. Both scores are above it, so the weights are 0.7 and 0.3. If one of them were below the new τ, we would leave it out and compute τ again.
+# For two keys, τ is (1 + 0.6 - 1) / 2 = 0.3. Both scores are above this τ, so the weights are 0.7 and 0.3. If one of the scores were below it, we would leave out that key and compute τ again.
 #
-# `sparsemax`, which [you will write](../exercises/20_your_own_attention_exercises.ipynb), does this for many rows at once, with a mask. `partial` fixes one argument of a function: here it replaces the softmax with `sparsemax`. What does step 9 of our example look at then?
+# `sparsemax`, which [you will write](../exercises/20_your_own_attention_exercises.ipynb), does this for many rows at once and takes a mask. `partial` fixes one argument of a function; here it replaces the softmax with `sparsemax`. What does step 9 of our example look at now?
 
 # %% tags=["nbval-check-output"]
 sparse = partial(attend, normalise=sparsemax)
@@ -284,9 +284,9 @@ print("softmax:  ", by_attend[0, 0, 9])  # the first head, step 9
 print("sparsemax:", by_sparsemax[0, 0, 9])
 
 # %% [markdown]
-# Sparsemax gives half of the weight to each of the two equal keys and nothing to the other eight, but it does not know which of the two was last.
+# Sparsemax gives each of the two equal keys half of the weight and the other eight keys nothing, but it cannot tell which of the two came last.
 #
-# In `once`, where each key occurs only once, this does not matter. We take the model that was trained on `once` and replace only its softmax with sparsemax. But zeros are not the only way to give the other keys less weight: we can also keep the softmax and multiply its scores by a factor above 1. Do we need the zeros to get everything right at 128 steps?
+# In `once`, where each key occurs only once, this does not matter. We take the model trained on `once` and replace only its softmax with sparsemax. But we can also give the other keys less weight by keeping the softmax and multiplying its scores by a factor above 1. Do we need the zeros to get everything right at 128 steps?
 
 # %%
 model_of_once.attend = sparse  # the same trained projections and readout
@@ -294,19 +294,19 @@ print("once, with sparsemax:", shares_right(model_of_once, "once"))
 figures.read_in_other_ways()  # four ways to read each of five models, at 128 steps
 
 # %% [markdown]
-# We do not need the zeros. With sparsemax all answers are correct, even at 128 steps, so the softmax gave the many other keys too much weight in total. But with scores only 1.25 times as large, the softmax itself gets 99.9% of them right: the trained scores were large enough for 32 keys, but not for 128.
+# We do not need the zeros. With sparsemax all the answers are correct, even at 128 steps, so the softmax gave the many other keys too much weight in total. But with scores only 1.25 times as large, the softmax itself gets 99.9% of the answers right: the trained scores were large enough for 32 keys but not for 128.
 #
 # ## A different memory
 #
-# The memory holds all keys and values, so it grows with each step. **Linear attention** (Katharopoulos et al., 2020) stores less. It applies a function φ to queries and keys. The weight of a key is the product of φ(query) and φ(key), divided by the sum of these products over all keys so far.
+# The memory holds all the keys and values, so it grows with each step. **Linear attention** (Katharopoulos et al., 2020) stores less. It applies a function φ to queries and keys. A key's weight is the product of φ(query) and φ(key), divided by the sum of these products over all keys so far.
 #
 # $$c_i^\top = \frac{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j^\top}{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)} = \frac{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)}$$
 #
-# On the right, the query has been factored out of two sums, which do not depend on it. These two sums are all that has to be stored: each $\phi(k_j)\, v_j^\top$ is a D × E matrix, and each $\phi(k_j)$ has D entries.
+# On the right, the query has been factored out. The two sums that are left do not depend on it and are all we have to store: each $\phi(k_j)\, v_j^\top$ is a D × E matrix, and each $\phi(k_j)$ has D entries.
 #
-# The function φ is elu(x) + 1, which is $x + 1$ above 0 and $e^x$ below, so all products and all weights are positive.
+# The function φ is elu(x) + 1, which is $x + 1$ above 0 and $e^x$ below, so all the products and weights are positive.
 #
-# We compute both sides of the equation, which must give the same context. How many numbers do the two sums hold after our ten steps, and how many after a thousand?
+# Both sides of the equation must give the same context. How many numbers do the two sums contain after our ten steps, and how many after a thousand?
 
 
 # %%
@@ -336,15 +336,15 @@ print("numbers in the two sums:", of_values.numel() + of_keys.numel())
 print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel())
 
 # %% [markdown]
-# The two sums hold 14 numbers, after ten steps and after a thousand, whereas the keys and values hold 80 and grow by 8 with each step. Linear attention therefore has a memory of fixed size. But look at its weights: the two equal keys get only 0.136 each, and every other key gets 0.091, where the softmax gave 0.021.
+# The two sums contain 14 numbers, after ten steps and after a thousand, whereas the keys and values contain 80 and gain 8 more with each step. Linear attention therefore has a memory of fixed size. But look at its weights: the two equal keys get only 0.136 each, and every other key gets 0.091; the softmax gave these 0.021.
 #
 # ## A memory that overwrites
 #
-# The sums of linear attention do not know which value was the latest. A memory could also replace what it holds. Schlag et al. (2021) use an old learning rule, the **delta rule**, to update a matrix $S$, from which a key reads $S^\top k$. Before a value is written, the key reads what $S$ already holds for it, and a fraction β of the difference is added.
+# The sums in linear attention do not show which value was the latest. A memory could instead replace what it holds. Schlag et al. (2021) use an old learning rule, the **delta rule**, to update a matrix $S$, from which a key reads $S^\top k$. Before a value is written, its key reads what $S$ already holds for it, and a fraction β of the difference is added.
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# The query then reads the new matrix, so the context of the step is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key reads exactly what was written for it. The paper computes β anew at each step and obtains its keys differently; in ours, β is always 1. The course's `delta` scales queries and keys to length 1 and computes all steps at once; the loop below shows what it computes.
+# The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key then reads exactly what was written for it. The paper computes a new β at each step and obtains its keys differently; in our version, β is always 1. The course's `delta` scales queries and keys to length 1 and does what the loop below does for all steps at once.
 #
 # In our ten steps, key 106 has the value 1 at step 0 and the value 3 at step 6. What does this key read after step 0, and what after step 6?
 
@@ -363,11 +363,11 @@ contexts, _ = delta(asked_for, key, value, mask)  # B H T E
 print("With the course's `delta`:        ", contexts[0, 0, :, 0].round().tolist())
 
 # %% [markdown]
-# Key 106 reads 1 from step 0 on and 3 from step 6 on. At step 6 the difference was 3 - 1 = 2, so the rule added $k \cdot 2$ to the matrix. Writing other keys does not change this value, because our one-hot keys are orthogonal.
+# Key 106 reads 1 from step 0 and 3 from step 6 onwards. At step 6 the difference was 3 - 1 = 2, so the rule added $k \cdot 2$ to the matrix. Writing other keys does not change this value, because our one-hot keys are orthogonal.
 #
 # ## Are the promises kept?
 #
-# Before we train the five, we test them. From here on, we call `attend` "dot product". Which of them break a promise?
+# Before we train the five, we test them. From here on, we call `attend` "dot product". Which of the five break a promise?
 
 
 # %% tags=["nbval-check-output"]
@@ -394,11 +394,11 @@ for name, one in ours.items():
 # %% [markdown]
 # ALiBi and the delta rule break `order` on purpose. Since the delta rule computes no weights, it also breaks `rows`.
 #
-# Our `linear` has a real fault: it breaks `large`, which must always be kept. Below about -17, elu(x) is rounded to -1, so φ is 0. A sum of products can then be 0, and 0 / 0 gives NaN. `safe_linear`, which we train below, never divides by 0 and breaks no promise. But its rows are tested only on inputs of about 1: with queries and keys 1,000 times as large, some rows sum to 0.
+# Our `linear` has a real fault: it breaks `large`, which must always be kept. When x is below about -17, elu(x) is rounded to -1, so φ is 0. A sum of products can then be 0, and 0 / 0 gives NaN. `safe_linear`, which we train below, never divides by 0 and breaks no promise. But `rows` is tested only on inputs of about 1: with queries and keys 1,000 times as large, some rows sum to 0.
 #
 # ## Which one wins?
 #
-# We have trained each of the five on both tasks as above, with five seeds. In the delta rule, β is 1 and each head has its own memory with 16 dimensions. Each line is the mean of five runs, in a band from the lowest to the highest. Which gets the most answers right in `latest`?
+# We have trained each of the five on both tasks as above, with five seeds. In the delta rule, each head has its own 16-dimensional memory. Each line is the mean of five runs, in a band from the lowest to the highest.
 
 # %% tags=["nbval-check-output"]
 predict("20.wins", ...)
@@ -409,31 +409,31 @@ attention_report.draw_accuracy(*five)
 reveal("20.wins", figures.best_in("latest"))
 
 # %% [markdown]
-# The delta rule wins in `latest`. ALiBi is second, and after five times as many steps it is nearly as good ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)). The three that ignore the order stay below one half.
+# The delta rule wins in `latest`. ALiBi comes second, and after five times as many training steps it is nearly as good ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)). The three kinds that ignore the order stay below one half.
 #
-# In `once`, only sparsemax still gets everything right at 128 steps. ALiBi gets fewer answers right in long sequences, and the delta rule far fewer. Linear attention gets the fewest right on both tasks.
+# In `once`, only sparsemax still gets everything right at 128 steps. In long sequences, ALiBi gets fewer answers right, and the delta rule far fewer. Linear attention gets the fewest right on both tasks.
 #
 # ## Is it the overwriting?
 #
-# The delta rule does more than overwrite: its keys have length 1, and it does not divide by a sum. Which part makes it win in `latest`? To find out, we remove one part and leave everything else as it is. If nothing is read before writing, the memory does not overwrite but only adds: $S_t = S_{t-1} + k_t v_t^\top$.
+# The delta rule does more than overwrite: its keys have length 1, and it does not divide by a sum. To find out which of these makes it win in `latest`, we remove one part and leave everything else as it is. If nothing is read before a value is written, the memory does not overwrite but only adds: $S_t = S_{t-1} + k_t v_t^\top$.
 #
-# We have trained this version with the same five seeds. Brackets hold the lowest and the highest.
+# We have trained this version with the same five seeds. The brackets give the lowest and the highest share.
 
 # %% tags=["nbval-check-output"]
 figures.without_overwriting()
 
 # %% [markdown]
-# It is the overwriting: with it, the model gets far more answers right in `latest`, and far fewer in `once`.
+# It is the overwriting: when the memory overwrites, the model gets far more answers right in `latest`, and far fewer in `once`.
 #
-# Linear attention also only adds. Is it last in `once` for this reason, or because of its φ or its division? We try two more functions φ, relu(x) = max(x, 0) and x itself, each with and without the division.
+# Linear attention also only adds. Is this why it is last in `once`, or is the reason its φ or its division? We try two more functions as φ, relu(x) = max(x, 0) and x itself, each with and without the division.
 
 # %% tags=["nbval-check-output"]
 figures.by_phi()
 
 # %% [markdown]
-# After 600 steps, it is mostly this φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, and gets 0.73. Such products can be negative, so their sum can be negative or near 0, and then the division does harm.
+# After 600 steps, the main reason is this φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, and it gets 0.73. The products can then be negative, so their sum can be negative or near 0, and dividing by it does harm.
 #
-# Why does overwriting cost answers in `once`? This task writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be orthogonal. A new key therefore **overlaps** with old ones: its dot product with them is not 0. In either memory, an old key then also reads part of the new value. But the delta rule first removes what the new key reads, and with it part of what was stored for the old keys. We write 128 random keys in one head and ask for the key of 0, 8, 32 or 96 steps ago. Which of them still read the correct value if the memory overwrites, and which if it only adds?
+# Why does overwriting cost answers in `once`? This task writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be orthogonal. A new key therefore **overlaps** with old ones: its dot product with them is not 0. In either memory, an old key then also reads part of the new value. But the delta rule first removes what the new key reads, and with it part of what was stored for the old keys. We write 128 random keys in one head and ask for the key from 0, 8, 32 or 96 steps ago. Which of these keys still read the correct value if the memory overwrites, and which if it only adds?
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -462,23 +462,23 @@ columns = ["0 steps ago", "8 steps ago", "32 steps ago", "96 steps ago"]
 table(rows, columns, "correct value read", digits=2)
 
 # %% [markdown]
-# If the memory overwrites, the latest key always reads its value, and a key of 8 steps ago mostly does. What was written 96 steps ago is lost: the share is no better than chance, one in eight. If it only adds, old and new keys read the correct value equally often, in about 40% of the cases.
+# If the memory overwrites, the latest key always reads its own value, and a key from 8 steps ago usually does. What was written 96 steps ago is lost: the share is no better than chance, one in eight. If it only adds, old and new keys read the correct value equally often, about 40% of the time.
 #
-# With β = 1, few dimensions and many keys, a delta rule therefore remembers only the latest keys. In `latest`, only eight keys are written, and they disturb one another far less. There our model, with its trained keys and four heads, got 99% right.
+# With β = 1, few dimensions and many keys, a delta rule therefore remembers only the latest keys. In `latest`, only eight keys are written, and they disturb one another far less. On that task our model, with its trained keys and four heads, got 99% right.
 #
 # ## One of our own
 #
-# Now we build our own, following the outline of your report in the exercises.
+# We follow the outline for your report in the exercises.
 #
-# Where have the five won and lost? The last column counts the numbers that a head stores: 128 keys and values with 16 entries each make 4,096.
+# Where have the five won and lost? The last column counts the numbers that a head stores: 128 keys and 128 values with 16 entries each make 4,096.
 
 # %% tags=["nbval-check-output"]
 figures.won_and_lost()
 
 # %% [markdown]
-# **The reason.** No row is good on both tasks. ALiBi is closest, but in `once` it loses old keys: each of its heads prefers recent steps, and the scores are too small to make up for this. Over 127 steps, the slope 1/64 divides a weight by $e^{127/64} = 7.3$, and even 1/256 divides it by 1.6. Do all heads have to prefer recent steps?
+# **The reason.** No row is good on both tasks. ALiBi comes closest, but in `once` it loses old keys: each of its heads prefers recent steps, and the scores are too small to make up for this preference. Over 127 steps, the slope 1/64 divides a weight by $e^{127/64} = 7.3$, and even 1/256 divides it by 1.6. Do all heads have to prefer recent steps?
 #
-# **The change.** Two of the four heads get slope 0, as in `attend`, and the other two get ALiBi's first slope, 1/4.
+# **The change.** Two of the four heads get a slope of 0, as in `attend`, and the other two get ALiBi's first slope, 1/4.
 
 
 # %%
@@ -489,50 +489,50 @@ def mine(query, key, value, mask):  # B H T D, B H T D, B H T E
 
 
 # %% [markdown]
-# **The promise.** `mine` has to break `order` and should keep all the others.
+# **The promises.** `mine` has to break `order` and should keep all the others.
 #
 # **The expectation.** We write it down before the first run, so that we cannot change our minds afterwards. For 32 steps we expect:
 #
-# - 1.00 in `once`, because two heads are the same as in `attend`
+# - 1.00 in `once`, because two heads work as in `attend`
 # - 0.80 in `latest`, less than ALiBi's share of nearly 0.9, because only two heads take the order into account
 #
-# For 128 steps in `once`, we expect a share between ALiBi's 0.78 and the dot product's 0.96. The report tests the promises, trains on each task with two seeds and subtracts ALiBi's share for the same seed. How close are our two numbers?
+# For 128 steps in `once`, we expect a share between ALiBi's 0.78 and the dot product's 0.96. The report tests the promises, trains on each task with two seeds and subtracts ALiBi's share for the same seed. How close are our expectations?
 
 # %%
 expected = {"once": 1.00, "latest": 0.80}
 print(attention_report.report("mine", mine, 2, promises, expected, beside="ALiBi"))
 
 # %% [markdown]
-# **The result.** `mine` breaks only `order`. In `once`, our expectation for 32 steps was right. At 128 steps it is as good there as the dot product, and clearly better than ALiBi, for both seeds. This is at the upper end of what we expected, or a little above. In `latest` it is better than we expected, and nearly as good as ALiBi. We had counted two heads that take the order into account, against four in ALiBi. But only one of these four has the slope 1/4, and within a few steps the last two behave almost like `attend`. This may be why we expected too little.
+# **The result.** `mine` breaks only `order`. In `once`, our expectation for 32 steps was right. At 128 steps, `mine` is as good as the dot product and clearly better than ALiBi, for both seeds. This is at the upper end of what we expected, or a little above. In `latest`, `mine` is better than we expected and nearly as good as ALiBi. We had counted two heads that take the order into account, against four in ALiBi. But only one of these four has a slope of 1/4, and over a few steps the last two behave almost like `attend`. This may be why we expected too little.
 #
-# **Which part makes it better?** Again we remove a part. Without any slope, `mine` is the dot product. We also remove the two zeros, so that all four heads have slope 1/4. We have trained all three with five seeds. Which of the two tasks needs these zeros?
+# **Which part makes it better?** Again we remove a part. Without any slopes, `mine` is the dot product. We also remove the two zeros, so that all four heads have a slope of 1/4. We have trained all three versions with five seeds. Which of the two tasks needs these zeros?
 
 # %% tags=["nbval-check-output"]
 figures.by_slopes()
 
 # %% [markdown]
-# With scores of this size, after 600 steps, only `mine`, which has both kinds of heads, does well on both tasks. Without the slopes, it loses most of its correct answers in `latest`; without the zeros, it loses most of them in `once` and gains very few in `latest`.
+# With scores of this size, after 600 steps, only `mine`, which has both kinds of heads, does well on both tasks. Without the slopes, it loses most of its correct answers in `latest`; without the zeros, it loses most of those in `once` and gains very few in `latest`.
 #
-# **What we do not know.** We chose the slopes after seeing both tasks, so only a third task could show whether they help elsewhere, and we have tried no other slopes. All models had the same training, and more steps change the ranking: after 3,000, ALiBi gets 0.93 in `once` and 0.97 in `latest`. Both tasks are artificial, and our models have one layer.
+# **What we do not know.** We chose the slopes after seeing both tasks, so only a third task could show whether they help elsewhere, and we have tried no other slopes. All the models had the same training, and more steps change the ranking: after 3,000 steps, ALiBi gets 0.93 in `once` and 0.97 in `latest`. Both tasks are artificial, and our models have one layer.
 #
-# **Your turn**: give `mine` sparsemax, with `normalise=sparsemax` in its last line. Write down what you expect and run the report again. Then try a change of your own.
+# **Your turn**: give `mine` sparsemax, with `normalise=sparsemax` in its last line. Write down what you expect and run the report again.
 #
 # <details><summary>Answer</summary>
 #
-# In `once`, practically all answers at 128 steps are correct, instead of 96%. In `latest` it loses some after 600 steps: 0.78 instead of 0.87. Both hold for each of five seeds. After 3,000 steps, it gets 0.96 instead of 0.97 (one seed).
+# In `once`, practically all the answers at 128 steps are correct, instead of 96%. In `latest`, this version gets fewer right after 600 steps: 0.78 instead of 0.87. Both results hold for each of five seeds. After 3,000 steps, it gets 0.96 in `latest` instead of 0.97 (one seed).
 #
 # </details>
 #
 # ## So: what will your own attention be?
 #
-# Ask first what your task needs. Our two toy tasks suggest:
+# First, ask what your task needs. Our two toy tasks suggest:
 #
 # - If the task asks for the latest value, change the score, as ALiBi does, or overwrite, as the delta rule does.
-# - If one key among very many has to be found, the others must not get much weight in total: use larger scores, or a normaliser that gives zeros, as sparsemax does.
-# - If the task asks for both, divide the work among the heads. Ours, two without a slope and two with 1/4, got 0.96 in `once` and 0.87 in `latest`.
-# - If the memory must not grow, ask what may be forgotten. A memory that overwrites, with β = 1 as in ours, loses old keys. A memory that only adds can keep more of them but cannot tell which value is the latest.
+# - If one key among very many has to be found, the others must not get much weight in total: use larger scores, or a normaliser that produces zeros, as sparsemax does.
+# - If the task asks for both, divide the work among the heads. Our attention, with two heads without a slope and two with 1/4, got 0.96 in `once` and 0.87 in `latest`.
+# - If the memory must not grow, ask what may be forgotten. A memory that overwrites with β = 1 loses old keys. A memory that only adds can keep more of them but cannot tell which value is the latest.
 #
-# Then make one change for one reason. Test its promises, write down what you expect, and after the run take the change out again.
+# Then make one change for one reason. Test the promises, write down what you expect, and after the run take the change out again.
 #
 # ## Where you will meet this
 #
@@ -545,7 +545,7 @@ figures.by_slopes()
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("20.q1", ...)
@@ -566,8 +566,8 @@ check("20.q5", ...)
 # ## Recap
 #
 # - Your own attention changes the score, the normaliser or the memory, for a reason.
-# - If all promises are kept, no fault has appeared in what was tested.
-# - On our toy tasks, sparsemax wins `once`, where larger scores do as well, and the delta rule wins `latest`, because it overwrites. Two heads without a slope and two with 1/4 are good on both.
+# - If all the promises are kept, no fault has appeared in what was tested.
+# - On our toy tasks, sparsemax wins `once`, where larger scores do nearly as well, and the delta rule wins `latest` because it overwrites. With two heads without a slope and two with 1/4, attention does well on both.
 # - To see what a part does, remove it and compare seed by seed.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)

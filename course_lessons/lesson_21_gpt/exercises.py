@@ -1,5 +1,5 @@
 # %% [markdown]
-# The first two tasks are short: the loss of a language model and the choice of the next id. Then you put a whole GPT together, and write a test that finds wrong caches. At the end, your GPT is trained and writes.
+# The first two tasks are short: the loss of a language model and the choice of the next id. Then you put a whole GPT together and write a test that finds faulty caches. At the end, your GPT is trained and writes.
 #
 # The letters: B sentences, T positions, V vocabulary, D width of the model, H heads.
 
@@ -15,7 +15,7 @@ from course_utils.models.character_model import go_on, train_speaker
 # %% [markdown]
 # ## 21.next_token_loss
 #
-# A language model learns to predict the next id. At each position it gives one logit for each id of the vocabulary. Its loss at a position is the cross-entropy of the id that stands **one position further on**. Nothing is known about the id after the last position, so the last logits have no loss. Return the mean of all other losses, over all sentences and positions. T is at least 2.
+# A language model learns to predict the next id. At each position it gives one logit for each id of the vocabulary, and its loss there is the cross-entropy of the id **one position later**. Nothing is known about the id after the last position, so the last logits have no loss. Return the mean of all other losses, over all sentences and positions. T is at least 2.
 #
 # $$\text{loss} = -\frac{1}{B\,(T-1)} \sum_{b} \sum_{t=0}^{T-2} \log \text{softmax}(\text{logits}_{b,t})_{\text{ids}_{b,t+1}}$$
 
@@ -25,7 +25,7 @@ def next_token_loss(logits, ids):
     """Return the mean cross-entropy of each next id.
 
     Args:
-        logits: B×T×V, of which those at position t were made from the ids at 0 … t.
+        logits: B×T×V; those at position t depend on the ids at 0 … t.
         ids: B×T.
 
     Returns:
@@ -49,21 +49,21 @@ check("21.next_token_loss", next_token_loss)
 # %% [markdown]
 # ## 21.nucleus
 #
-# Before the next id is drawn, improbable ids are often removed. A **nucleus** is the smallest set of the most probable ids whose probabilities sum to `p` or more (Holtzman et al., 2020). Take the most probable id, then the next one, until the sum reaches `p`. The id that reaches it still belongs to the set. If two ids are equally probable, the smaller one comes first.
+# Before the next id is sampled, improbable ids are often removed. A **nucleus** is the smallest set of the most probable ids whose probabilities sum to `p` or more (Holtzman et al., 2020). Add up the probabilities from the most probable id downwards until the sum reaches `p`. The id that reaches it still belongs to the set. If two ids are equally probable, the smaller one comes first.
 #
-# You get **logits**. Return V probabilities, each at its id: 0 outside the set. Inside the set, divide the probabilities by their sum. `p` is above 0, and at most 1.
+# You get **logits**. Return V probabilities, each at its id: 0 outside the set, and inside it the probabilities divided by their sum. `p` is above 0 and at most 1.
 
 
 # %%
 def nucleus(logits, p):
-    """Return the probabilities that are left of the smallest set of ids whose probability reaches p.
+    """Return the probabilities of the smallest set of ids whose probability reaches p.
 
     Args:
         logits: V.
         p: a number above 0, at most 1.
 
     Returns:
-        Probabilities, V, at their ids, with zeros at all that are left out.
+        Probabilities, V, at their ids, with zeros outside the set.
 
     Example:
         >>> nucleus(torch.tensor([0.1, 0.5, 0.4]).log(), 0.8)
@@ -73,7 +73,7 @@ def nucleus(logits, p):
     probabilities = logits.softmax(-1)  # V
     order = probabilities.argsort(descending=True, stable=True)
     ordered = probabilities[order]
-    before = ordered.cumsum(-1) - ordered  # what the more probable ids have together
+    before = ordered.cumsum(-1) - ordered  # the sum of all that are more probable
     kept = torch.zeros_like(probabilities)
     kept[order] = ordered * (before < p)
     return kept / kept.sum()
@@ -86,18 +86,18 @@ check("21.nucleus", nucleus)
 # %% [markdown]
 # ## 21.gpt
 #
-# Put a GPT together. `__init__` is given and makes the parts. Keep it as it is, and write `forward` in this order:
+# Put a GPT together. `__init__` makes the parts; keep it as it is, and write `forward` in this order:
 #
 # 1. Each id becomes its vector in `embedding` plus row t of `positions`, where t is its position.
 # 2. Each block is pre-norm: x + attention(norm1(x)), then x + network(norm2(x)). A position sees **itself and earlier ones**. In the `attn_mask` of `nn.MultiheadAttention`, T×T, True means hidden.
-# 3. After the last block comes `norm`, and then the readout. It has no weights of its own: the logit of an id is the product with **its vector in `embedding`**.
+# 3. After the last block comes `norm`, and then the readout. It has no weights of its own: the logit of an id is the dot product with **its vector in `embedding`**.
 #
 # Without the positions, a block is what `nn.TransformerEncoderLayer` computes with `norm_first=True`, GELU and a causal mask. A block's parts are `block["norm1"]` and so on.
 
 
 # %%
 class Gpt(nn.Module):
-    """A decoder alone: blocks of causal self-attention and a feed-forward network, with learned positions.
+    """A decoder-only model: blocks of causal self-attention and a feed-forward network, with learned positions.
 
     Args:
         vocabulary: V.
@@ -152,24 +152,24 @@ check("21.gpt", Gpt)
 # %% [markdown]
 # ## 21.catch_wrong_cache
 #
-# A model that writes keeps what it needs in a **cache**. Your function gets one model after another, `model(ids, cache)` → (logits B×T×V, a new cache). `ids` are B×T, from 0 to 5, at most 12 in a text. `cache` is `None` at first, and then what the call before has returned. Return `True` for a model that keeps these promises:
+# A model that writes keeps what it needs in a **cache**. Your function gets one model after another, `model(ids, cache)` → (logits B×T×V, a new cache). `ids` are B×T, from 0 to 5, at most 12 in a text. `cache` is `None` at first and then what the previous call returned. Return `True` for a model that keeps these promises:
 #
 # 1. Its logits are finite. If the ids come **one at a time**, the logits are the same as for all ids at once.
 # 2. They are also the same if the ids come in pieces of **any length**.
 # 3. Each sentence gets the same logits **alone** as in a batch.
 #
-# A broken promise changes some logit by more than $10^{-4}$, and rounding changes it by less than $10^{-5}$. A model that raises an error is wrong.
+# A broken promise changes some logit by more than $10^{-4}$, and rounding changes it by less than $10^{-5}$. A model that raises an error is incorrect.
 
 
 # %%
 def catch_wrong_cache(model):
-    """Tell whether a model gives with a cache what it gives without.
+    """Tell whether a model gives the same logits with a cache as without.
 
     Args:
-        model: a function (ids B×T, cache) → (logits B×T×V, cache), which may be wrong and may raise.
+        model: a function (ids B×T, cache) → (logits B×T×V, cache), which may be incorrect and may raise.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if it is correct, False if it is not.
 
     Example:
         >>> def model(ids, total):
@@ -206,7 +206,7 @@ check("21.catch_wrong_cache", catch_wrong_cache)
 # %% [markdown]
 # ## Your own GPT writes
 #
-# The next cell trains your `Gpt` for ten to twenty seconds on invented stories, such as "mary went to the kitchen. mary took the ball." Your GPT reads and writes single letters. After the training, it goes on from a beginning that you may change.
+# The next cell trains your `Gpt` for ten to twenty seconds on invented stories, such as "mary went to the kitchen. mary took the ball." Your GPT reads and writes single letters. After training, it continues a prompt that you may change.
 
 
 # %% tags=["own-machine"]
@@ -219,7 +219,7 @@ def speak(gpt, prompt="mary went to the "):
 train_own(speak, {"21.gpt": Gpt})
 
 # %% [markdown]
-# What is right in this text: the spelling, the sentences, or also who has what?
+# What does this text get right: the spelling, the sentences, or even who has what?
 
 # %% tags=["own-machine"]
 progress()

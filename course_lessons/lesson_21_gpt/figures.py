@@ -7,14 +7,14 @@ from course_utils.figures.tables import table
 
 def copying_in_retold_tales():
     """Return a table of the bits that five stored GPTs need per letter to copy at a second mention, in tales as they are and changed ones."""
-    changes = (
-        "nothing",
-        "another letter before it at the first mention",
-        'without "there"',
-        'with "zebra" in place of "there"',
-    )
-    rows = {change: [by_seed("retold", "to_copy", change=change)] for change in changes}
-    return table(rows, ["bits per letter to copy, five GPTs"], corner="what is changed", digits=2)
+    changes = {  # the names in the stored table, and what the page calls them
+        "nothing": "nothing",
+        "another letter before it at the first mention": "a different letter before it at the first mention",
+        'without "there"': 'without "there"',
+        'with "zebra" in place of "there"': '"zebra" instead of "there"',
+    }
+    rows = {shown: [by_seed("retold", "to_copy", change=change)] for change, shown in changes.items()}
+    return table(rows, ["bits per letter to copy, second mention only"], corner="what is changed", digits=2)
 
 
 def draw_layers(model, words):

@@ -4,7 +4,8 @@ import time
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy
+from torch.nn.attention.bias import causal_lower_right
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 from course_lessons.lesson_21_gpt import figures
 from course_utils import check, predict, reveal
@@ -23,14 +24,14 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## Half a Transformer
 #
-# The Transformer of lesson 12 translates: an encoder reads the source, and a decoder writes the target. But most text has no translation. For learning from such text, half a Transformer is enough, and each half has become a model of its own:
+# The Transformer of lesson 12 translates: an encoder reads the source, and a decoder writes the target. For text without a translation, half a Transformer is enough, and each half has become a model of its own:
 #
-# - **BERT** (Devlin et al. 2019) keeps the encoder. Every word sees all the others, and the model learns to guess words that we hide.
-# - **GPT** (Radford et al. 2018) keeps the decoder, without the attention to a source. Every word sees only itself and earlier ones, and the model learns to predict the next word.
+# - **BERT** (Devlin et al., 2019) keeps the encoder. Every word sees all the others, and the model learns to predict words that we hide.
+# - **GPT** (Radford et al., 2018) keeps the decoder without its attention to a source. Every word sees only itself and earlier words, and the model learns to predict the next one.
 #
-# In this lesson, the two differ only in the mask of their attention and in what they learn to guess.
+# In this lesson, the two differ only in their attention mask and in what they learn to predict.
 #
-# Here is lesson 10's multi-head attention once more, with one addition: a place to keep keys and values, the **cache**, which we need when the model writes. It is a list, empty at first, to which each call adds the keys and values of what it reads. With `None`, nothing is kept. In the comments, B is the number of texts, D the width of a word and H the number of heads. T positions are read now, and S counts those in the cache as well.
+# We add one thing to lesson 10's multi-head attention: as a model writes, it can keep its keys and values in a **cache** instead of computing them again for every word. The cache is a list: empty at first, then the keys and values of everything read so far; with `None`, nothing is kept. In the comments, B is the number of texts, D the width and H the number of heads. A call reads T words; S also counts the cached ones.
 
 
 # %%
@@ -47,11 +48,11 @@ class MultiHeadAttention(nn.Module):
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         v = self.W_V(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
-        if cache:  # keys and values of what has been read
+        if cache:  # neither None nor empty: something has been read
             k = torch.cat([cache[0], k], dim=2)  # B H S d
             v = torch.cat([cache[1], v], dim=2)  # B H S d
         if cache is not None:
-            cache[:] = k, v
+            cache[:] = k, v  # the list now holds these two
         scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S
         self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T S
         context = self.weights @ v  # B H T d
@@ -59,7 +60,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# A model that writes appends one word after another. Which half can keep what it has computed for the earlier words? We give the attention four words, and then the same four words and a fifth. In which model do the vectors of the first four words stay the same?
+# As a model writes, it appends one word after another. Which half can keep what it has computed for the earlier words? We give attention four words and then a fifth as well. Before you run the cell, guess in which model the vectors of the first four stay the same.
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -74,22 +75,22 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT these vectors stay the same. In BERT they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors. A GPT can therefore keep them, while BERT would have to recompute them for each new word.
+# In GPT these vectors stay the same. In BERT they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors, so a GPT can keep those keys and values, while BERT would have to recompute them for each new word.
 #
 # ## The model
 #
-# We build a decoder whose words are single characters, because then a small model is enough. Only its causal self-attention carries information from one character to another.
+# The words of our decoder are single characters, for which a small model is enough. Which part can carry information from one character to another?
 
 # %%
 diagrams.decoder_only()
 
 # %% [markdown]
-# A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each and adds a residual connection. We built the classes `SubLayer` and `FeedForward` in lesson 12 and import them here.
+# Only self-attention can. A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each and adds a residual connection. `SubLayer` and `FeedForward` are lesson 12's.
 
 
 # %%
 class Layer(nn.Module):
-    def __init__(self, D, H, F):  # width, number of heads, of hidden units
+    def __init__(self, D, H, F):  # width, heads, hidden units
         super().__init__()
         self.attention = SubLayer(D, MultiHeadAttention(D, H))
         self.feed_forward = SubLayer(D, FeedForward(D, F))
@@ -100,11 +101,11 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# Each character enters as its row of a matrix E, multiplied by √D, plus the vector of its position, as in lesson 12. At the end, the readout compares the result $h_t$ of the last layer with the rows of E. This gives one logit for each of the V characters in the vocabulary:
+# The character $c_t$ at position t enters as its row of a matrix E, multiplied by √D, plus the vector of its position, as in lesson 12. At the end, the readout compares $h_t$, the output of the last layer, with the rows of E. This gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# We call the model with the 5 characters of "a Vom". How many predictions of a next character does it make?
+# We call the model with the 5 characters of "a cat". How many predictions of a next character does it make?
 
 
 # %%
@@ -128,9 +129,10 @@ class GPT(nn.Module):
     def forward(self, ids, cache=None):  # B T, a list for each layer
         start = 0  # how many positions have been read
         if cache and cache[0]:
-            start = cache[0][0].shape[2]  # of the first layer's keys, B H S d
+            start = cache[0][0].shape[2]  # S of the first layer's keys, B H S d
         end = start + ids.shape[1]
         x = self.embedding(ids) * self.D**0.5 + self.P[start:end]  # B T D
+        # row t belongs to position start + t, so its last True is there
         mask = torch.ones(end - start, end, dtype=torch.bool).tril(start)  # T S
         for i, layer in enumerate(self.layers):
             x = layer(x, mask, cache[i] if cache else None)  # B T D
@@ -139,35 +141,36 @@ class GPT(nn.Module):
 
 torch.manual_seed(0)
 model = GPT(V=len(CHARACTERS))
-ids = encode("a Vom")[None]  # B T: one text
+ids = encode("a cat")[None]  # B T: one text
 print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# The model makes 5 predictions, one after each character. If we also know the sixth character, we know the right answer to all 5. The text then gives 5 examples to learn from, and nobody has to label them.
+# The model makes 5 predictions, one after each character. Once we know the sixth character, we know the right answer to all 5, so the text provides 5 training examples that nobody had to label.
 #
 # ## How well can anyone predict?
 #
-# To find out how good a model can be, we use tales generated by known rules, which say how probable each character is. Every tale is about an animal with a randomly drawn name.
+# To find out how good a model can be, we use tales generated by rules that say how probable each character is. Every tale is about an animal with a random name.
 #
-# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**. One of eight equally probable characters has a surprise of 3 bits, because $\log_2 8 = 3$. A character that is certain has 0 bits. On average, no model can need fewer bits than the mean surprise under the rules themselves, the bits that the rules leave open.
+# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. The mean surprise under the rules themselves is what the rules leave open. No model can need fewer bits on average, because any other probabilities make the mean surprise larger.
 #
 # In the tale below, the name appears a second time after the first full stop. Which of its three letters are still surprising there?
 
 # %%
 train = tales(6000, seed=1)  # rows of 65 characters
 test = tales(400, seed=2)
-text = decode(test.ids[3, 1:])  # without its first character, a line break
+# each row begins with a line break, which has no surprise in test.bits
+text = decode(test.ids[3, 1:])
 print(text)
 print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only the first letter, "V", is surprising, because the tale could also have ended or continued with *the mouse*. After this "V", the letters "o" and "m" have 0 bits: they are known from the first mention. But only a reader who still has the name from its first mention can know them.
+# Only the first letter, "V", is surprising, because the tale could also have ended or continued with *the mouse*. The "o" and the "m" after it have 0 bits, because the first mention has already given them. But only a reader who remembers it can know them.
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits that the rules leave open. The target is the text, shifted by one.
+# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits that the rules leave open. The target is the text shifted by one.
 
 
 # %%
@@ -180,8 +183,8 @@ def bits_of_each(model, ids):  # B T+1
 
 
 def train_on_tales(model, steps=700):
-    def batch_loss(draw):  # draw: where the random numbers come from
-        rows = torch.randint(len(train.ids), (16,), generator=draw)  # B
+    def batch_loss(generator):  # train_model calls this at every step
+        rows = torch.randint(len(train.ids), (16,), generator=generator)  # B
         return bits_of_each(model, train.ids[rows]).mean()
 
     train_model(model, batch_loss, seed=0, steps=steps, rate=0.01, warmup=20)
@@ -201,7 +204,7 @@ with torch.no_grad():
 reveal("21.bits", round(by_model.mean().item(), 2))
 
 # %% [markdown]
-# Is that good? The rules leave 0.37 bits open. The second column of the next table is the mean over the letters that can be copied: the second and third letters of a repeated name. A reader who does not copy needs as many bits for them as at the first mention: 2.32 for one letter and 3.81 for the other, 3.07 on average. Does our GPT copy?
+# Is that good? The second column of the next table is the mean over the letters that can be copied, the second and third letters of a repeated name. Without copying, they cost as much as at the first mention: log₂ 5 = 2.32 bits for one of 5 vowels and 3.81 for one of 14 consonants, 3.07 on average. The last row is for five GPTs trained three times as long. Does our GPT copy?
 
 # %%
 copied = letters_to_copy(test.ids)  # B T: True at letters that can be copied
@@ -209,23 +212,23 @@ found = {"the rules": test.bits, "our GPT": by_model}
 rows = {}
 for name, bits in found.items():
     rows[name] = [bits.mean(), bits[copied].mean()]
-longer = by_seed("longer", "bits")  # stored: a number for each of five seeds
+longer = by_seed("longer", "bits")  # stored results, one for each of five seeds
 rows["five GPTs, 2,100 steps"] = [longer, by_seed("longer", "to_copy")]
 columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Our GPT copies, though not reliably: a letter that can be copied costs it far fewer than 3.07 bits. Trained for three times as many steps, five GPTs come close to the limit and copy nearly every letter. Their row gives the mean and, in brackets, the lowest and the highest value.
+# Our GPT copies, though not reliably: a letter that can be copied costs it far fewer than 3.07 bits. The five GPTs come close to the limit and copy nearly every letter. The brackets give the lowest and the highest value.
 #
 # ## Writing
 #
-# What does our GPT write? We draw a character from its probabilities, append it, and ask again. Often the probabilities are changed first:
+# What does our GPT write? We sample a character from its probabilities, append it and ask again. As one improbable character can spoil a text, the probabilities are often changed first:
 #
 # - The **temperature** divides the logits before the softmax (lesson 02).
-# - **Top-k** (Fan et al. 2018) keeps the k most probable characters.
-# - The **nucleus** (Holtzman et al. 2020) keeps the smallest set of the most probable characters whose sum reaches a threshold, such as 0.9.
+# - **Top-k** (Fan et al., 2018) keeps the k most probable characters.
+# - The **nucleus** (Holtzman et al., 2020) keeps the smallest set of the most probable characters whose probabilities sum to a threshold or more, such as 0.9.
 #
-# The probabilities that remain are divided by their sum. Take the probabilities 0.5, 0.3, 0.15 and 0.05: what does a nucleus of 0.9 make of them?
+# The remaining probabilities are divided by their sum. Work out what a nucleus of 0.9 makes of 0.5, 0.3, 0.15 and 0.05.
 
 
 # %% tags=["nbval-check-output"]
@@ -237,8 +240,9 @@ def top_k(p, k):  # V
 def nucleus(p, threshold):  # V
     ordered, order = p.sort(descending=True, stable=True)
     before = ordered.cumsum(0) - ordered  # the sum of all that are more probable
+    ordered = ordered.where(before < threshold, 0.0)
     kept = torch.zeros_like(p)
-    kept[order] = ordered.where(before < threshold, 0.0)
+    kept[order] = ordered  # each back in its own place
     return kept / kept.sum()
 
 
@@ -249,21 +253,21 @@ print("top 2        ", top_k(p, 2))
 print("nucleus 0.9  ", nucleus(p, 0.9))
 
 # %% [markdown]
-# The nucleus keeps the first three, because 0.5 + 0.3 is still less than 0.9. Divided by 0.95, they become 0.526, 0.316 and 0.158. A temperature of 2 makes the probabilities more equal and removes none.
+# The nucleus keeps the first three, because 0.5 + 0.3 is still less than 0.9. They are divided by 0.95. A temperature of 2 makes the probabilities more equal and removes none.
 #
-# Our GPT continues "there was a mouse called Vom. " in three ways, with two seeds each. A line break, which ends a tale, is shown as |. With which method are the two texts the same?
+# Our GPT continues "there was a mouse called Vom. " in three ways, with two seeds each. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
 
 
 # %%
 @torch.no_grad()
-def write(model, prompt, choose, seed=0, longest=64, cache=None):
-    draw = torch.Generator().manual_seed(seed)
+def write(model, prompt, distribution, seed=0, longest=64, cache=None):
+    generator = torch.Generator().manual_seed(seed)
     ids = encode(prompt)[None]  # 1 T
-    new = ids  # what is read next
+    new = ids  # what the model reads next
     while ids.shape[1] < longest:
-        logits = model(new, cache)[0, -1]  # V: for the character after the last one
-        p = choose(logits)  # V
-        next_id = torch.multinomial(p, 1, generator=draw)[None]  # 1 1
+        logits = model(new, cache)[0, -1]  # V; the call extends the cache
+        p = distribution(logits)  # V
+        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1
         ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
         new = ids if cache is None else next_id
     return decode(ids[0]).strip("\n").replace("\n", " | ")
@@ -283,15 +287,15 @@ def at_temperature_2(logits):  # V
 
 # %%
 prompt = "\nthere was a mouse called Vom. "
-for choose in (most_probable, from_nucleus, at_temperature_2):
-    print(choose.__name__)
+for distribution in (most_probable, from_nucleus, at_temperature_2):
+    print(distribution.__name__)
     for seed in (1, 2):
-        print("   ", write(model, prompt, choose, seed))
+        print("   ", write(model, prompt, distribution, seed))
 
 # %% [markdown]
-# The two texts are the same when we always choose the most probable character, because nothing is random then. At temperature 2, improbable letters appear more often and more words are misspelt.
+# Always choosing the most probable character gives the same text twice, because nothing is random then. At temperature 2, improbable letters become more probable, and its two samples contain more misspelt words.
 #
-# Without a cache, `write` reads the whole text again for each character. With one, it reads only the newest character, and the keys and values of all the others are in the cache. Is the text the same, and how much faster is it? Our GPT is too small to show the difference in time, so we time a larger one that has not been trained.
+# Without a cache, `write` reads the whole text again for each character. With one, it reads only the newest character, and the keys and values of all the others are in the cache. Is the text the same, and how much faster is it written? To show a difference in time, we use a larger, untrained model.
 
 # %%
 without = write(model, prompt, most_probable)
@@ -309,14 +313,14 @@ for name, cache in {"without": None, "with": [[] for _ in larger.layers]}.items(
 #
 # ## How can a model copy?
 #
-# Elhage et al. (2021) described one way, and Olsson et al. (2022) saw it in models of many sizes. Two heads work together:
+# Elhage et al. (2021) described one way, and Olsson et al. (2022) found it in models of many sizes. Two heads work together:
 #
 # 1. In one layer, a head looks at the preceding word, so that the vector of every word also says which word it follows.
 # 2. In a later layer, a head looks for an earlier occurrence of the current word and copies the word that came after it. This head is called an **induction head**.
 #
-# In our tale, "V" has appeared for the second time. The first head would tell the "o" of the first mention that it follows a "V", so the second "V" can find this "o" and copy it.
+# In our tale, the first head would tell the "o" of the first mention that it follows a "V". The second "V" could then find this "o" and copy it.
 #
-# We look at these two steps in a smaller model. It consists of nothing but positions and attention, in two layers with one head each. With `unseen`, we can later hide a word from the first layer: the diagonal of the mask that lies `unseen` places below the main one becomes False.
+# We look for these two steps in a smaller model: two attention layers with one head each, without feed-forward networks or norms. Later, we `hide` the word 1 or 2 places back from every word in the first layer by setting a diagonal of the mask to False.
 
 
 # %%
@@ -324,30 +328,30 @@ class AttentionAlone(nn.Module):
     def __init__(self, N, D=64):
         super().__init__()
         self.embedding = nn.Embedding(WORDS, D)
-        self.P = sinusoidal_positions(WORDS + 1, D)  # T D
+        self.P = sinusoidal_positions(WORDS + 1, D)  # T D: no text is longer
         self.layers = nn.ModuleList(MultiHeadAttention(D, H=1) for _ in range(N))
         self.readout = nn.Linear(D, WORDS)
 
-    def forward(self, words, unseen=None):  # B T
+    def forward(self, words, hide=0):  # B T; hide the word so many places back
         T = words.shape[1]
         x = self.embedding(words) + self.P[:T]  # B T D
         for i, layer in enumerate(self.layers):
             mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T
-            if unseen and i == 0:
-                mask.diagonal(-unseen).fill_(False)
+            if hide and i == 0:
+                mask.diagonal(-hide).fill_(False)
             x = x + layer(x, mask)  # B T D
         return self.readout(x[:, -1])  # B V: for the word after the last one
 
 
 # %% [markdown]
-# It learns the task from lesson 11: a text has up to twelve different words, written as numbers. Then one of them reappears, and the model has to say which word followed it the first time. In how many of 500 texts is it right?
+# It learns the task from lesson 11: a text has up to twelve different words, written as numbers. Then one of them appears again, and the model has to say which word followed it the first time. In what share of 500 texts is it right?
 
 
 # %%
 def train_to_recall(model, seed=0):
-    def batch_loss(draw):
-        T = torch.randint(2, 13, (1,), generator=draw).item()
-        words, answers = recall_next(64, T, draw)  # B T+1, B
+    def batch_loss(generator):
+        T = torch.randint(2, 13, (1,), generator=generator).item()
+        words, answers = recall_next(64, T, generator)  # B T+1, B
         return cross_entropy(model(words), answers)
 
     train_model(model, batch_loss, seed, steps=1000, rate=0.005, warmup=20)
@@ -364,40 +368,42 @@ print("answer", answers[0].item())
 print(f"share of answers that are right: {right.float().mean():.2f}")
 
 # %% [markdown]
-# The model is right in nearly all texts. The next figure shows its weights for the text above, in which 6 appears twice. In the first layer the frames mark the preceding word, and in the second layer the word to copy. Where does the last word, the second 6, look in the second layer?
+# The model is right in nearly all texts. The next figure shows its weights for the text above, in which 6 appears twice. Frames mark the preceding word in the first layer and the word to copy in the second. Where does the last word, the second 6, look in the second layer?
 
 # %%
 figures.draw_layers(copier, words[0])
 
 # %% [markdown]
-# In the second layer the last word looks at 28, the word that followed 6 the first time. In the first layer most words look at the preceding word.
+# In the second layer, the last word looks at 28, the word that followed 6 the first time. The other rows of this layer do not affect the answer. In the first layer, most words look at the preceding word, the last ones less clearly.
 #
-# These are the two steps. But a picture of weights does not show that the second step depends on the first. We therefore change something and see whether the copying fails:
+# These are the two steps, but a plot does not show that the second depends on the first. We therefore change something and see whether copying fails:
 #
 # - In the first layer, no word can see the preceding word.
-# - For comparison: in the first layer, no word can see the word two places back.
+# - For comparison, no word can see the word two places back.
 # - The first of the two equal words is replaced by a different word.
 #
-# The induction score is the weight that the last word gives to the word to copy in the last layer. The last two rows are stored results of other models, five with two layers and five with one. In which rows does the copying fail?
+# The **induction score** is the weight that the last word gives to the word to copy in the last layer. The last two rows are stored results of other models, five with two layers and five with one. In which rows does copying fail?
 
 # %%
-first = (words[:, :-1] == words[:, -1:]).int().argmax(1)  # B: where it was before
+same = words[:, :-1] == words[:, -1:]  # B T: True once in each text
+first = same.int().argmax(1)  # B: where it is True
 each = torch.arange(500)  # B
 replaced = words.clone()
 replaced[each, first] = (words[each, first] + 1) % WORDS
 
 
 @torch.no_grad()
-def measure(words, unseen=None):
-    right = copier(words, unseen).argmax(-1) == answers  # B
-    weights = copier.layers[1].weights[each, 0, -1, first + 1]  # B
+def measure(words, hide=0):
+    right = copier(words, hide).argmax(-1) == answers  # B
+    weights = copier.layers[1].weights  # B 1 T T: one head
+    weights = weights[each, 0, -1, first + 1]  # B: from the last word
     return [right.float().mean(), weights.mean()]
 
 
 # %%
 rows = {"nothing changed": measure(words)}
-rows["preceding word hidden in the first layer"] = measure(words, unseen=1)
-rows["word two places back hidden"] = measure(words, unseen=2)
+rows["preceding word hidden in the first layer"] = measure(words, hide=1)
+rows["word two places back hidden"] = measure(words, hide=2)
 rows["first of the equal words replaced"] = measure(replaced)
 for layers in (2, 1):
     stored = [by_seed("induction", name, layers=layers) for name in ("right", "match")]
@@ -405,24 +411,49 @@ for layers in (2, 1):
 table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then right, fewer than the 9% that guessing among the eleven other words would give. The first layer therefore tells most words which word precedes them, and the second layer finds the word that comes after an earlier 6. This makes the second layer's head an induction head. A model with one layer has no earlier layer that could tell its head anything, and it also fails.
+# The copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then right; guessing among the eleven words that differ from the last one would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the second layer finds the word that comes after an earlier 6. This makes the second layer's head an induction head. In a model with one layer, no earlier layer can tell the head anything, and it is hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps copy names in the same way? We change the tales in three ways and look at the second mention of a name. First, we change the letter before the one to copy, at the first mention only. For the "o" of Vom this is the "V", as in *called Tom. Vom went*: there is no equal "V" left to look for. Second, we drop "there" at the beginning, so that everything after it moves forward by 5 positions. For comparison, we replace "there" with "zebra". Which change makes the copying worse?
+# Do the five GPTs trained for 2,100 steps also need an equal letter, as an induction head does? We change the tales and count the bits at the second mention of a name. With *Tom* at the first mention, the second "V" finds no earlier "V" and so no "o" to copy; for the "m", we change the "o". We also change the first word: without "there", everything else comes 5 positions earlier; with "zebra", nothing moves. Before you run the second cell, guess which change makes copying worse.
+
+# %% tags=["nbval-check-output"]
+print(text.replace("called Vom", "called Tom"))  # to test the second mention's "o"
+print(text.replace("called Vom", "called Vim"))  # to test its "m"
+print(text.removeprefix("there"))
+print(text.replace("there", "zebra"))
 
 # %% tags=["nbval-check-output"]
 figures.copying_in_retold_tales()
 
 # %% [markdown]
-# With a different letter before it, the GPTs copy a letter as well as before, so unlike an induction head they need no equal letter. With "zebra" the copying becomes only a little worse. Without "there" it becomes much worse. That does not show how the GPTs find the name, though: letters that need no copying become worse as well ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), as no row in training begins later.
+# Without an equal letter, the GPTs copy as well as before, so unlike an induction head they need none. Perhaps they find the name by its position: without "there", the bits rise from 0.05 to 1.73. But letters that need no copying also become worse ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), as every row in training begins with "there", so this test cannot tell.
 #
-# In real text, what is to be copied can be anywhere, and in models of real text Olsson et al. found induction heads. In lesson 22 you look for them in a real language model.
+# In real text, the passage to copy can be anywhere. In lesson 22, you look for induction heads in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #
-# It writes by predicting one character at a time, each time from all the characters before it. A cache saves it from reading them again, which is possible because earlier vectors never change in a decoder.
+# It writes one character at a time, each predicted from all the characters before it. A cache saves it from reading them again, because earlier vectors never change in a decoder.
 #
-# It can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current word. A model may also find another way: our GPTs copy names even where there is no equal letter to look for.
+# It can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current word. Our GPTs copy names in some other way, even without an equal letter.
 #
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch or Hugging Face's `transformers` |
+# | --- | --- | --- |
+# | `GPT` | decoder-only Transformer | `GPT2LMHeadModel`: learned positions, no √D |
+# | E in the readout | weight tying | `tie_word_embeddings` |
+# | text shifted by one | causal language modelling | `labels=input_ids`, shifted by the model |
+# | mask, `tril(start)` | causal mask | `causal_lower_right`; `is_causal=True` only without a cache |
+# | `cache` | KV cache | `past_key_values` |
+# | `nucleus` | top-p sampling | `top_p` in `generate` |
+
+# %% tags=["nbval-check-output"]
+q = torch.randn(1, 2, 8)  # B T d: two new words
+k = torch.randn(1, 5, 8)  # B S d: three cached and the two new ones
+ours = scaled_dot_product_attention(q, k, k, masks["GPT"][3:])
+library = scaled_dot_product_attention(q, k, k, causal_lower_right(2, 5))
+print("the same:", torch.allclose(ours, library, atol=1e-6))
+
+# %% [markdown]
 # ## Questions
 #
 # Run a cell to see its question, then replace the dots with a letter in quotes or a number.
@@ -445,7 +476,7 @@ check("21.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - How does a model write, and how can it copy? It appends one character after another, drawn from its prediction, and it can copy with two heads in two layers, or in some other way, as our GPTs do.
+# - How does a model write, and how can it copy? It appends one sampled character after another, and it can copy with two heads in two layers or, like our GPTs, in some other way.
 # - If we know the rules that generated a text, we know the fewest bits per character that any model can need.
 # - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
 # - In a decoder, earlier vectors never change. Their keys and values are kept in a cache, and each step reads one character.

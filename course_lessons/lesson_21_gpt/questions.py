@@ -12,7 +12,7 @@ questions = (
         why="The first letter has log₂ 16 = 4 bits, and the other three have 0. That makes 4 bits for 4 characters.",
         wrong={
             4.0: "That is the surprise of the first letter. Divide it by the number of characters, 4.",
-            0.0: "The first letter cannot be known beforehand.",
+            0.0: "The first letter cannot be predicted with certainty.",
             16.0: "One of 16 equally probable letters has log₂ 16 bits.",
             0.25: "That would be right if the first letter had 1 bit. It has log₂ 16 bits.",
         },
@@ -21,14 +21,14 @@ questions = (
     NumberQuestion(
         "21.q2",
         "a nucleus by hand",
-        "The probabilities are 0.4, 0.3, 0.2 and 0.1. With the nucleus for p = 0.6, what is the probability of the first?",
+        "The probabilities are 0.4, 0.3, 0.2 and 0.1. With a nucleus of 0.6, what is the probability of the first?",
         answer=0.571,
         tolerance=0.005,
         why="0.4 does not reach 0.6, and 0.4 + 0.3 does. Divided by this sum, the first gets 0.4 / 0.7.",
         wrong={
             0.4: "The probabilities that remain are divided by their sum.",
             1.0: "0.4 alone does not reach 0.6: the second is kept as well.",
-            0.444: "You keep three characters. Two are enough to reach 0.6.",
+            0.444: "You keep three characters, but two are enough to reach 0.6.",
             0.667: "Divide by the sum of the probabilities that remain, not by p.",
         },
         otherwise="How many of the most probable characters are needed to reach 0.6? Divide by their sum.",
@@ -59,7 +59,7 @@ questions = (
     NumberQuestion(
         "21.q4",
         "the size of a cache",
-        "A model has 2 layers and the width 48. How many numbers are in its cache after 64 characters of one text?",
+        "A model has 2 layers of width 48. How many numbers are in its cache after 64 characters of one text?",
         answer=12288.0,
         tolerance=0.5,
         why="Each layer keeps a key and a value of width 48 for each of the 64 characters: 2 · 2 · 48 · 64 = 12,288.",
@@ -81,11 +81,11 @@ questions = (
         wrong=(
             (
                 'To the first "V", since it is the same character.',
-                "That would say which character it is, but not what comes next. The induction head looks one position further.",
+                "That would say which character it is, but not what comes next. The induction head looks at the character after it.",
             ),
             (
                 "To the character right before it.",
-                "That is what its helper in the earlier layer does.",
+                "That is what the head in the earlier layer does.",
             ),
             (
                 "To all characters equally.",

@@ -15,6 +15,13 @@ ROWS = {
 }
 
 
+NAMES = {  # of mistakes that the stored table names more shortly
+    "positions start again at 0": "positions of new tokens start again at 0",
+    "cache of another text": "cache still holds another question",
+    "text cut after a space": "text cut in two after a space, parts encoded",
+}
+
+
 def shares_of_reviews() -> Table:
     """Return the share of SST-2's test reviews that each model gets right, with the spread over seeds or sets of examples."""
     rows = {}
@@ -29,7 +36,7 @@ def table_of_mistakes() -> Table:
     for row in read_rows("mistakes", where={"seed": 0}):
         name = row["mistake"]
         prose, difference = float(row["prose"]), float(row["difference"])
-        rows[name] = [
+        rows[NAMES.get(name, name)] = [
             prose,
             by_seed("mistakes", "second_copy", mistake=name),
             difference,

@@ -30,13 +30,13 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # The capital of France is Paris.<|im_end|>
 # ```
 #
-# By the end of this lesson, your own code will write that answer. The loop is the one from lesson 21: read everything, append the most probable next token. The tokens, the model and the strange prompt are new.
+# By the end of this lesson, your own code will write that answer. The loop is lesson 21's; the tokens, the model and the strange prompt are new.
 #
 # ## Tokens
 #
 # The GPT of lesson 21 read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short, but it can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al., 2016) is the usual compromise: a frequent word becomes one token, and a rare word is split into several.
 #
-# It begins with single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge it into one. A word keeps the space in front of it, so no space is lost. We learn ten merges from one line. Before you run the second cell, guess which pair is merged first.
+# It begins with single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge it into one. The space in front of a word is part of its tokens. We learn ten merges from one line. Before you run the second cell, guess which pair is merged first.
 
 
 # %%
@@ -70,25 +70,27 @@ print("merges:", ["".join(pair) for pair in merges])
 print("tokens:", [list(tokens) for tokens in words])
 
 # %% [markdown]
-# The first merge joins a space and "n": six words begin with "n", and the first of equally frequent pairs wins. After ten merges, " not" and " great" are tokens, whereas "noise", which occurs once, is still in pieces.
+# The first merge joins a space and "n". The pair "n" and "o" is equally frequent, but the first pair wins. After ten merges, " not" and " great" are tokens, whereas "noise", which occurs once, is still in pieces.
 #
 # To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from bytes instead of characters, so that it can encode any script: a letter such as ä is two bytes.
 #
-# The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates a small one with random weights. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
+# The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs mean nothing. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
 
 # %% tags=["nbval-check-output"]
 file = GGUFReader(file_or_stand_in())
+# what the file says besides the weights: sizes, tokens, merges
 facts = {name: field.contents() for name, field in file.fields.items()}
 vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])}
 # the file writes the space of a token as Ġ, so " " separates the two
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 digits = pre_tokenizers.Digits(individual_digits=True)
-as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False)
+as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False)  # cuts words, too
 tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, as_bytes])
-tokenizer.decoder = decoders.ByteLevel()
+tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
 kinds = zip(vocabulary, facts["tokenizer.ggml.token_type"], strict=True)
-tokenizer.add_special_tokens([token for token, kind in kinds if kind == 3])
+marks = [token for token, kind in kinds if kind == 3]  # 3: never cut
+tokenizer.add_special_tokens(marks)
 print(f"{len(vocabulary):,} tokens, {len(pairs):,} merges")
 english = "A man is standing on a ladder."
 german = "Ein Mann steht auf einer Leiter."
@@ -101,7 +103,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # ## The four changes since 2017
 #
-# The class `GPT` from lesson 21 is the 2017 decoder with the norms in front. Llama (Touvron et al., 2023) changed three of its parts, and the largest Llama 2 models changed a fourth. Llama also drops all biases and the embedding's factor √D.
+# The class `GPT` from lesson 21 is the 2017 decoder with the norms in front. Llama (Touvron et al., 2023) changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also drops all biases and the embedding's factor √D.
 #
 # **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It subtracts no mean and has no bias, so it has less to compute:
 #
@@ -128,11 +130,11 @@ print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs do not change, because no mean is subtracted.
 #
-# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z) and becomes a gate. The gate multiplies the output of the second, entry by entry, and a third matrix projects the product back to width D:
+# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z) and becomes a gate, which multiplies the output of the second, entry by entry. A third matrix projects the product back to width D:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \circ x W_\text{up}\big)\, W_\text{down}$$
 #
-# Suppose $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
+# Shazeer found a lower loss with the same number of parameters and offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -150,9 +152,9 @@ class SwiGLU(nn.Module):
 # %% [markdown]
 # **Rotary positions** (Su et al., 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. As there, `turn` rotates neighbouring entries as a pair. It receives the sines and cosines of the angles, which the model computes once for all layers.
 #
-# **Grouped queries** (Ainslie et al., 2023) make the cache smaller. As it writes, a model keeps the keys and values of all earlier positions. Here the H heads form G groups, and the heads of a group share their keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+# **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads of a group share keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
 #
-# In code, the queries of a group's heads are stacked, and one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, the queries of one text become 3 × 15 × 64. The scores are 3 × 15 × 5, which is viewed as 9 × 5 × 5. The causal mask is lower triangular; where earlier tokens are cached, its diagonal is moved to the right.
+# In code, the queries of a group's heads are stacked, and one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, each group stacks 3 · 5 = 15 queries. Its scores are 15 × 5, viewed as 5 × 5 for each of its 3 heads. With S - T tokens in the cache, the diagonal of the causal mask lies S - T columns further right.
 
 
 # %%
@@ -166,8 +168,8 @@ def turn(x, sin, cos):  # … T d, T d/2, T d/2
 def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
     B, H, T, d = q.shape
     G, S = k.shape[1:3]
-    q = q.reshape(B, G, -1, d)  # B G H/G·T d
-    scores = (q @ k.mT).view(B, H, T, S) / d**0.5  # B H T S
+    q = q.reshape(B, G, -1, d)  # B G H/G·T d: a group's heads below each other
+    scores = (q @ k.mT).view(B, H, T, S) / d**0.5  # B H T S: heads apart again
     causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: the last T of S
     weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
     context = weights.view(B, G, -1, S) @ v  # B G H/G·T d
@@ -175,7 +177,7 @@ def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
 
 
 # %% [markdown]
-# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat the keys and values of each group H / G times. We also compute how large SmolLM2's cache is for 2,048 positions in float32, and how large it would be without groups.
+# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat the keys and values of each group H / G times. We also compute the size of SmolLM2's cache for 2,048 positions in float32, with and without groups.
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(2, 9, 5, 64)  # B H T d
@@ -186,11 +188,11 @@ for_each_head = [part.repeat_interleave(3, dim=1) for part in (k, v)]  # B H S d
 library = scaled_dot_product_attention(q, *for_each_head, is_causal=True)
 print("same as PyTorch's:", torch.allclose(ours, library, atol=1e-5))
 for groups in (9, 3):
-    numbers = 2 * 30 * groups * 64 * 2048  # key and value, layers, groups, d, positions
+    numbers = 2 * 30 * groups * 64 * 2048  # k and v, 30 layers, groups, d, positions
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
 
 # %% [markdown]
-# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer's cache is a list, empty at first, and a layer has two sub-layers, each with a norm in front and a residual connection.
+# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer has two sub-layers, each with a norm in front and a residual connection.
 
 
 # %%
@@ -205,7 +207,7 @@ class Attention(nn.Module):
         self.W_V = nn.Linear(D, G * d, bias=False)
         self.W_O = nn.Linear(H * d, D, bias=False)
 
-    def forward(self, x, angles, cache=None):  # B T D, two T d/2
+    def forward(self, x, angles, cache=None):  # B T D, (sin, cos) T d/2 each
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
@@ -242,7 +244,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# Positions continue from the length of the cache. The base θ of the angles is 100,000 instead of lesson 11's 10,000. The readout uses the embedding matrix.
+# Positions continue from the length of the cache. SmolLM2 was trained with a base θ of 100,000 instead of lesson 11's 10,000. The readout uses the embedding matrix.
 
 
 # %%
@@ -265,7 +267,7 @@ class Llama(nn.Module):
         start = 0
         if cache and cache[0]:
             start = cache[0][0].shape[2]
-        angles = self.angles(start, ids.shape[1])  # T d/2 each
+        angles = self.angles(start, ids.shape[1])  # (sin, cos) T d/2 each
         x = self.embedding(ids)  # B T D
         for i, layer in enumerate(self.layers):
             x = layer(x, angles, cache[i] if cache else None)  # B T D
@@ -275,17 +277,18 @@ class Llama(nn.Module):
 # %% [markdown]
 # ## Loading the weights
 #
-# The file is in a format called GGUF. It contains the parameters under names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
+# The file is in a format called GGUF. Its parameters have names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
 #
-# The file is smaller than one would expect: 134.5 million numbers take 538 MB in float32, yet the file has only 98 MB. The layers' matrices use **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number w is stored as a whole number q from 0 to 15:
+# 134.5 million numbers take 538 MB in float32, yet the file has only 98 MB. The layers' matrices use **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number w is stored as a whole number q from 0 to 15:
 #
 # $$w = \text{scale} \cdot q + \text{minimum}$$
 #
-# A block therefore takes 2 + 2 bytes and 32 half bytes, 20 in all, or 5 bits per number. The first 16 numbers are in the low halves of the 16 bytes, the others in the high halves. Suppose the scale is 0.5, the minimum is -4, and the first byte is 47 = 2 · 16 + 15. Which two weights does this byte hold?
+# A block therefore takes 2 + 2 bytes and 32 half bytes, 20 in all, or 5 bits per number. Byte i holds number i in its low half and number i + 16 in its high half. Suppose the scale is 0.5, the minimum is -4, and the first byte is 47 = 2 · 16 + 15. Which two weights are in it?
 
 
 # %% tags=["nbval-check-output"]
 def unpack(blocks):  # R 20, each row a block of 20 bytes
+    # view(torch.float16) keeps the bytes and reads two of them as one number
     scale = blocks[:, :2].contiguous().view(torch.float16).float()  # R 1
     minimum = blocks[:, 2:4].contiguous().view(torch.float16).float()  # R 1
     low = blocks[:, 4:] & 15  # R 16
@@ -299,7 +302,7 @@ numbers = unpack(block[None])[0]
 print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
 
 # %% [markdown]
-# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3 ([`22.unpack`](../exercises/22_real_language_model_exercises.ipynb)). The embedding uses eight bits for each number, with a scale for every 32 numbers and no minimum, and the norms are in float32.
+# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3 ([`22.unpack`](../exercises/22_real_language_model_exercises.ipynb)). The embedding uses eight bits per number, with a scale for every 32 numbers and no minimum, and the norms are in float32.
 
 
 # %%
@@ -320,10 +323,10 @@ def load(file):
         name = ".".join(NAMES.get(part, part) for part in parts)
         data = torch.tensor(tensor.data)  # rows of bytes, or of numbers
         kind = tensor.tensor_type.name
-        if kind == "Q4_1":
+        if kind == "Q4_1":  # four bits, with a minimum
             data = unpack(data.view(-1, 20)).view(len(data), -1)
-        elif kind == "Q8_0":
-            blocks = data.view(-1, 34)
+        elif kind == "Q8_0":  # eight bits, without a minimum
+            blocks = data.view(-1, 34)  # a scale of 2 bytes, 32 numbers
             scale = blocks[:, :2].contiguous().view(torch.float16)
             numbers = blocks[:, 2:].contiguous().view(torch.int8)
             data = (numbers * scale.float()).view(len(data), -1)
@@ -332,9 +335,9 @@ def load(file):
 
 
 # %% [markdown]
-# The file also contains the sizes for our class. On the device `meta`, tensors have shapes but no values yet; `load_state_dict` requires every name and shape to match, and with `assign=True` it uses the tensors as they are.
+# The file also contains the sizes for our class. On the device `meta`, tensors have shapes but no values, which the file supplies. `load_state_dict` requires every name and shape to match, and with `assign=True` it uses the tensors as they are.
 #
-# Does our class compute what it should? We have stored the 20 largest logits that the library `transformers` computes with the same weights after "The capital of France is".
+# Does our class compute what it should? We have stored the 20 largest logits that `transformers` computes with the same weights after "The capital of France is".
 
 # %%
 SIZES = {
@@ -351,13 +354,14 @@ print(f"{sizes}, {parameters:,} parameters")
 
 # %%
 ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
+# stored: the 20 tokens, and the logit of each
 tokens, [reference] = measured("llama_logits", "logit", "token", text=0)
 ours = mine(ids)[0, -1, torch.tensor(tokens).long()]  # 20: the largest logits
 difference = (ours - torch.tensor(reference)).abs().max()
 print(f"largest logit {max(reference):.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. One thing is not visible in names and shapes, though. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's files pair entries 0 and 32, 1 and 33, and so on. What would the model write if we paired the entries wrongly? To find out, we temporarily replace `turn`.
+# The logits agree up to rounding. But one thing is not visible in names and shapes. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows. What would the model write if we paired the entries wrongly? To find out, we temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -380,13 +384,28 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There are no error messages or random tokens: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the order that our class expects. Other mistakes are harder to notice. Each row of the next table has one of them. The nats per token are for a paragraph of prose and for 40 random tokens that the model reads a second time and can copy (three samples). The last columns show by how much the logits are off while the right answer is read with a cache, and what the model answers when asked about the sky. Which mistakes would you notice?
+# There is no error message: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the right order.
+#
+# This mistake is one of nine in the next table ([our measurements](../docs/measurements.md#a-real-language-model)):
+#
+# - *Prose*: nats per token of a paragraph.
+# - *Second copy*: nats per token of 40 random tokens that are repeated and can be copied (three samples).
+# - *Logits*: the largest difference from the right model's logits, while both read its answer about the sky with a cache.
+# - *Answer*: what the model with the mistake writes.
+#
+# Which mistakes would you notice?
 
 # %%
 figures.table_of_mistakes()
 
 # %% [markdown]
-# Four answers are fluent: the ones with the wrong θ, the subtracted mean, the cache of another text and the cut after a space, which takes a word's space away. Yet their logits are off by 5 to 10. With the wrong θ, copying even improves. Mistakes with the cache change no loss, because losses are computed without it. Without the causal mask, the loss on prose is even lower, because the model sees the token it has to predict. Only the logits show all nine mistakes. Before you trust a loaded model, compare them with a reference, including while it reads with a cache, and for one text after another. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+# Only the logits show all nine:
+#
+# - Four answers are fluent, although the logits are off by 5 to 10: with the wrong θ, the subtracted mean, the cache of another question and the cut. The cut takes a word's space away.
+# - The three mistakes with the cache change no loss, because losses are computed without it.
+# - Without the causal mask, the loss on prose is even lower, because the model sees the token it has to predict. With the wrong θ, the second copy has a lower loss; we do not know why.
+#
+# Compare the logits of a loaded model with a reference, including while it reads with a cache, and for one text after another. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
@@ -424,13 +443,13 @@ for cached in (True, False):
 print(texts)  # a set: equal texts are kept once
 
 # %% [markdown]
-# The text is the same, and with the cache it is written about two to three times as fast. In longer texts the gap is larger, because without a cache the whole text is read again for every token.
+# The text is the same, and with the cache it is written more than one and a half times as fast. The ratio depends on the machine and grows with the text, which is read again for every token without a cache.
 #
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
 # 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
-# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable than the other. InstructGPT used reinforcement learning for this (RLHF, Ouyang et al., 2022). SmolLM2 used DPO (Rafailov et al., 2023), which learns from the pairs directly.
+# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable than the other. InstructGPT trained a second model to score answers and used reinforcement learning (RLHF, Ouyang et al., 2022). SmolLM2 used DPO (Rafailov et al., 2023), which needs no such model.
 #
 # A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the system message, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens sampled from the nucleus (lesson 21).
 
@@ -457,7 +476,7 @@ print("-", chat("Who was Goethe?").strip())
 #
 # ## How does it copy?
 #
-# Lesson 21 took a small model apart. One head looks at the previous token, and a later head, an **induction head**, uses this to find what followed the same token before. Does a real model copy this way?
+# In lesson 21's small model, one head looks at the previous token, and a later **induction head** uses this to find what followed the same token before. Does a real model copy this way?
 #
 # We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half, everything but the first token can be copied, so the second mean below leaves that token out.
 
@@ -482,7 +501,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second time, it needs less than a fifth as many nats. The first time, it needs even more than if all 49,152 tokens were equally probable, because it expects sentences and gives such tokens a very low probability.
 #
-# Which heads look back at the right token? In the second half, an induction head attends to the position right after the same token in the first half, 39 positions back (the same token is 40 back). A previous-token head attends to the position before. We average both weights over the second half for all 270 heads. The weights on keys a fixed distance back are a diagonal of the T × S matrix, and its last 39 entries belong to the second half ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look back at the right token? In the second half, the same token is 40 positions back, and an induction head attends to the one after it, 39 back. A previous-token head attends to the position before. We average both weights for all 270 heads. The keys a fixed distance back form a diagonal of the weights, T × S, and its last 39 entries belong to queries in the second half ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -495,7 +514,7 @@ def mean_weight(back):  # on the position this many places back
     return torch.stack(found)  # N H
 
 
-nats_of_each(rows)  # each layer keeps its weights
+nats_of_each(rows)  # called only because each layer keeps its weights
 for name, back in {"previous token": 1, "induction": 39}.items():
     weight = mean_weight(back)  # N H
     best = weight.flatten().topk(4).indices
@@ -528,7 +547,7 @@ prose = torch.tensor([tokenizer.encode(PROSE).ids])  # 1 T+1
 
 def measure():
     second = nats_of_each(rows)[:, 41:].mean()
-    looks = mean_weight(39)[18, 6]  # in the call above
+    looks = mean_weight(39)[18, 6]  # while it read these rows
     return [second, looks, nats_of_each(prose).mean()]
 
 
@@ -539,17 +558,17 @@ for layer, head in [(16, 0), (16, 1), (16, 4), (18, 6)]:
 columns = ["second copy, nats", "weight of 18.6", "prose, nats"]
 print("With heads switched off, one at a time:")
 print(table(results, columns, corner="switched off", digits=2))
-print(figures.most_needed_for_copying())  # nats that are lost
+print(figures.most_needed_for_copying())  # from stored results
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Without head 16.0, half of the nats that copying had saved are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it gives the token to copy much less weight. Switching off either of two other heads in layer 16 changes little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
+# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
-# The last line comes from stored runs on two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Two heads in layer 1 also matter; we have not looked at what they do.
+# The last line comes from stored runs on only two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also matter, one of them nearly as much as 16.0; we have not looked at what they do.
 #
 # ## What does a head do when it has nothing to find?
 #
-# Most heads are not induction heads, and even an induction head often has nothing to copy in ordinary prose. Yet each row of weights sums to 1, even if a head has found nothing. Where does the weight go then? For a paragraph of prose, we average the weight on the first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
+# Even an induction head often has nothing to copy in ordinary prose, yet each row of its weights sums to 1. Where does the weight go then? For a paragraph of prose, we average the weight on the first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
@@ -564,13 +583,13 @@ for layer in mine.layers:
     lengths.append([norms[0], norms[1:].median()])
 lengths = torch.tensor(lengths).log10()  # N 2
 left, right = plots.axes(2)
-runs = {"all heads": torch.stack(on_first)[None]}
+runs = {"all heads": torch.stack(on_first)[None]}  # one run, N layers
 plots.curves(range(30), runs, "layer", "weight on the first token", ax=left)
 runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None, :, 1]}
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# In layer 11, the first token's vector suddenly becomes nearly 200 times as long as the others. From layer 12 on, this token gets a third of the weight or more, in many layers more than half. Xiao et al. (2023) call it an **attention sink** and explain it as a place for weight that is not needed elsewhere. Keep this in mind when you look at a plot of attention weights.
+# After layers 2 to 8, the first token's vector is several times as long as the others, and the layer after each gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the others. From layer 12 on, it gets a third of the weight or more, in many layers more than half. As the norm removes the length before keys are computed, only the vector's direction can attract the weight. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
 #
 # ## Back to "not"
 #
@@ -617,24 +636,29 @@ reveal("22.four_cases", right)
 # %% [markdown]
 # All four signs are right: in these cases, "not" flips the sign.
 #
-# Are the signs also right for real reviews? SST-2 has 1,821 test reviews, of which 383 contain a negation. We have scored 300 random ones and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). A model may lean towards one of the two labels, whatever the review. Because about half of all reviews are positive, we also try a threshold that half of the reviews exceed, instead of 0: the median score of 100 other reviews. Their labels are not used ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)). The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. Their brackets span three seeds; SmolLM2's span the four sets of examples.
+# Are the signs also right for real reviews? We have scored 300 random ones of SST-2's 1,821 test reviews, and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
+#
+# - *0*, as above.
+# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, and about half of all reviews are positive.
+#
+# The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews.
 
 # %%
 figures.shares_of_reviews()
 
 # %% [markdown]
-# With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, with the largest lead for the reviews with a negation.
+# SmolLM2's brackets span the four sets of examples; the others' span three seeds. With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, with the largest lead for the reviews with a negation.
 #
-# How much of this is due to attention, and how much to scale? The comparison cannot tell. SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
+# The comparison cannot tell whether this is due to attention or to scale: SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
 #
 # ## So: what is inside the models that we use every day?
 #
 # You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, without biases and with four parts replaced: RMSNorm for layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al., 2024), with 32 layers of width 4,096 and 32 heads in 8 groups; the highlighted parts differ from lesson 21's GPT. With FlashAttention, not even a whole row of weights has to be kept ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models have experts (lesson 18) or linear attention in most layers (lesson 20).
+# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al., 2024), with 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT: the embedding, for one, adds no positions. Fast implementations such as FlashAttention never keep a whole row of weights ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models have experts (lesson 18) or linear attention in most layers (lesson 20).
 
 # %%
-changed = ["causal", "feed-forward", "norm", "embedding", "readout"]
+changed = ["causal", "feed-forward", "norm", "embedding"]
 diagrams.decoder_only(new=changed, llama=True)
 
 # %% [markdown]
@@ -675,7 +699,7 @@ check("22.q5", ...)
 # - Byte-pair encoding merges frequent pairs, so a frequent word is one token and a rare word is several.
 # - A loaded model whose names and shapes fit may still be wrong. Compare its logits with a reference.
 # - Copying takes two steps in this model as well: without one previous-token head, the induction heads lose their token.
-# - Four examples in the prompt make a classifier; not all examples work as well. Our comparison cannot tell how much is due to attention, to size or to what the model has read.
+# - Four examples in the prompt make a classifier, but not all examples work as well. Our comparison cannot tell how much is due to attention, to size or to what the model has read.
 #
 # **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
 #

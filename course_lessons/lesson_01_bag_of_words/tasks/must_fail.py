@@ -20,11 +20,11 @@ task = Task(
     minutes=20,
     hints=(
         "A score is a sum over words, plus the bias. Add the scores of two positive sentences: which words does the result count, and which sign does it have? Do the same with two "
-        "negative ones. When do the two results contradict each other?",
+        "negative sentences. When do the two results contradict each other?",
         'Take "good" and "not bad", both positive, and "bad" and "not good", both negative. The first two have 3 words together: good 1, not 1, '
         "bad 1. The other two: bad 1, not 1, good 1. The counts are equal, so both pairs have the same sum of scores. It cannot be above 0 and below 0.",
-        "For every two positive sentences, the same one twice included, count the words of both together. Do the same for the negative ones. Return whether "
-        "one of the first counts is equal to one of the second.",
+        "For every two positive sentences, including the same sentence twice, count the words of both together. Do the same for the negative sentences. Return whether "
+        "one of the positive counts is equal to one of the negative counts.",
     ),
 )
 
@@ -105,9 +105,11 @@ def a_proof_is_one_and_nothing_else_is(case, value):
     )
     if proof and value is False:
         positive, negative = map(_quoted, proof)
-        return f"Here is a proof, as both hold the same words: {positive} on the positive side, {negative} on the negative one."
+        return f"Here is a proof, because both sides contain the same words: {positive} on the positive side, {negative} on the negative side."
     if not proof and value is True:
-        return "Here no two positive sentences hold the same words as two negative ones, each word equally often."
+        return (
+            "Here no two positive sentences contain the same words as two negative sentences, each word equally often."
+        )
     return None
 
 
@@ -140,20 +142,20 @@ def of_each(pair):
 
 PAIRS, COUNTED = "the pairs of each side", "their words counted"
 task.changed_each(
-    ("always_true", "Your function says True to all sentences that the check tries, also where there is no proof.", {"result": lambda proof: True}),
-    ("always_false", "Your function says False to all sentences that the check tries, also where there is a proof.", {"result": lambda proof: False}),
-    ("lengths_only", "You compare how many words there are. They have to be the same words, each equally often.", {COUNTED: of_each(len)}),
-    ("sets_of_words", "You compare which words there are, and not how often. A sum adds a word's vector as often as the word is there: count them.", {COUNTED: of_each(set)}),
-    ("in_their_order", "You compare the words in their order. A sum does not see the order: compare how often each word is there, for example with a Counter or a sorted list.", {COUNTED: of_each(list)}),
-    ("never_twice", "You never take a sentence twice. Two sentences with the same words in another order and different labels are a proof by themselves: take each of them twice.", {PAIRS: lambda sides: [list(combinations(side, 2)) for side in sides]}),
-    ("single_sentences", "You compare sentences one by one. That finds a sentence whose words return in another order, but no pair: the proof from an opinion and its negation takes two positive and two negative sentences.", {PAIRS: lambda sides: [[(s, []) for s in side] for side in sides]}),
-    ("all_at_once", "You compare the words of all positive sentences with those of all negative ones. Two of each are enough for a contradiction, whatever the others are.", {PAIRS: lambda sides: [[(sum(side, []), [])] * bool(side) for side in sides]}),
+    ("always_true", "Your function returns True for all sentences that the check tries, even where there is no proof.", {"result": lambda proof: True}),
+    ("always_false", "Your function returns False for all sentences that the check tries, even where there is a proof.", {"result": lambda proof: False}),
+    ("lengths_only", "You compare the numbers of words. They have to be the same words, each equally often.", {COUNTED: of_each(len)}),
+    ("sets_of_words", "You compare which words occur, but not how often. A sum adds a word's vector as often as the word occurs: count them.", {COUNTED: of_each(set)}),
+    ("in_their_order", "You compare the words in their order. A sum ignores the order: compare how often each word occurs, for example with a Counter or a sorted list.", {COUNTED: of_each(list)}),
+    ("never_twice", "You never take a sentence twice. Two sentences with the same words in a different order and different labels are a proof on their own: take each of them twice.", {PAIRS: lambda sides: [list(combinations(side, 2)) for side in sides]}),
+    ("single_sentences", "You compare sentences one by one. That finds a sentence whose words occur again in a different order, but no pair: the proof from an opinion and its negation takes two positive and two negative sentences.", {PAIRS: lambda sides: [[(s, []) for s in side] for side in sides]}),
+    ("all_at_once", "You compare the words of all positive sentences with the words of all negative sentences. Two of each are enough for a contradiction, whatever the others are.", {PAIRS: lambda sides: [[(sum(side, []), [])] * bool(side) for side in sides]}),
 )  # fmt: skip
 
 
 @task.mistake(
-    "On one side you take a sentence twice, on the other one you do not. One positive sentence taken twice may hold the words of two different negative ones, and the other "
-    "way round: allow a repetition on both sides, each for itself."
+    "You take a sentence twice on both sides or on neither. One positive sentence taken twice may contain the words of two different negative sentences, and "
+    "vice versa: allow a repetition on each side independently."
 )
 def both_twice_or_both_different(sentences, labels):
     return task.wrong("never_twice")(sentences, labels) or task.wrong("single_sentences")(sentences, labels)

@@ -19,8 +19,8 @@ task = Task(
     minutes=20,
     hints=(
         (
-            "For the cross-entropy of a sigmoid, the derivative with respect to a sentence's score is how far its probability lies from "
-            "its label. The chain rule does the rest."
+            "For the cross-entropy of a sigmoid, the derivative with respect to a sentence's score is the difference between its "
+            "probability and its label. The chain rule does the rest."
         ),
         (
             "Take two sentences with the sums [2, 0] and [0, 4] and the labels 1 and 0, and let weight and bias be 0. Both probabilities are "

@@ -17,7 +17,7 @@ task = Task(
     importance=5,
     minutes=10,
     hints=(
-        "Sentences of different lengths share one tensor, so the short ones are filled up with padding. The padding must not change the sum.",
+        "Sentences of different lengths share one tensor, so the short ones are padded. The padding must not change the sum.",
         (
             "Take one sentence with the vectors [1, 2], [3, 4] and [9, 9] and the mask True, True, False. With the padding set to zero the "
             "vectors are [1, 2], [3, 4] and [0, 0], and their sum is [4, 6]."
@@ -62,10 +62,10 @@ def _(words, mask):
 # The mask
 
 for name, sentence, other_mask in (
-    ("padding_added", "You add the padding too: the mask has no effect. The sum of a sentence then depends on how long the other sentences in its batch are.", torch.ones_like),
+    ("padding_added", "You also add the padding: the mask has no effect. The sum of a sentence then depends on how long the other sentences in its batch are.", torch.ones_like),
     ("padding_after_the_longest_left_out", "You leave out only what comes after the longest sentence of the batch. Each sentence has its own padding: the mask says where.", lambda mask: torch.arange(mask.shape[1]).expand(mask.shape) < mask.sum(1).max()),
-    ("mask_inverted", "The mask is used the wrong way round: True marks a word, and you keep the padding instead.", torch.logical_not),
-    ("padding_at_the_end_assumed", "You count the words and add up that many vectors from the start. That is right only where the padding is at the end. The mask says which places hold words.", lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
+    ("mask_inverted", "Your mask is inverted: True marks a word, but you keep the padding instead.", torch.logical_not),
+    ("padding_at_the_end_assumed", "You count the words and add up that many vectors from the start. That is right only where the padding is at the end. The mask says which positions hold words.", lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
 ):  # fmt: skip
     task.changed(name, sentence, {"mask": other_mask})
 

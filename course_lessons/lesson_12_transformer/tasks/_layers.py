@@ -143,10 +143,10 @@ def layer_mistakes(task, norms):
         }
 
     task.changed_each(
-        ("orders_exchanged", "norm_first is turned round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
+        ("orders_exchanged", "norm_first is the wrong way round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
         ("always_post", "The norms come after the additions in any case. Where norm_first is True, each comes before its function: x + f(norm(x)).", {CHOICE: left_out}),
         ("always_pre", "The norms come before the functions in any case. Where norm_first is False, each comes after the addition: norm(x + f(x)).", {CHOICE: lambda after, before: before}),
-        ("normalised_x_added", "With norm_first, the normalised x is added to what the functions give. The residual connection passes by the norm: add x as it came in.", each("the sum after", True, normalised_x_added)),
+        ("normalised_x_added", "With norm_first, the normalised x is added to what the functions give. The residual connection bypasses the norm: add x as it came in.", each("the sum after", True, normalised_x_added)),
         ("norm_of_the_branch", "Without norm_first, you normalise what the functions give and add x afterwards. The sum is normalised: first add x, then normalise.", each("the sum after", False, given_normed) | no_norm_after),
         ("residual_forgotten", "The residual connections are missing: x is added to what each function gives.", no_residuals),
         ("no_norm", "Nothing is normalised. Each sub-layer has its norm: before the function with norm_first, after the addition without.", each("the norm before", True, lambda what, name: left_out) | no_norm_after),
@@ -156,11 +156,11 @@ def layer_mistakes(task, norms):
         ("no_norm_without_norm_first", "Without norm_first, nothing is normalised. Each sub-layer has its norm there, after the addition: norm(x + f(x)).", no_norm_after),
         ("norms_without_their_weights", "Your norms have no gain and no bias: they are F.layer_norm alone, or norms of your own. Use self.norm1 and the others, which hold what a norm has learned.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[-1:]))),
         ("norms_over_all_words", "Your norms run over all words of a sentence together. A layer norm runs over the numbers of one word, the last axis, as self.norm1 does.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[1:]) * gain + bias)),
-        ("x_added_again", "Every sub-layer adds x as it came into the layer. The second one adds what came out of the first, and so on: put the new x in the place of the old one after each.", {step: change for what in list(norms)[1:] for step, change in either_way(f"the sum after {what}", lambda y, given, *, x: x + given).items()}),
-        ("relu_after_linear2", "The ReLU comes after linear2. It stands between linear1 and linear2.", either_way("what the ReLU gives", left_out) | either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
-        ("relu_after_both", "There is a ReLU after linear2 as well. It stands between linear1 and linear2 alone.", either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
+        ("x_added_again", "Every sub-layer adds x as it came into the layer. The second one adds what came out of the first, and so on: after each, replace the old x by the new one.", {step: change for what in list(norms)[1:] for step, change in either_way(f"the sum after {what}", lambda y, given, *, x: x + given).items()}),
+        ("relu_after_linear2", "The ReLU comes after linear2. It belongs between linear1 and linear2.", either_way("what the ReLU gives", left_out) | either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
+        ("relu_after_both", "There is a ReLU after linear2 as well. It belongs between linear1 and linear2 only.", either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
         ("no_relu", "There is no ReLU between linear1 and linear2.", either_way("what the ReLU gives", left_out)),
-        ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, and here a ReLU is asked for.", either_way("what the ReLU gives", torch.nn.functional.gelu)),
+        ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, but here a ReLU is asked for.", either_way("what the ReLU gives", torch.nn.functional.gelu)),
     )  # fmt: skip
 
     for name, noun, function in (

@@ -289,7 +289,7 @@ WRONG = {
     transformer(encoder=everything, look=everything): "an incorrect model: no mask for the source, so padding after it counts",
     transformer(encoder=everything): "an incorrect model: the source's padding is hidden from the decoder, and not in the encoder",
     transformer(look=everything): "an incorrect model: the source's padding is hidden in the encoder, and not from the decoder",
-    transformer(look=of_the_target): "an incorrect model: the target's padding is hidden in place of the source's",
+    transformer(look=of_the_target): "an incorrect model: the target's padding is hidden instead of the source's",
     transformer(hide=lowered): "an incorrect model: the scores of the source's padding are lowered, and not by enough",
     transformer(look=everything, memory=lambda x, source: x * (source != 0)[..., None]): "an incorrect model: the source's padding is zeros, and still takes its share of the weights",
     transformer(memory=lambda x, source: x + x.mean(1, keepdim=True)): "an incorrect model: it takes a mean over all places of the source, padding included",

@@ -48,7 +48,7 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "You need not know how a model works. There are four things that must change nothing: padding after the source, padding after the target, other sentences in the batch, and later words of the target. For each, call the model twice, and compare the logits at those places that hold a word of the target and that must not have noticed.",
+        "You need not know how a model works. Four things must change nothing: padding after the source, padding after the target, other sentences in the batch, and later words of the target. For each, call the model twice and compare the logits at those words of the target that must not be affected.",
         (
             "Take a source sentence whose two words have the vectors [2] and [4], and a model that adds their mean to everything: 3. With a padding of vector [0] after them the mean over all places is 2, over the words it is still 3. A test without padding cannot see the difference, and neither can one in which all sentences have the same length."
         ),

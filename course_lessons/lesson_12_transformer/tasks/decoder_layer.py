@@ -35,10 +35,10 @@ task = Task(
     importance=5,
     minutes=35,
     hints=(
-        "The layer is the encoder's with one more sub-layer between the two. First self-attention, in which a word sees itself and the words before it. Then attention to the source: the words of the target ask, so the queries are theirs, and keys and values are made from memory, which no norm touches. Then the feed-forward network. In both masks of nn.MultiheadAttention, True means hidden.",
+        "The layer is the encoder's with one more sub-layer between the two. First self-attention, in which a word sees itself and the words before it. Then attention to the source: the queries come from the words of the target, and keys and values from memory, which passes through no norm. Then the feed-forward network. In both masks of nn.MultiheadAttention, True means hidden.",
         (
-            "Take one word [0, 2, 4], norms with a gain of 1 and a bias of 0, and three functions that give the same whatever they read: self-attention [1, 1, 1], attention to the source [0, 0, -1.2247], the feed-forward network [0, -0.7071, -0.7071]. Without norm_first, the norm after the first sum is [-1.2247, 0, 1.2247], after the second [-1.4142, 0.7071, 0.7071], "
-            "after the third [-1.4142, 0.7071, 0.7071] again, as the third sum is [-1.4142, 0, 0]. With norm_first the sums alone remain: [1, 3, 5], [1, 3, 3.7753], [1, 2.2929, 3.0682]. For three words the causal mask has the rows [0, 1, 1], [0, 0, 1] and [0, 0, 0], with 1 for what is hidden."
+            "Take one word [0, 2, 4], norms with a gain of 1 and a bias of 0, and three functions whose results do not depend on what they read: self-attention [1, 1, 1], attention to the source [0, 0, -1.2247], the feed-forward network [0, -0.7071, -0.7071]. Without norm_first, the norm after the first sum is [-1.2247, 0, 1.2247], after the second [-1.4142, 0.7071, 0.7071], "
+            "after the third [-1.4142, 0.7071, 0.7071] again, as the third sum is [-1.4142, 0, 0]. With norm_first, the sums remain as they are: [1, 3, 5], [1, 3, 3.7753], [1, 2.2929, 3.0682]. For three words the causal mask has the rows [0, 1, 1], [0, 0, 1] and [0, 0, 0], with 1 for what is hidden."
         ),
         "Put zeros into memory where memory_mask is False. attend(y): self_attn of y, y, y, with attn_mask True above the diagonal. look(y): multihead_attn of y, memory, memory, with key_padding_mask the inverted memory_mask. feed(y): linear1, ReLU, linear2. With norm_first, for each of the three in turn: x = x + function(norm(x)), with norm1, norm2, norm3. Without: x = norm(x + function(x)).",
     ),
@@ -64,15 +64,15 @@ LADDER = ((2, 4, 2, 1, 3, 5), (2, 3, 3, 2, 4, 3), (2, 5, 7, 3, 6, 11))
 STAGES = {  # what gives something, the layers that give zeros, and what is said where this is wrong first
     "additions and norms alone": (
         ("self_attn.out_proj", "multihead_attn.out_proj", "linear2"),
-        "Here both attentions and the feed-forward network give zeros, so that additions and norms are all that is left. Look at them first: which norm stands where, and what is added to what?",
+        "Here both attention layers and the feed-forward network return zeros, so only additions and norms are left. Look at them first: which norm goes where, and what is added to what?",
     ),
     "self-attention alone": (
         ("multihead_attn.out_proj", "linear2"),
-        "Here attention to the source and the feed-forward network give zeros. Where self-attention does so, too, all is right, so look at self-attention first: what does it read, and with which mask?",
+        "Here attention to the source and the feed-forward network return zeros. Where self-attention also does so, all is right, so look at self-attention first: what does it read, and with which mask?",
     ),
     "both attentions": (
         ("linear2",),
-        "Here the feed-forward network gives zeros. Where attention to the source does so, too, all is right, so look at that attention first: its queries are made from the words, its keys and values from memory, and it has weights of its own.",
+        "Here the feed-forward network returns zeros. Where attention to the source also does so, all is right, so look at that layer first: its queries are made from the words, its keys and values from memory, and it has weights of its own.",
     ),
     "attentions and feed-forward network": (
         (),
@@ -144,7 +144,7 @@ for name, sentence, causal in (
     ("no_causal_mask", "In self-attention, words see those that come after them. Give self_attn an attn_mask T×T that is True above the diagonal, where it hides.", left_out),
     ("one_ahead", "In self-attention, each word sees the next one as well. Hide it too: the mask is True from the first place above the diagonal on, `diagonal=1`.", lambda ones: ones.tril(1)),
     ("hidden_from_itself", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to, and NaN comes out. The diagonal stays open: the mask is True above it, `diagonal=1`.", lambda ones: ones.tril(-1)),
-    ("causal_mask_inverted", "The causal mask is turned round: each word sees only those that come after it, and the last one none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
+    ("causal_mask_inverted", "The causal mask is inverted: each word sees only those that come after it, and the last one none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
     ("causal_mask_of_numbers", "Your attn_mask holds numbers, and PyTorch adds those to the scores: later words, with their 1, are looked at even more. Use a mask of truth values.", lambda ones: 1 - ones.float().tril()),
     ("causal_mask_of_numbers_inverted", "Your attn_mask holds numbers, and PyTorch adds those to the scores: the words so far get 1 more, and no later word is hidden. Use a mask of truth values, True above the diagonal.", lambda ones: ones.float().tril()),
     ("backwards", "In self-attention, each word sees itself and the words that come after it. It should see itself and those before it: hide what is above the diagonal (torch.triu), not what is below.", torch.triu),
@@ -160,7 +160,7 @@ task.changed_each(  # with need_weights=False, a word that may attend to nothing
 
 INVERTED = "key_padding_mask is True at what must not be attended to, and memory_mask is True at words: invert it, `~memory_mask`."
 for name, sentence, columns in (
-    ("memory_mask_inverted", f"memory_mask is turned round, so padding of the source is looked at, and words are not; where a sentence has no padding there is NaN. {INVERTED}", lambda mask: ~mask[:, None]),
+    ("memory_mask_inverted", f"memory_mask is inverted, so padding of the source is looked at and words are not; where a sentence has no padding there is NaN. {INVERTED}", lambda mask: ~mask[:, None]),
     ("memory_mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Use a mask of truth values: key_padding_mask=~memory_mask.", lambda mask: 1 - mask[:, None].float()),
     ("memory_mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Use a mask of truth values: key_padding_mask=~memory_mask.", lambda mask: mask[:, None].float()),
     ("memory_mask_unused", "Padding of the source is looked at. Hide it in attention to the source: key_padding_mask=~memory_mask.", lambda mask: torch.ones_like(mask[:, None])),
@@ -171,7 +171,7 @@ INVERTED_WITHOUT_NAN = {COLUMNS: lambda mask: ~mask[:, None]} | either_way(
     f"what {LOOK} gives", partial(look, empty=0.0)
 )
 task.changed_each(
-    ("memory_mask_inverted_without_nan", f"memory_mask is turned round, so the zeros at padding of the source are looked at, and words are not. {INVERTED}", INVERTED_WITHOUT_NAN),
+    ("memory_mask_inverted_without_nan", f"memory_mask is inverted, so the zeros at padding of the source are looked at and words are not. {INVERTED}", INVERTED_WITHOUT_NAN),
     ("memory_mask_inverted_without_nan_or_zeros", f"memory_mask is inverted, so attention to the source looks at its padding and not at its words. {INVERTED}", INVERTED_WITHOUT_NAN | {CLEAN: left_out}),
 )  # fmt: skip
 task.changed(
@@ -228,7 +228,7 @@ task.changed(
 for name, sentence, norms in (
     ("norm1_and_norm2_exchanged", "norm1 and norm2 are exchanged: norm1 belongs to self-attention, norm2 to attention to the source.", {ATTEND: "norm2", LOOK: "norm1"}),
     ("norm2_and_norm3_exchanged", "norm2 and norm3 are exchanged: norm2 belongs to attention to the source, norm3 to the feed-forward network.", {LOOK: "norm3", FEED: "norm2"}),
-    ("norm2_twice", "norm2 is used for the feed-forward network, too. It has a norm of its own, norm3.", {FEED: "norm2"}),
+    ("norm2_twice", "norm2 is also used for the feed-forward network, which has its own norm, norm3.", {FEED: "norm2"}),
     ("norm1_everywhere", "norm1 is used for all three sub-layers. Each has a norm of its own: norm1, norm2 and norm3.", {LOOK: "norm1", FEED: "norm1"}),
 ):  # fmt: skip
     task.changed(name, sentence, normed_by(norms))
@@ -242,7 +242,7 @@ task.changed_each(
 for place, (what, called) in enumerate(zip(NORMS, CALLED, strict=True)):
     task.changed(
         f"sublayer_{place}_not_added",
-        f"The residual connection around {called} is missing: what comes from there takes the place of x. Add x to it.",
+        f"The residual connection around {called} is missing: its result replaces x. Add x to it.",
         not_added(what),
     )
 task.changed(

@@ -38,10 +38,10 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "The layer holds two sub-layers: self-attention, then the feed-forward network. Write a function for each of the two, from B×S×D to B×S×D, and put around both what you wrote in 12.sublayer, with norm1 for the first and norm2 for the second. Two things about the mask: nn.MultiheadAttention calls it key_padding_mask and hides what is True in it; and a weight of 0 does not keep NaN out.",
+        "The layer has two sub-layers: self-attention, then the feed-forward network. Write a function for each, from B×S×D to B×S×D, and put what you wrote in 12.sublayer around both, with norm1 for the first and norm2 for the second. Two things about the mask: nn.MultiheadAttention calls it key_padding_mask and hides what is True in it; and a weight of 0 does not keep NaN out.",
         (
-            "Take one word [0, 2, 4], an attention that gives [1, 1, 1] whatever it reads, a feed-forward network that gives [0, 0, -1.2247], and norms with a gain of 1 and a bias of 0. Without norm_first: the first sum is [1, 3, 5], its norm [-1.2247, 0, 1.2247]; the second sum is [-1.2247, 0, 0], and its norm is [-1.4142, 0.7071, 0.7071]. "
-            "With norm_first nothing but what the two read is normalised, so the sums alone remain: [1, 3, 5], and then [1, 3, 3.7753]."
+            "Take one word [0, 2, 4], self-attention that gives [1, 1, 1] whatever it reads, a feed-forward network that gives [0, 0, -1.2247], and norms with a gain of 1 and a bias of 0. Without norm_first: the first sum is [1, 3, 5], its norm [-1.2247, 0, 1.2247]; the second sum is [-1.2247, 0, 0], and its norm is [-1.4142, 0.7071, 0.7071]. "
+            "With norm_first, only what the two read is normalised, so the sums remain as they are: [1, 3, 5], and then [1, 3, 3.7753]."
         ),
         "Put zeros into x where the mask is False. attend(y): self_attn of y, y, y, with key_padding_mask the inverted mask; take the first of the two things that it returns. feed(y): linear1, ReLU, linear2. With norm_first: x = x + attend(norm1(x)), then x + feed(norm2(x)). Without: x = norm1(x + attend(x)), then norm2(x + feed(x)).",
     ),
@@ -65,11 +65,11 @@ LADDER = ((2, 2, 1, 3, 5), (2, 3, 2, 4, 3), (2, 5, 3, 6, 7))
 STAGES = {  # what gives something, the layers that give zeros, and what is said where this is wrong first
     "additions and norms alone": (
         ("self_attn.out_proj", "linear2"),
-        "Here self-attention and the feed-forward network give zeros, so that additions and norms are all that is left. Look at them first: which norm stands where, and what is added to what?",
+        "Here self-attention and the feed-forward network return zeros, so only additions and norms are left. Look at them first: which norm goes where, and what is added to what?",
     ),
     "self-attention alone": (
         ("linear2",),
-        "Here the feed-forward network gives zeros. Where self-attention does so, too, all is right, so look at self-attention first: what does it read, and with which mask?",
+        "Here the feed-forward network returns zeros. Where self-attention also does so, all is right, so look at self-attention first: what does it read, and with which mask?",
     ),
     "self-attention and feed-forward network": (
         (),
@@ -152,8 +152,8 @@ INVERTED = (
 )
 NOTHING_IS_ZERO = either_way(f"what {ATTEND} gives", partial(attend, empty=0.0))
 for name, sentence, allowed, others in (
-    ("mask_inverted", f"The mask is turned round, so words attend to padding alone, and where a sentence has none there is NaN. {INVERTED}", lambda mask: ~mask[:, None], {}),
-    ("mask_inverted_without_nan", f"The mask is turned round, so words attend to padding alone, and where a sentence has none they attend to nothing. {INVERTED}", lambda mask: ~mask[:, None], NOTHING_IS_ZERO),
+    ("mask_inverted", f"The mask is inverted, so words attend only to padding, and where a sentence has none there is NaN. {INVERTED}", lambda mask: ~mask[:, None], {}),
+    ("mask_inverted_without_nan", f"The mask is inverted, so words attend only to padding, and where a sentence has none they attend to nothing. {INVERTED}", lambda mask: ~mask[:, None], NOTHING_IS_ZERO),
     ("mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Use a mask of truth values: key_padding_mask=~mask.", lambda mask: 1 - mask[:, None].float(), {}),
     ("mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Use a mask of truth values: key_padding_mask=~mask.", lambda mask: mask[:, None].float(), {}),
     ("mask_unused", "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.", lambda mask: torch.ones_like(mask[:, None]), {}),
@@ -163,7 +163,7 @@ for name, sentence, allowed, others in (
     task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding alone do not hide it.", changes)
 task.changed(
     "causal",
-    "Each word attends only to itself and to the words before it. That is the decoder's way; in the encoder each word sees all words of its sentence.",
+    "Each word attends only to itself and to the words before it. That is right in the decoder; in the encoder, each word sees all words of its sentence.",
     {ALLOWED: lambda mask: mask[:, None] & torch.ones(mask.shape[1], mask.shape[1], dtype=torch.bool).tril()},
 )
 task.changed(
@@ -191,8 +191,8 @@ task.changed(
     {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm2", before) if sizes["norm_first"] else after},
 )
 task.changed_each(
-    ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network gives takes the place of x. Add x to it, as around self-attention.", not_added(FEED)),
-    ("attention_not_added", "The residual connection around self-attention is missing: what attention gives takes the place of x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
+    ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network returns replaces x. Add x to it, as around self-attention.", not_added(FEED)),
+    ("attention_not_added", "The residual connection around self-attention is missing: what attention returns replaces x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
     ("both_read_x", "With norm_first, self-attention and the feed-forward network both read x as it came in. The network should read the sum after self-attention: first x = x + attend(norm1(x)), and then, with the new x, x + feed(norm2(x)).", {f"the norm before {FEED} (norm_first=True)": lambda y, *, done, right: right(done[CLEAN])}),
     ("no_feed_forward", "There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.", without(FEED)),
     ("no_attention", "There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.", without(ATTEND)),

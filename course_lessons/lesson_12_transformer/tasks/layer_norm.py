@@ -18,9 +18,9 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "Take the symptoms one by one. Over which numbers do `x.mean()` and `x.std()` run, if x holds several words? By what does `std` divide the sum of the squares, if nothing else is asked for, and by what does the lesson's norm? And what is the root of (variance + eps), compared with the root of the variance, plus eps, where the variance is 0?",
+        "Take the symptoms one by one. Over which numbers do `x.mean()` and `x.std()` run, if x holds several words? By what does `std` divide the sum of the squares unless told otherwise, and by what does the lesson's norm? And where the variance is 0, how does the root of (variance + eps) compare with the root of the variance, plus eps?",
         (
-            "Take the vector [1, 2, 6], the gain [1, 2, 1], the bias [0, 0, 5] and eps = 0.3333. The mean is 3, and less the mean the vector is [-2, -1, 3]. The variance is (4 + 1 + 9) / 3 = 4.6667: divided by D = 3, not by 2. With eps it is 5, and its root is 2.2361. "
+            "Take the vector [1, 2, 6], the gain [1, 2, 1], the bias [0, 0, 5] and eps = 0.3333. The mean is 3, and the vector minus its mean is [-2, -1, 3]. The variance is (4 + 1 + 9) / 3 = 4.6667: divided by D = 3, not by 2. With eps it is 5, and its root is 2.2361. "
             "Divided by it, the vector is [-0.8944, -0.4472, 1.3416]. Times the gain plus the bias: [-0.8944, -0.8944, 6.3416]."
         ),
         "centred = x minus the mean over its last axis, which is kept; variance = the mean of the squares of centred over the last axis, which is kept; divide centred by the root of (variance + eps); times gain; plus bias.",
@@ -106,7 +106,7 @@ task.changed(
 )
 task.changed(
     "eps_outside",
-    "You add eps to the root of the variance. It belongs below the root: the root of (variance + eps).",
+    "You add eps to the root of the variance. It belongs inside the root: the root of (variance + eps).",
     EPS_OUTSIDE,
 )
 task.changed(
@@ -116,21 +116,21 @@ task.changed(
 )
 task.changed_each(
     ("eps_forgotten", "eps is missing: add it to the variance, before the root.", {TOTAL: left_out}),
-    ("eps_fixed", "You take 1e-5 for eps in any case. It is the fourth argument.", {"eps": lambda eps: 1e-5}),
+    ("eps_fixed", "You always use 1e-5 for eps. It is the fourth argument.", {"eps": lambda eps: 1e-5}),
     ("eps_squared", "You add the square of eps to the variance. Add eps as it is.", {"eps": lambda eps: eps**2}),
-    ("root_forgotten", "You divide by the variance. Divide by its root, with eps below the root.", {ROOT: left_out}),
+    ("root_forgotten", "You divide by the variance. Divide by its root, with eps inside the root.", {ROOT: left_out}),
     ("mean_not_subtracted", "The mean is not subtracted before you divide: the vectors keep their centre.", {NORMAL: lambda centred, root, *, x: x / root}),
     ("not_divided", "The mean is subtracted, and then nothing is divided by the root of the variance.", {NORMAL: left_out}),
     ("gain_and_bias_forgotten", "Gain and bias are missing: multiply the normalised vectors by the gain and add the bias.", {SCALED: left_out, SHIFTED: left_out}),
     ("gain_forgotten", "The gain is missing: multiply the normalised vectors by it before you add the bias.", {SCALED: left_out}),
     ("bias_forgotten", "The bias is missing: add it at the end.", {SHIFTED: left_out}),
     ("bias_before_the_gain", "The bias is added before the gain multiplies. First times the gain, then plus the bias.", {SCALED: lambda normal, gain, *, bias: (normal + bias) * gain, SHIFTED: left_out}),
-    ("gain_and_bias_exchanged", "You use the gain in place of the bias and the bias in place of the gain: times the gain, plus the bias.", {"gain": lambda gain, *, bias: bias, "bias": lambda bias, *, gain: gain}),
+    ("gain_and_bias_exchanged", "You have swapped gain and bias: multiply by the gain, then add the bias.", {"gain": lambda gain, *, bias: bias, "bias": lambda bias, *, gain: gain}),
     ("rms_norm", "You divide by the root of the mean square, without subtracting the mean. That is an RMS norm, which later models use; a layer norm subtracts the mean first.", {CENTRED: left_out}),
 )  # fmt: skip
 task.changed(
     "difference_of_squares",
-    "Where the numbers of a vector are large and lie close together, your variance is wrong: it is the mean of the squares less the square of the mean, and there two nearly equal numbers of which float32 keeps seven digits are subtracted. Subtract the mean first, and take the mean of the squares of that.",
+    "Where the numbers of a vector are large and lie close together, your variance is wrong: you subtract the square of the mean from the mean of the squares, two nearly equal numbers of which float32 keeps only seven digits. Subtract the mean first, and take the mean of the squares of that.",
     {VARIANCE: lambda squares, *, x, done: x.square().mean(-1, keepdim=True) - done[MEAN].square()},
 )
 

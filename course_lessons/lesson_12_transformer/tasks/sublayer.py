@@ -53,13 +53,13 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "In each order x as it came in is added: that is the residual connection. And in each there is one norm. There are three places where it can stand: before the function, between the function and the addition, and after the addition. Which place makes which sentence true?",
+        "In each order, x is added unchanged: that is the residual connection. And in each there is one norm, for which there are three places: before the function, between the function and the addition, and after the addition. Which place makes which sentence true?",
         (
             "Take one word x = [0, 2, 4], a gain of ones, a bias of zeros, and the function that doubles. Its mean is 2 and its variance 2.6667, so norm(x) is [-1.2247, 0, 1.2247]. Pre: the function gives [-2.4495, 0, 2.4495], and with x added it is [-2.4495, 2, 6.4495]. "
             "Post: the function gives [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]. "
             "Late: the function gives [0, 4, 8], the norm of that is [-1.2247, 0, 1.2247], and with x added it is [-1.2247, 2, 5.2247]."
         ),
-        "For order pre: x plus the function of the normalised x. For order post: the norm of (x plus the function of x). For order late: x plus the norm of the function of x. The norm: less the mean over the features, divided by the root of (the variance with D below + 1e-5), times gain, plus bias.",
+        "For order pre: x plus the function of the normalised x. For order post: the norm of (x plus the function of x). For order late: x plus the norm of the function of x. The norm: minus the mean over the features, divided by the root of (the variance with D below + 1e-5), times gain, plus bias.",
     ),
 )
 
@@ -184,7 +184,7 @@ task.changed_each(
     ("residual_forgotten_in_pre", 'With order "pre", x is not added to what the function gives.', NOT_ADDED_IN_PRE),
     ("residual_forgotten_in_post", 'With order "post", x is not added to what the function gives before the sum is normalised.', NOT_ADDED_IN_POST),
     ("residual_forgotten_in_late", 'With order "late", x is not added to the norm of what the function gives.', NOT_ADDED_IN_LATE),
-    ("no_norm", "Nothing is normalised: x is added to what the function makes of it, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out, LATE_NORM: left_out}),
+    ("no_norm", "Nothing is normalised: x is added to what the function returns, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out, LATE_NORM: left_out}),
     ("norm_twice_in_post", 'With order "post" there are two norms: what the function reads is normalised, and the sum as well. Only the sum should be.', POST_READS_THE_NORM),
     ("norm_twice_in_pre", 'With order "pre" there are two norms: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.', {PRE_SUM: _sum_normed}),
     ("norm_twice_in_both", "There are two norms in pre and in post: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.", {PRE_SUM: _sum_normed} | POST_READS_THE_NORM),
@@ -208,7 +208,7 @@ def _eps_outside(variance):
 for name, sentence, options in (
     ("unbiased_variance", "The variance in the norm is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise. A layer norm divides by D.", {"unbiased": True}),
     ("unbiased_and_eps_outside", "Two things in the norm differ. The variance is divided by D - 1, as `var` and `std` do unless told otherwise, and a layer norm divides by D. And 1e-5 is added to the root: it belongs inside, added to the variance.", {"unbiased": True, "root": _eps_outside}),
-    ("eps_outside", "You add 1e-5 to the root of the variance. It belongs below the root, which shows where the numbers of a vector differ little.", {"root": _eps_outside}),
+    ("eps_outside", "You add 1e-5 to the root of the variance. It belongs inside the root, which matters where the numbers of a vector differ little.", {"root": _eps_outside}),
     ("over_words", "The norm runs over the words of a sentence. It runs over the features of one vector, the last axis.", {"axis": 1}),
 ):  # fmt: skip
     changed = lambda x, *, gain, bias, options=options: _norm(x, gain, bias, **options)  # noqa: E731

@@ -19,8 +19,8 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The softmax makes the weights of one step add up to 1 over the cells. The penalty asks for the other sum as well: what one cell gets in all steps of a caption should come near 1. So the first sum runs over steps, then comes the square, and the squares are added up over the cells.",
-        "Take a picture of two cells and a caption of two words with the weights [1, 0] and [0.5, 0.5]. Over both steps the first cell gets 1.5 and the second 0.5; both are off by 0.5, and the penalty is 0.25 + 0.25 = 0.5. For a second caption of one word with the weights [1, 0], followed by padding, it is (1 - 1)² + (1 - 0)² = 1. The mean of both is 0.75.",
+        "The softmax makes the weights of one step add up to 1 over the cells. The penalty also looks at the other sum: what one cell gets in all steps of a caption should be near 1. The first sum therefore runs over the steps; then take the squares and add them up over the cells.",
+        "Take a picture of two cells and a caption of two words with the weights [1, 0] and [0.5, 0.5]. Over both steps, the first cell gets 1.5 and the second 0.5; both are off by 0.5, so the penalty is 0.25 + 0.25 = 0.5. For a second caption of one word with the weights [1, 0], followed by padding, it is (1 - 1)² + (1 - 0)² = 1. The mean of both is 0.75.",
         "kept = weights with zeros at the steps where mask is False; total = sum of kept over the steps, B×L; missing = 1 minus total; return the mean over B of the sum over L of missing squared.",
     ),
     partial=USUAL
@@ -117,13 +117,13 @@ def _each_weight(done):
 
 
 task.changed_each(
-    ("mask_along_the_places", "Your mask meets the cells and not the steps. This runs without an error only where there are as many steps as cells, or one step. Give it a last axis of size 1: B×T×1.", {"the weights of real words": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
+    ("mask_along_the_places", "Your mask is applied to the cells instead of the steps. This runs without an error only where there are as many steps as cells, or one step. Give it a last axis of size 1: B×T×1.", {"the weights of real words": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
     ("garbage_times_zero", "You multiply the weights at padding by 0. What is there may be NaN or infinite, and 0 times NaN is NaN: put zeros there with masked_fill or torch.where.", {"the weights of real words": lambda weights, mask: weights * mask[..., None]}),
-    ("as_the_authors_write", "This is the line of the prompt with its axes put right, and with its faults: padding counts, and it adds up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.", {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)}),
+    ("as_the_authors_write", "This is the line from the prompt with its axes corrected but its faults kept: padding counts, and the penalty is added up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.", {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)}),
     # The sum over the steps
     ("sum_over_places", "Your first sum runs over the cells of each step, where a softmax always adds up to 1. Add up over the steps, axis 1, so that each cell has its own sum.", {"the total of each cell": lambda kept: kept.sum(2)}),
-    ("mean_over_all_steps", "You take the mean over the T steps. A cell then gets its share of a single step, and never comes near 1. Take the sum.", {"the total of each cell": lambda kept: kept.mean(1)}),
-    ("mean_over_real_steps", "You take the mean over the steps that are words. A cell then gets its share of a single step, and hardly ever comes near 1. Take the sum.", {"the total of each cell": lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)}),
+    ("mean_over_all_steps", "You take the mean over the T steps. A cell then gets its share of a single step and never comes near 1. Take the sum.", {"the total of each cell": lambda kept: kept.mean(1)}),
+    ("mean_over_real_steps", "You take the mean over the steps that are words. A cell then gets its share of a single step and hardly ever comes near 1. Take the sum.", {"the total of each cell": lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)}),
     # What each cell should get
     ("steps_over_places", "You compare each cell's sum with T / L, which shares the T steps out evenly, as some code does. The equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total}),
     ("words_over_places", "You compare each cell's sum with the number of words divided by L, which shares the caption's words out evenly. That is a sensible variant, but the equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total}),
@@ -132,14 +132,14 @@ task.changed_each(
     ("one_minus_the_square", "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.", {"1 minus the totals": lambda one, total: total, "the squared gaps": lambda total: 1 - total**2}),
     # Sum over cells, mean over captions
     ("squared_before_the_sum", "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square.", {"the penalty of each caption": lambda squared, *, mask, done: (_each_weight(done) * mask[..., None]).sum((1, 2))}),
-    ("as_it_was", "This is the line of the prompt as it is, which was written for weights T×B×L. Here they are B×T×L, and the mask has no part in it.", {"result": lambda mean, *, weights: ((1 - weights.sum(0)) ** 2).sum(0).mean()}),
-    ("one_total_for_the_batch", "You add up over the captions as well, so that all cells of the batch share their 1. Each caption has its own: add up over its steps alone.", {"the total of each cell": lambda kept: kept.sum((0, 1))[None], "the mean over the batch": lambda penalties: penalties.sum()}),
-    ("gaps_added_before_the_square", "You add up the differences of a caption's cells and square their sum, so that cells with too much make up for cells with too little. Square each, and then add up.", {"the squared gaps": left_out, "the penalty of each caption": lambda gaps: gaps.sum(1) ** 2}),
+    ("as_it_was", "This is the line from the prompt as it is, written for weights T×B×L. Here they are B×T×L, and the line does not use the mask.", {"result": lambda mean, *, weights: ((1 - weights.sum(0)) ** 2).sum(0).mean()}),
+    ("one_total_for_the_batch", "You add up over the captions as well, so the captions of the batch share one total for each cell. Each caption has its own total: add up over its steps alone.", {"the total of each cell": lambda kept: kept.sum((0, 1))[None], "the mean over the batch": lambda penalties: penalties.sum()}),
+    ("gaps_added_before_the_square", "You add up the differences of a caption's cells and square their sum, so that cells with too much make up for cells with too little. Square each difference, then add up.", {"the squared gaps": left_out, "the penalty of each caption": lambda gaps: gaps.sum(1) ** 2}),
     ("summed_over_captions", "You add up the penalties of the captions, so that they grow with the batch. Take their mean.", {"the mean over the batch": torch.sum}),
     ("one_for_each_caption", "You return a penalty for each caption. Return their mean.", {"the mean over the batch": left_out}),
     ("mean_over_places", "You take the mean over the cells as well, as much code does. The equation adds up over the L cells; the mean is over the captions alone.", {"the penalty of each caption": lambda squared: squared.mean(1)}),
-    ("mean_and_sum_exchanged", "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation has it the other way round: the sum over the cells, and then the mean over the batch.", {"the penalty of each caption": lambda squared: squared.sum(0)}),
-    ("empty_costs_nothing", "In your version a caption without words costs nothing. Each of its cells got 0 where it should get 1, so it costs L.", {"the penalty of each caption": lambda squared, *, mask: squared.sum(1) * mask.any(1)}),
-    ("empty_left_out", "You leave captions without words out of the mean. Each of their cells got 0 where it should get 1, so such a caption costs L, and it counts among the B.", {"the mean over the batch": lambda costs, *, mask: (costs * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1)}),
+    ("mean_and_sum_exchanged", "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation does the opposite: the sum over the cells, then the mean over the batch.", {"the penalty of each caption": lambda squared: squared.sum(0)}),
+    ("empty_costs_nothing", "In your version, a caption without words costs nothing. Each of its cells got 0 instead of 1, so it costs L.", {"the penalty of each caption": lambda squared, *, mask: squared.sum(1) * mask.any(1)}),
+    ("empty_left_out", "You leave captions without words out of the mean. Each of their cells got 0 instead of 1, so such a caption costs L, and it counts among the B captions.", {"the mean over the batch": lambda costs, *, mask: (costs * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1)}),
     ("divided_by_words", "You divide by the number of words in the batch. Divide by the number of captions.", {"the mean over the batch": lambda penalties, *, mask: penalties.sum() / mask.sum().clamp(min=1)}),
 )  # fmt: skip

@@ -19,9 +19,9 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Hold each line against one promise, with an input that is as small as possible. What must come out for a picture that is alone in its batch? What if every cell is there twice?",
-        "Take one picture with the annotations [1, 0] and [3, 4], and let `first` be [[1, -1]], `query` and `key` be zeros and `gate` be [ln 3]. The mean annotation is [2, 2], so the state is tanh(2 - 2) = 0. All scores are equal, the weights are 0.5 and 0.5, and the context is [2, 2]. The gate is σ(0) = 0.5, and the result is [1, 1].",
-        "mean = annotations averaged over the cells, B×E; state = tanh of first times mean, B×H; hidden = tanh of the sum of query times state and key times each annotation, B×L×A; weights of the cells = softmax of v times hidden, over the axis of the cells; context = their weighted sum; return it times the sigmoid of gate times state, a number for each row.",
+        "Check each line against one promise, with the smallest input you can find. What should the result be for a picture that is alone in its batch? What if every cell occurs twice?",
+        "Take one picture with the annotations [1, 0] and [3, 4], and let `first` be [[1, -1]], `query` and `key` be zeros and `gate` be [ln 3]. The mean annotation is [2, 2], so the state is tanh(2 - 2) = 0. All scores are equal, so the weights are 0.5 and 0.5 and the context is [2, 2]. The gate is σ(0) = 0.5, so the result is [1, 1].",
+        "mean = annotations averaged over the cells, B×E; state = tanh of first times mean, B×H; hidden = tanh of the sum of query times state and key times each annotation, B×L×A; weights of the cells = softmax of v times hidden, over the axis of the cells; context = their weighted sum; return it times the sigmoid of gate times state, one number for each row.",
     ),
     partial=USUAL,
 )
@@ -83,15 +83,15 @@ def _(annotations, weights):
 FAULTS = {  # of the version in the prompt: what is changed, and what to do
     "summed": (
         {"the mean annotation": lambda annotations: annotations.sum(1)},
-        "Make the state of the mean annotation, not of the sum: a finer grid would give another state.",
+        "Compute the state from the mean annotation, not from the sum: a finer grid would give a different state.",
     ),
     "half_a_tanh": (
         {"the sums before tanh": lambda asked, keys: asked.tanh() + keys, "the hidden numbers": left_out},
-        "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same to the score of every cell, and the softmax takes that away.",
+        "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same number to the score of every cell, and the softmax removes it.",
     ),
     "softmax_over_the_batch": (
         {"the weights of the cells": lambda scores: scores.softmax(0)},
-        "Let the softmax run over the cells, axis 1, so that no picture takes weight from another one.",
+        "Let the softmax run over the cells, axis 1, so that no picture takes weight from a different picture.",
     ),
     "gate_by_tanh": ({"the gate": torch.tanh}, "Use the sigmoid for the gate, so that it lies between 0 and 1."),
 }
@@ -104,11 +104,11 @@ for _number, _left in enumerate(LEFT, 1):
 
 
 task.changed_each(
-    ("tanh_of_the_keys", "This is what comes out if tanh is taken of the keys alone. What the query adds outside tanh is the same for the score of every cell, and the softmax takes that away. Put tanh around the sum of the query's part and the key's part.", {"the sums before tanh": lambda asked, keys: asked + keys.tanh(), "the hidden numbers": left_out}),
+    ("tanh_of_the_keys", "You apply tanh to the keys alone. What the query adds outside tanh is the same for the score of every cell, so the softmax removes it. Put tanh around the sum of the query's part and the key's part.", {"the sums before tanh": lambda asked, keys: asked + keys.tanh(), "the hidden numbers": left_out}),
     ("no_tanh", "The tanh around the product of `first` and the mean annotation is missing: the state is tanh(W m), where W is `first` and m the mean annotation.", {"the state": left_out}),
-    ("no_softmax", "You use the scores of the cells as weights. A softmax over the cells makes weights of them.", {"the weights of the cells": left_out}),
+    ("no_softmax", "You use the scores of the cells as weights. A softmax over the cells turns them into weights.", {"the weights of the cells": left_out}),
     ("gate_without_sigmoid", "You multiply by the score of the gate itself, which may be negative or above 1. Its sigmoid is the gate.", {"the gate": left_out}),
-    ("tanh_of_the_query_too", "You have put tanh around the sum of query and key, and left the one around the query. Take it once, of the sum.", {"the product with query": lambda state, query: (state @ query).tanh()}),
-    ("one_minus_the_gate", "Your gate is the wrong way round: where it should let everything through it lets nothing through. Multiply by σ, not by 1 minus it.", {"the gate": lambda score: 1 - score.sigmoid()}),
+    ("tanh_of_the_query_too", "You have put tanh around the sum of query and key but left the one around the query. Apply it once, to the sum.", {"the product with query": lambda state, query: (state @ query).tanh()}),
+    ("one_minus_the_gate", "Your gate is inverted: where it should let everything through, it lets nothing through. Multiply by σ, not by 1 - σ.", {"the gate": lambda score: 1 - score.sigmoid()}),
     ("softmax_gate", "The gates of all pictures add up to 1. Each picture has a gate of its own: apply the sigmoid to each score.", {"the gate": lambda score: score.softmax(0)}),
 )  # fmt: skip

@@ -213,7 +213,7 @@ WRONG = {
     _reading(_mean_subtracted, _with(_one_after_another)): "an incorrect model: the mean of all places is subtracted from each fact, padding included",
     _with(_state_of_padding): "an incorrect model: a recurrent network that reads on through padding",
     _last_place: "an incorrect model: it takes the last place for the last fact, also where it is padding",
-    _masked(lambda mask: ~mask, _with(_sum)): "an incorrect model: its mask is turned round, so it reads padding and no facts",
+    _masked(lambda mask: ~mask, _with(_sum)): "an incorrect model: its mask is inverted, so it reads padding and no facts",
     _masked(lambda mask: mask[:1].expand_as(mask), _with(_sum)): "an incorrect model: it uses the first row's mask for all, and reads padding where a story is shorter",
     _masked(lambda mask: F.pad(mask[:, :-1], (1, 0), value=True)): "an incorrect model: it reads one place too many, which is padding",
     _leaking: "an incorrect model: it adds very little of what is at padding",

@@ -22,7 +22,7 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Each hop takes the question that the hop before has returned, looks with it, and returns the next. Neighbouring hops share a tensor: what one hop reads from is what the next one compares its question with. So K hops need K + 1 memories, and each in the middle is used twice.",
+        "Each hop takes the question that the hop before has returned, looks with it and returns the next. Neighbouring hops share a tensor: the next hop compares its question with what this hop reads from. K hops therefore need K + 1 memories, and each in the middle is used twice.",
         "Take a width of 1, the question 1 and a story of a single fact, so that every weight is 1. Its memories are 2, 3 and 5, so there are two hops. The first compares the question with 2, which changes nothing here, and reads 3: the question becomes 1 + 3 = 4. The second compares 4 with 3 and reads 5: 4 + 5 = 9. With a readout of 1 and -1 the logits are 9 and -9.",
         "For each k from 0 to K - 1, where K is one less than the number of memories: scores = for each fact, the sum over D of question times memories[k]; put -inf where mask is False; weights = softmax over the facts, with zeros where mask is False; question = question plus the sum over the facts of weights times memories[k + 1]. Return the last question, times readout transposed.",
     ),
@@ -87,7 +87,7 @@ told_by_stages(
     task,
     {
         "1 hop": "A single hop is wrong already, so look at one: the scores of the question with memories[0], the mask and the softmax, what is read from memories[1], and the readout.",
-        "2 hops": "A single hop is right, and two are not. So look at what goes from one hop to the next: the question with what was read added, and the memory that both share.",
+        "2 hops": "A single hop is right, and two are not. Look at what is passed from one hop to the next: the question with what was read added, and the memory that both share.",
     },
 )
 
@@ -110,16 +110,16 @@ task.changed_each(
     # Which memories a hop takes, and how many hops there are
     ("one_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k] in both places. It reads from the next one, memories[k + 1].", {PAIRS: lambda m: [(memory, memory) for memory in m[:-1]]}),
     ("next_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k + 1] in both places. It compares with the one before, memories[k].", {PAIRS: lambda m: [(memory, memory) for memory in m[1:]]}),
-    ("exchanged", "Memory and output are exchanged: hop k compares the question with memories[k + 1] and reads from memories[k]. It is the other way round.", {PAIRS: lambda m: [(output, memory) for memory, output in _pairs(m)]}),
-    ("first_pair_for_all", "Every hop takes memories[0] and memories[1]. Hop k takes memories[k] and memories[k + 1].", {PAIRS: lambda m: _pairs(m)[:1] * (len(m) - 1)}),
+    ("exchanged", "Memory and output are exchanged: hop k compares the question with memories[k + 1] and reads from memories[k]. It should be the reverse.", {PAIRS: lambda m: [(output, memory) for memory, output in _pairs(m)]}),
+    ("first_pair_for_all", "Every hop uses memories[0] and memories[1]. Hop k should use memories[k] and memories[k + 1].", {PAIRS: lambda m: _pairs(m)[:1] * (len(m) - 1)}),
     ("always_compared_with_the_first", "Every hop compares its question with memories[0]. Hop k compares it with memories[k], from which the hop before has read.", {PAIRS: lambda m: [(m[0], output) for output in m[1:]]}),
-    ("pairs_apart", "Your hops take memories 0 and 1, then 2 and 3, and so on, as if each hop had two of its own. Neighbouring hops share one: 0 and 1, then 1 and 2.", {PAIRS: lambda m: _pairs(m)[::2]}),
+    ("pairs_apart", "Your hops use memories 0 and 1, then 2 and 3, and so on, as if each hop had two of its own. Neighbouring hops share one: 0 and 1, then 1 and 2.", {PAIRS: lambda m: _pairs(m)[::2]}),
     ("first_hop_alone", "There is a single hop, with memories[0] and memories[1]. Let the others follow, each with the question that the hop before has returned.", {PAIRS: lambda m: _pairs(m)[:1]}),
     ("last_hop_missing", "The last hop is missing. K + 1 memories make K hops, and the last one reads from the last memory.", {PAIRS: lambda m: _pairs(m)[:-1]}),
     ("last_hop_alone", "Only the last hop has an effect: it begins with the question that came in. Each hop goes on with the question that the hop before has returned.", {PAIRS: lambda m: _pairs(m)[-1:]}),
     ("one_hop_before", "There is one hop too many at the beginning, which compares with memories[-1], the last one, and reads from memories[0]. Begin with memories[0] and memories[1].", {PAIRS: lambda m: [(m[-1], m[0]), *_pairs(m)]}),
     # The question on its way
-    ("question_left_behind", "A hop goes on with what was read, without the question. The next question is question + read.", {"the question after a hop": lambda question, read: read}),
+    ("question_left_behind", "A hop continues with what was read, without the question. The next question is question + read.", {"the question after a hop": lambda question, read: read}),
     ("cut_off_between_hops", "The values are right, but no gradient passes from one hop to the one before, so the first hops would never learn. Leave the question as the hop returns it, without `detach`.", {"the question after a hop": lambda question, read: (question + read).detach()}),
     ("first_question_added", "Each hop adds what it reads to the question that came in. It adds it to the question with which it has looked, so that nothing is lost that earlier hops have read.", {"the question after a hop": lambda now, read, *, question: question + read}),
     # What is read
@@ -131,11 +131,11 @@ task.changed_each(
     ("cosine", "You divide the scores by the lengths of question and memory, which gives cosines. Here the score is the plain dot product.", {"the scores": lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6)}),
     ("first_question_in_every_hop", "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has made: only then can it ask about what the first fact brought up.", {"the scores": lambda _, memory, *, question: dot(question, memory)}),
     # The mask
-    ("masked_after_the_softmax", "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Put -inf in place of its scores before the softmax.", {"the masked scores": left_out}),
+    ("masked_after_the_softmax", "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Replace its scores by -inf before the softmax.", {"the masked scores": left_out}),
     ("masked_with_zeros", "Masked scores become 0. exp(0) = 1 is a weight like any other, so padding takes its share. Use -inf.", {"the masked scores": lambda scores, mask: scores * mask, "the weights with zeros": left_out}),
     ("softmax_over_the_stories", "Your softmax runs over the stories of the batch, and gives NaN for places that are padding in all of them. It runs over the facts of a story, axis 1.", {"the softmax": lambda masked: masked.softmax(0), "the weights with zeros": left_out}),
-    ("empty_story_nan", "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so put zeros in place of the weights where the mask is False.", {"the weights with zeros": left_out}),
-    ("finite_number_for_padding", "A story without facts reads something: with a number far below 0 in place of all its scores, such as -1e9, the softmax gives all places the same weight. Put zeros into the weights where the mask is False.", {"the masked scores": filled(-1e9), "the weights with zeros": left_out}),
+    ("empty_story_nan", "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so set the weights to 0 where the mask is False.", {"the weights with zeros": left_out}),
+    ("finite_number_for_padding", "A story without facts reads something: with a number far below 0 instead of all its scores, such as -1e9, the softmax gives all places the same weight. Put zeros into the weights where the mask is False.", {"the masked scores": filled(-1e9), "the weights with zeros": left_out}),
     ("mask_in_the_first_hop", "The mask reaches the first hop only. It is the same in every hop.", dict.fromkeys(("the masked scores", "the weights with zeros"), _in_the_first_hop)),
     # The answer
     ("last_read_alone", "You read out only what the last hop has read, without the question. The paper reads out their sum.", {LOGITS: lambda question, answers, *, done: done["what a hop reads"] @ answers}),

@@ -51,8 +51,8 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "There is no reference to compare with, so compare the model with itself: call it once, change one thing in what it is given, and call it again. A changed question and a changed fact have to move some number of their own row. Changed padding has to leave all numbers of all rows as they are.",
-        "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it returns 5, so it hears the question. Add 1 to all three facts and it also returns 5, so it seems to read. Add 1 only to the first and it returns 4.5; add 1 only to the last and it still returns 4. Changing one fact at a time shows what is overlooked.",
+        "There is no reference to compare with, so compare the model with itself: call it once, change one part of its input, and call it again. A changed question and a changed fact have to change some number of their own row. Changed padding has to leave all numbers of all rows as they are.",
+        "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it returns 5, so it depends on the question. Add 1 to all three facts and it also returns 5, so it seems to read. Add 1 only to the first and it returns 4.5; add 1 only to the last and it still returns 4. Changing one fact at a time shows which facts are ignored.",
         "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, seven or more in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of before. For each place m of the row: on a fresh copy, add random numbers to what is there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5).",
     ),
 )
@@ -134,10 +134,10 @@ def _order_is_nothing(on):
 
 
 for _name, _sentence, _changes in (
-    ("runs_only", "Every model that raises no error passes your test. Change what it is given, and see whether its numbers move or stay.", {"question": None, "facts": None, "padding": None}),
+    ("runs_only", "Every model that raises no error passes your test. Change its input, and check whether its numbers change or stay the same.", {"question": None, "facts": None, "padding": None}),
     ("no_rounding", "A correct model is refused if its last digits differ when padding changes, because it adds padding up and subtracts it again. Leave room for rounding where numbers have to stay: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _weaker("padding", holds=partial(_all_rows_stay, same=torch.equal))),
     ("too_much_room", "A model that reads padding a little passes your test, since you allow padding too large an effect. Rounding stays below 1e-5.", _weaker("padding", holds=partial(_all_rows_stay, same=partial(close, room=0.02)))),
-    ("too_coarse", "Your test refuses right models, since it does not see small changes: one fact among many may move the numbers by less than 0.1. Where numbers move, they move by more than 1e-4, and rounding stays below 1e-5.", _weaker("question", "facts", holds=partial(_own_row_moves, least=0.1))),
+    ("too_coarse", "Your test refuses right models, because it does not see small changes: one fact among many may change the numbers by less than 0.1. Where numbers change, they change by more than 1e-4, and rounding stays below 1e-5.", _weaker("question", "facts", holds=partial(_own_row_moves, least=0.1))),
     ("a_constant_added", "Your test refuses a correct model that subtracts from each fact the mean of its features: it does not notice when the same number is added to all of them. Add a random number to each feature.", _weaker("question", "facts", "padding", change=lambda fact, noise: fact + 1)),
     ("multiplied", "Your test refuses a correct model that scales each fact to the same length first: it does not notice when one is multiplied by a number. Add random numbers to it.", _weaker("question", "facts", "padding", change=lambda fact, noise: 2 * fact)),
     # Which facts are changed, and where the test looks
@@ -146,9 +146,9 @@ for _name, _sentence, _changes in (
     ("both_ends_only", "Models that overlook a fact in the middle of a story pass your test, since you change only the first and the latest. Change one fact after another.", _weaker("facts", places=lambda n, M: [0, n - 1])),
     ("last_fact_left_out", "A model that overlooks the latest fact passes your test, since you stop one fact too early: the places of n facts are 0 to n - 1.", _weaker("facts", places=lambda n, M: range(n - 1))),
     ("first_row_only", "Models that answer or read only in the first row, or that read padding in the others, pass your test, since you change only the first row. Change each row.", _weaker("question", "facts", "padding", rows=lambda B: [0])),
-    ("any_row_may_move", "Models that answer another row's question, or read another row's story, pass your test: they move that row, and you ask only that something moves. Compare the row that you have changed.", _weaker("question", "facts", holds=lambda after, before, b: not close(before, after))),
+    ("any_row_may_move", "Models that answer another row's question, or read another row's story, pass your test: they change that row's numbers, and you only ask that something changes. Compare the row whose input you have changed.", _weaker("question", "facts", holds=lambda after, before, b: not close(before, after))),
     ("questions_at_once", "Models that answer another row's question, or the same one in every row, pass your test, since you change all questions at once. Change one row's question, and compare that row.", _weaker("question", rows=lambda B: [slice(None)])),
-    ("no_fresh_copies", "Models that overlook a fact pass your test, since you change the same tensor again and again: once some number has moved, it stays moved, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.", _weaker("facts", "padding", copied=False)),
+    ("no_fresh_copies", "Models that overlook a fact pass your test, because you change the same tensor again and again: once some number has changed, it stays changed, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.", _weaker("facts", "padding", copied=False)),
     # Padding
     ("first_padding_only", "A model that takes the last place for the last fact passes your test, since you change only the first place of padding. Change one place after another, up to the last.", _weaker("padding", places=lambda n, M: [n])),
     ("last_padding_only", "Models that read one place too many pass your test, since you change only the last place of padding. Change one place after another, beginning right after the last fact.", _weaker("padding", places=lambda n, M: [M - 1])),
@@ -156,12 +156,12 @@ for _name, _sentence, _changes in (
     # Sizes: how many facts each story has, and in how many places
     ("no_padding", "Models that read padding pass your test, since your stories have none. Use stories with different numbers of facts, followed by padding that you change.", {"lengths": (8, 8, 8), "M": 8}),
     ("one_length", "A model that uses the mask of another story for all passes your test, since all your stories have the same number of facts. Give them different numbers.", {"lengths": (8, 8, 8), "M": 10}),
-    ("batch_of_one", "Models that answer another row's question, or are careless in some row, pass your test, since your batch has one row. Use several, and change each of them.", {"lengths": (8,), "M": 10}),
-    ("few_facts", "Models whose memory holds six facts pass your test, since your stories have no more. Use seven facts or more in one story.", {"lengths": (4, 6, 2), "M": 10}),
+    ("batch_of_one", "Models that answer another row's question, or are careless in some row, pass your test, because your batch has one row. Use several, and change each of them.", {"lengths": (8,), "M": 10}),
+    ("few_facts", "Models whose memory holds six facts pass your test, because your stories have no more. Use seven facts or more in one story.", {"lengths": (4, 6, 2), "M": 10}),
     ("as_many_stories_as_places", "A model that works only if there are as many stories as places passes your test. Use different numbers of stories and places.", {"lengths": (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), "M": 10}),
     # What a correct model need not do
-    ("every_number_moves", "Your test refuses right models, since it asks every number of a row to move a lot. It is enough if some number moves by more than 1e-4.", _weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all())),
-    ("order_has_no_effect", "Your test refuses right models for which the order of the facts matters: it puts them in another order and asks that the numbers stay. Here a fact's age may have an effect.", {"more": _order_is_nothing}),
+    ("every_number_moves", "Your test refuses right models, because it asks every number of a row to change a lot. It is enough if some number changes by more than 1e-4.", _weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all())),
+    ("order_has_no_effect", "Your test refuses right models for which the order of the facts matters: it changes their order and asks that the numbers stay the same. Here a fact's age may have an effect.", {"more": _order_is_nothing}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)
 
@@ -169,15 +169,15 @@ for _name, _sentence, _changes in (
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "question": (
         "models that ignore the question, or answer another row's,",
-        "Change the question of one row after another, and see that this row moves.",
+        "Change the question of one row after another, and check that this row's numbers change.",
     ),
     "facts": (
         "models that overlook a fact, or all of them,",
-        "Change one real fact after another, and see that its row moves.",
+        "Change one real fact after another, and check that its row's numbers change.",
     ),
     "padding": (
         "models that read padding",
-        "Change what is at padding, and see that all numbers stay.",
+        "Change what is at padding, and check that all numbers stay the same.",
     ),
 }
 tests_without(task, LEFT_OUT, lambda parts: lambda model: _test(model, **dict.fromkeys(parts)), 2)

@@ -133,15 +133,15 @@ task.changed_each(
     ("one_number_for_all_columns", "You divide each sum by the number of all supporting facts. Each column of support has a mean of its own.", {NUMBER: lambda counted: counted.sum().expand(counted.shape[1])}),
     # What equal weights would give
     ("padding_counted", "You take equal weights to be 1/M, padding included. A story's padding gets no weight: divide 1 by the number of its facts.", {FACTS: lambda mask: torch.full((len(mask), 1, 1), mask.shape[1])}),
-    ("counted_by_their_weight", "You count the facts to which a hop gives a weight above 0. A fact with the weight 0 is one, too, and equal weights would give it its share: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).sum(2, keepdim=True)}),
-    ("counted_by_any_weight", "You count the facts to which at least one hop gives a weight above 0. A fact that no hop looks at is one, too: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).any(1).sum(1)[:, None, None]}),
+    ("counted_by_their_weight", "You count the facts to which a hop gives a weight above 0. A fact with the weight 0 is also a fact, and equal weights would give it its share: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).sum(2, keepdim=True)}),
+    ("counted_by_any_weight", "You count the facts to which at least one hop gives a weight above 0. A fact that no hop looks at is also a fact: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).any(1).sum(1)[:, None, None]}),
     ("first_mask_for_all", "You count the facts of the first story and take this number for all. Each story has its own.", {FACTS: lambda mask: mask[:1].sum(1)[:, None, None].expand(len(mask), 1, 1)}),
-    ("padding_is_counted_alone", "You count padding and not facts. The mask is True at facts.", {FACTS: lambda mask: (~mask).sum(1)[:, None, None]}),
+    ("padding_is_counted_alone", "You count padding instead of facts. The mask is True at facts.", {FACTS: lambda mask: (~mask).sum(1)[:, None, None]}),
     ("not_compared", "You return the mean weights. Divide each weight by what equal weights would give in its story.", {TIMES: left_out}),
     ("divided_by_the_number", "You divide each weight by the number of facts. Equal weights give 1 divided by this number; divide by that.", {TIMES: lambda at, facts: at / facts.clamp(min=1)}),
     ("subtracted", "You subtract what equal weights would give. The question is how many times as much it is: divide by it.", {TIMES: lambda at, facts: at - 1 / facts}),
     ("means_divided", "You take the mean weight and divide it by the mean of equal weights. Compare within each story first, and then take the mean.", {TIMES: left_out, MEANS: _of_means}),
     # The result
-    ("turned_round", "Your rows are supporting facts and your columns are hops. It is the other way round: K×S.", {MEANS: lambda total, number, *, right: right(total, number).mT}),
+    ("turned_round", "Your rows are supporting facts and your columns are hops. It should be the reverse: K×S.", {MEANS: lambda total, number, *, right: right(total, number).mT}),
     ("sums", "You return sums over the stories. Return means.", {MEANS: left_out}),
 )  # fmt: skip

@@ -37,9 +37,9 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Compare the model with itself: call it once, change one label, call it again. If the label at step s changes, the predictions at the steps 0 to s must not move: all of them are made before that label may be seen. Those after s may move, and each step but the first has to move for at least one such change.",
-        "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each step. Change the last label to 1, and it predicts 1 everywhere: steps 0 to 2 have moved, so it leaks. A model that predicts the mean of the labels before gives 0 (there are none), 0 and 1. Change the last label, and nothing moves. Change the first to 3, and it gives 0, 3 and 2.5: step 0 has stayed, steps 1 and 2 have moved. It is right.",
-        "In a `try` that returns False on any exception: for T = 1 and T = 10: inputs and labels at random; before = the model's numbers; moved = T times False. For each step s and each of the other four classes: changed = a copy of labels with this class at s; off = how far the numbers now lie from before, the largest of each row. False unless rows 0 to s are off by less than 1e-5; where other rows are off by more, moved becomes True. At the end of each T: all of moved but the first must be True.",
+        "Compare the model with itself: call it once, change one label, call it again. If the label at step s changes, the predictions at steps 0 to s must stay the same, since all of them are made before that label may be seen. Predictions after s may change, and each step but the first has to change for at least one such label.",
+        "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each step. Change the last label to 1, and it predicts 1 everywhere: steps 0 to 2 have changed, so it leaks. A model that predicts the mean of the earlier labels gives 0 (there are none), 0 and 1. Change the last label, and nothing changes. Change the first to 3, and it gives 0, 3 and 2.5: step 0 has stayed, and steps 1 and 2 have changed. This model is correct.",
+        "In a `try` that returns False on any exception: for T = 1 and T = 10: random inputs and labels; before = the model's predictions; moved = T times False. For each step s and each of the other four classes: changed = a copy of labels with this class at s; off = the largest difference between the new predictions and before, for each row. False unless rows 0 to s are off by less than 1e-5; where other rows are off by more, moved becomes True. At the end of each T: all of moved but the first must be True.",
     ),
 )
 
@@ -103,7 +103,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "There are several possible reasons. Perhaps you ask step 0 to move, which has no label before it, or steps after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no step follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class comes out on top. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
+    "There are several possible reasons. Perhaps you ask step 0, which has no label before it, to change, or steps after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no step follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class gets the largest number. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 
@@ -116,7 +116,7 @@ def _anything(moved):
 
 
 @task.mistake(
-    "Your test leaves out later steps instead of changing their labels, so it refuses right models that know the length or see all inputs; and models that see the label at t itself pass. Keep the length, and change labels."
+    "Your test leaves out later steps instead of changing their labels, so it rejects correct models that know the length or see all inputs, and it passes models that see the label at t itself. Keep the length and change labels."
 )
 def cut_off(model):
     draw = torch.Generator().manual_seed(4)
@@ -154,28 +154,28 @@ tests_without(task, LEFT_OUT, _without, 1)
 
 
 for _name, _sentence, _changes in (
-    ("runs_only", "Every model that raises no error passes your test. Change a label, call the model again, and see which predictions move and which stay.", {"stays": _none, "enough": _anything}),
+    ("runs_only", "Every model that raises no error passes your test. Change a label, call the model again, and see which predictions change and which stay.", {"stays": _none, "enough": _anything}),
     # What has to stay
-    ("no_rounding", "A correct model whose last digits depend on later labels is refused. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"room": 0.0}),
-    ("too_much_room", "Models that see the label a little pass your test: leave less room. Rounding stays below 1e-5.", {"room": 0.02}),
-    ("own_label_allowed", "Models in which a step sees its own label pass your test, since you compare only the steps before the one whose label is changed. The label at t is what the model is asked for at t: compare the steps 0 to s, with s itself.", {"stays": lambda s, T: slice(0, s)}),
-    ("own_place_only", "Models that see later labels pass your test, since you compare only the step whose label is changed. Compare the steps before it as well: 0 to s.", {"stays": lambda s, T: slice(s, s + 1)}),
-    ("means_compared", "A model in which one number grows by as much as another shrinks passes your test, since you compare means or sums over the classes. Compare number by number.", {"off": lambda before, after: (after.mean(1) - before.mean(1)).abs()}),
+    ("no_rounding", "Your test rejects a correct model whose last digits depend on later labels. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"room": 0.0}),
+    ("too_much_room", "Models on which the label has a small effect pass your test: allow less for rounding, which stays below 1e-5.", {"room": 0.02}),
+    ("own_label_allowed", "Models in which a step sees its own label pass your test because you compare only the steps before the one whose label is changed. The label at t is what the model should predict at t: compare steps 0 to s, including s.", {"stays": lambda s, T: slice(0, s)}),
+    ("own_place_only", "Models that see later labels pass your test because you compare only the step whose label is changed. Also compare the steps before it: 0 to s.", {"stays": lambda s, T: slice(s, s + 1)}),
+    ("means_compared", "A model in which one number grows by as much as another shrinks passes your test because you compare means or sums over the classes. Compare number by number.", {"off": lambda before, after: (after.mean(1) - before.mean(1)).abs()}),
     # What has to move
-    ("too_coarse", "Your test refuses right models, since it does not see small changes: one label among many may move the numbers by less than 0.3. Where numbers move, they move by more than 1e-4.", {"least": 0.3}),
-    ("each_label_has_to_matter", "Your test refuses right models that use only one of the labels before, since it asks that each of them has an effect. One is enough.", {"enough": lambda moved: (moved | torch.ones_like(moved).triu()).all()}),
-    ("some_place_has_to_move", "Models in which some step sees no label pass your test, since you ask only that any step moves. Each step from 1 on has to.", {"enough": lambda moved: len(moved) == 1 or moved.any()}),
-    ("last_place_has_to_move", "Models in which a step before the last one sees no label pass your test, since you ask only that the last step moves. Each step from 1 on has to.", {"enough": lambda moved: len(moved) == 1 or moved[-1].any()}),
-    ("second_place_has_to_move", "Models in which a step after the second one sees no label pass your test, since you ask only that step 1 moves. Each step from 1 on has to.", {"enough": lambda moved: len(moved) == 1 or moved[1].any()}),
-    ("from_the_third_place_on", "A model in which only step 1 sees no label passes your test, since you begin to look at step 2. Each step from 1 on has to move.", {"enough": lambda moved: moved.any(1)[2:].all()}),
+    ("too_coarse", "Your test rejects correct models because it does not see small changes: one label among many may change the predictions by less than 0.3. Real changes are above 1e-4.", {"least": 0.3}),
+    ("each_label_has_to_matter", "Your test rejects correct models that use only one of the earlier labels, because it asks that each of them has an effect. One is enough.", {"enough": lambda moved: (moved | torch.ones_like(moved).triu()).all()}),
+    ("some_place_has_to_move", "Models in which some step sees no label pass your test because you ask only that some step changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved.any()}),
+    ("last_place_has_to_move", "Models in which a step before the last one sees no label pass your test because you ask only that the last step changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[-1].any()}),
+    ("second_place_has_to_move", "Models in which a step after the second one sees no label pass your test because you ask only that step 1 changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[1].any()}),
+    ("from_the_third_place_on", "A model in which only step 1 sees no label passes your test because you begin to look at step 2. Each step from 1 on has to change.", {"enough": lambda moved: moved.any(1)[2:].all()}),
     # What is changed
-    ("first_label_only", "Your test refuses right models that do not use the first label, since it changes no other; and leaks of later labels pass. Change the label at each step, one after another.", {"steps": lambda T: [0]}),
-    ("last_label_left_out", "A model whose last step sees its own label passes your test, since you never change the last label. The steps are 0 to T - 1.", {"steps": lambda T: range(T - 1) if T > 1 else [0]}),
-    ("next_class_only", "Your test refuses a correct model that notices a single class only, since you change each label to one other class. Try all the others.", {"classes": lambda label: [(label + 1) % CLASSES]}),
-    ("inputs_changed_too", "Your test refuses right models. Perhaps you change the input of a step together with its label. A prediction may depend on the input of its own step, and on any other: change the label, and leave the inputs as they are.", {"change": lambda inputs, labels, s, c: (inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None], _set(inputs, labels, s, c)[1])}),
+    ("first_label_only", "Your test rejects correct models that do not use the first label, because it changes no other label, and leaks of later labels pass. Change the label at each step, one after another.", {"steps": lambda T: [0]}),
+    ("last_label_left_out", "A model whose last step sees its own label passes your test because you never change the last label. The steps are 0 to T - 1.", {"steps": lambda T: range(T - 1) if T > 1 else [0]}),
+    ("next_class_only", "Your test rejects a correct model that depends on a single class only, because you change each label to only one other class. Try all the others.", {"classes": lambda label: [(label + 1) % CLASSES]}),
+    ("inputs_changed_too", "Your test rejects correct models. Perhaps you change the input of a step together with its label. A prediction may depend on the input of its own step, and on any other: change the label and leave the inputs as they are.", {"change": lambda inputs, labels, s, c: (inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None], _set(inputs, labels, s, c)[1])}),
     # Lengths
-    ("long_ones_only", "A model that fails or leaks on a single step passes your test, since you try no sequence of one step. Try T = 1 as well.", {"lengths": (LONGEST,)}),
+    ("long_ones_only", "A model that fails or leaks on a single step passes your test because you try no sequence of one step. Try T = 1 as well.", {"lengths": (LONGEST,)}),
     ("short_ones_only", "Models that go wrong only in long sequences pass your test. Try T = 10 as well.", {"lengths": (1, 2, 5)}),
-    ("one_place_only", "Models that see later labels, or none at all, pass your test, since you only try sequences of one step. Try T = 10 as well.", {"lengths": (1,)}),
+    ("one_place_only", "Models that see later labels, or none at all, pass your test because you only try sequences of one step. Try T = 10 as well.", {"lengths": (1,)}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)

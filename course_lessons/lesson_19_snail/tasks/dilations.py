@@ -15,8 +15,8 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "Suppose that the layers so far let each step see the last n steps, itself included. A further layer joins `kernel` such stretches, whose ends lie its dilation apart. If the dilation is larger than n, steps between the stretches are missing; if it is smaller, the stretches overlap and less is seen than could be.",
-        "Take 10 steps and a kernel of 3. Without any layer a step sees 1 step, itself. With the dilation 1, three stretches of 1 step make 3. With the dilation 3, three stretches of 3 steps make 9, which is not yet 10. With the dilation 9 it would be 27, so 3 layers are needed: 1, 3, 9. With 9 steps 2 layers are enough.",
+        "Suppose that the layers so far let each step see the last n steps, itself included. One more layer joins `kernel` such stretches, whose ends are its dilation apart. If the dilation is larger than n, steps between the stretches are missing; if it is smaller, the stretches overlap and fewer steps are seen than possible.",
+        "Take 10 steps and a kernel of 3. Without any layer, a step sees 1 step, itself. With the dilation 1, three stretches of 1 step make 3. With the dilation 3, three stretches of 3 steps make 9, which is not yet 10. With the dilation 9, it would be 27, so 3 layers are needed: 1, 3, 9. For 9 steps, 2 layers are enough.",
         "Begin with an empty list and seen = 1. As long as seen is less than steps, append seen and multiply it by kernel.",
     ),
     partial=EDGE,
@@ -44,7 +44,7 @@ def no_step_is_left_out(case, value):
     missing = set(range(steps)) - _seen(value, kernel, steps)
     if not missing:
         return None
-    return f"With a kernel of {kernel} and your dilations, the last of {steps} steps sees {steps - len(missing)} of them. It misses the one that lies {count(min(missing), 'step')} back."
+    return f"With a kernel of {kernel} and your dilations, the last of {steps} steps sees {steps - len(missing)} of them. It misses the step that is {count(min(missing), 'step')} back."
 
 
 @task.property
@@ -100,12 +100,12 @@ def last_one_cut(steps, kernel):
 for _name, _sentence, _changes in (
     # How far
     ("doubled", "You double the dilation, as is right for a kernel of 2. A wider kernel joins more stretches, so the dilation can grow faster.", {"dilation": lambda i, kernel: 2**i, "layers": lambda steps, kernel: _layers(steps, 2)}),
-    ("doubled_too_few", "The number of your layers is right, but you double the dilation, so the stretches overlap and the first steps are not seen. With a kernel of k each layer can make the stretch k times as long.", {"dilation": lambda i, kernel: 2**i}),
+    ("doubled_too_few", "You have the right number of layers, but you double the dilation, so the stretches overlap and the first steps are not seen. With a kernel of k, each layer can make the stretch k times as long.", {"dilation": lambda i, kernel: 2**i}),
     ("begins_at_the_kernel", "Your dilations begin with the kernel, as the paper's listing begins with 2 if it is read literally. Then no step sees the one right before it. Begin with 1.", {"dilation": lambda i, kernel: kernel ** (i + 1)}),
-    ("reach_in_place_of_steps", "You take for a dilation how far is seen back so far, beginning with 1. A stretch of n steps reaches n - 1 back, and the next one can end n steps before, without overlapping: take the number of steps seen.", {"dilation": lambda i, kernel: max(1, kernel**i - 1)}),
+    ("reach_in_place_of_steps", "As the dilation, you take how many steps back are seen so far, beginning with 1. A stretch of n steps reaches n - 1 steps back, and the next stretch can end n steps back without overlapping: take the number of steps seen.", {"dilation": lambda i, kernel: max(1, kernel**i - 1)}),
     # How many
-    ("rounded_down", "One layer is missing unless steps is a power of the kernel: you round the logarithm down. Round it up, or go on until all steps are seen.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(1, 20))}),
-    ("one_more_for_a_power", "If steps is a power of the kernel, you have one layer too many: with a kernel of 3, the dilations 1 and 3 are enough for 9 steps. Stop as soon as the steps seen are as many as there are.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(20))}),
+    ("rounded_down", "One layer is missing unless steps is a power of the kernel: you round the logarithm down. Round it up, or continue until all steps are seen.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(1, 20))}),
+    ("one_more_for_a_power", "If steps is a power of the kernel, you have one layer too many: with a kernel of 3, the dilations 1 and 3 are enough for 9 steps. Stop as soon as all steps are seen.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(20))}),
     ("rounded_logarithm", "math.log(125, 5) is 3.0000000000000004, since it divides rounded numbers, so rounding it up gives one layer too many. Count with whole numbers: multiply by the kernel until all steps are seen.", {"layers": lambda steps, kernel: math.ceil(math.log(steps, kernel))}),
 ):  # fmt: skip
     _mistake(_name, _sentence, **_changes)

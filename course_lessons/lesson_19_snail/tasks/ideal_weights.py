@@ -18,9 +18,9 @@ task = Task(
     importance=5,
     minutes=5,
     hints=(
-        "Mark the steps before the last one that show the same character as the last one. Is the label of such a step read there, or somewhere else?",
-        "Take the characters 4, 4, 0, 2, 4. The last step shows a 4, and the steps 0 and 1 show it, too. Their labels are read one step later, at the steps 1 and 2. So the weights are 0, 0.5, 0.5, 0, 0.",
-        "shown = whether each step but the last shows the last character, T - 1; read = a zero, and after it shown, T; return read divided by its sum.",
+        "Mark the steps before the last one that show the same character as the last one. Is the label of such a step read there or somewhere else?",
+        "Take the characters 4, 4, 0, 2, 4. The last step shows a 4, and so do steps 0 and 1. Their labels are read one step later, at steps 1 and 2, so the weights are 0, 0.5, 0.5, 0, 0.",
+        "shown = whether each step but the last shows the last character, T - 1; read = a zero followed by shown, T; return read divided by its sum.",
     ),
     partial=SIDE_EFFECT,
 )
@@ -58,10 +58,10 @@ def weights_are_where_labels_are_read(case, value):
             )
             return f"Step {step} gets the weight {weight:.4g}, but there {read}."
         if abs(weight) <= 1e-4 and shown == last:
-            return f"Step {step} gets no weight, but the label of step {step - 1} is read there, which shows a {last} like the last step."
+            return f"Step {step} gets no weight, but the label of step {step - 1} is read there, which shows a {last}, as the last step does."
     given = [weight for weight in value.tolist() if weight > 1e-4]
     if given and max(given) - min(given) > 1e-4:
-        return f"The right steps get a weight, but not the same one: the largest is {max(given):.4g}, the smallest {min(given):.4g}."
+        return f"The right steps get weights, but different ones: the largest is {max(given):.4g}, the smallest {min(given):.4g}."
     return None
 
 
@@ -90,18 +90,18 @@ NUMBER, WEIGHTS = "the number of these steps", "the weights"
 LATER = "A label is read one step after its character."
 task.changed_each(
     ("same_character", f"Your weight lies on the steps that show the character itself. {LATER} Move the weight one step later.", {READ: lambda shown: F.pad(shown[:-1], (0, 1))}),
-    ("last_step_finds_itself", f"Your weight lies on all steps that show the character, and the last step is one of them. Leave the last one out, since its label is not known yet. And the labels of the others are not read there: {LATER[0].lower()}{LATER[1:]}", {READ: lambda shown: shown}),
-    ("rolled", "The first step gets a weight, but no label is read there. Perhaps `roll` has moved the last step round to the front: put a zero there instead.", {READ: lambda shown: shown.roll(1)}),
-    ("character_of_the_step_before", "You look for the character of the step before the last one. What is wanted is the label of the last character: look for that one.", {SHOWN: lambda characters, last: characters == characters[-2]}),
+    ("last_step_finds_itself", f"Your weight lies on all steps that show the character, and the last step is one of them. Leave the last one out, since its label is not known yet. The labels of the others are not read there either: {LATER[0].lower()}{LATER[1:]}", {READ: lambda shown: shown}),
+    ("rolled", "The first step gets a weight, but no label is read there. Perhaps `roll` has moved the last step to the front: put a zero there instead.", {READ: lambda shown: shown.roll(1)}),
+    ("character_of_the_step_before", "You look for the character of the step before the last one. The label of the last character is wanted, so look for the last character.", {SHOWN: lambda characters, last: characters == characters[-2]}),
     ("most_recent_alone", "All your weight lies on the most recent of these steps. Share it equally among all steps that read a label of the character.", {READ: lambda shown, *, right: _only(right(shown), -1)}),
     ("first_alone", "All your weight lies on the first of these steps. Share it equally among all steps that read a label of the character.", {READ: lambda shown, *, right: _only(right(shown), 0)}),
     ("all_steps_alike", "Every step gets the same weight. Only the steps that read a label of the last character should.", {READ: torch.ones_like}),
     ("last_step_alone", "All your weight lies on the last step. The labels of its character are read one step after each earlier step that shows this character.", {READ: lambda shown: F.one_hot(torch.tensor(len(shown) - 1), len(shown)).bool()}),
-    ("softmax_of_the_marks", "You take a softmax of 1 for the right steps and 0 for the others, so the others get a weight too: exp(0) = 1. Divide by the number of right steps.", {WEIGHTS: lambda read, number: read.double().softmax(0)}),
+    ("softmax_of_the_marks", "You take a softmax of 1 for the right steps and 0 for the others, so the others also get weight: exp(0) = 1. Divide by the number of right steps.", {WEIGHTS: lambda read, number: read.double().softmax(0)}),
     ("divided_by_all_steps", "You divide by T, the number of all steps, so your weights sum to less than 1. Divide by the number of steps that read a label of the character.", {WEIGHTS: lambda read, number: read / len(read)}),
-    ("not_divided", "The steps are right, but each gets the weight 1. Together the weights should be 1: divide by the number of these steps.", {WEIGHTS: lambda read, number: read.double()}),
-    ("last_step_counted", "Your weights sum to less than 1. Perhaps you divide by the number of all steps that show the character, with the last one: divide by the number of steps that read its labels.", {NUMBER: lambda read: read.sum() + 1}),
-    ("last_step_left_out", f"The last step gets no weight, even if the step before shows the same character. {LATER} So the last step reads that label itself, and it may attend to itself.", {READ: lambda shown, *, right: F.pad(right(shown)[:-1], (0, 1))}),
+    ("not_divided", "The steps are right, but each gets the weight 1. The weights should add up to 1: divide by the number of these steps.", {WEIGHTS: lambda read, number: read.double()}),
+    ("last_step_counted", "Your weights sum to less than 1. Perhaps you divide by the number of all steps that show the character, including the last one: divide by the number of steps that read its labels.", {NUMBER: lambda read: read.sum() + 1}),
+    ("last_step_left_out", f"The last step gets no weight, even if the step before shows the same character. {LATER} The last step therefore reads that label itself, and it may attend to itself.", {READ: lambda shown, *, right: F.pad(right(shown)[:-1], (0, 1))}),
 )  # fmt: skip
 
 

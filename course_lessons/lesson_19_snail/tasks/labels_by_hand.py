@@ -25,9 +25,9 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Go backwards. Which step holds the label that is wanted, beside what? So what does a step have to offer as its key, and where does it get that from? Then choose the query that fits this key, and the value.",
-        "Take two characters and two labels, so that x holds 4 numbers: 1, 0 or 0, 1 for the character, then the label of the step before. Let the characters be 0, 1, 0 with the labels 1, 0, 1. The rows of x are [1, 0, 0, 0], [0, 1, 0, 1] and [1, 0, 1, 0]. Step 2 shows character 0, which was shown at step 0, and its label, 1, is read at step 1. So step 1 needs a key that says “the character before me was 0”. With a score of 20 there and 0 elsewhere, step 1 gets nearly all of the weight, 1 / (1 + 2·exp(-20)).",
-        "W_0 picks the character out of x at t - 1, and W_1 is 0, so z holds the character before. W_q picks the character out of x, W_k picks z, and one of them is multiplied by 30. W_v picks the label out of x.",
+        "Work backwards. Which step holds the wanted label, and what is beside it? What must a step therefore offer as its key, and where does it get this from? Then choose the query that fits this key, and the value.",
+        "Take two characters and two labels, so that x holds 4 numbers: 1, 0 or 0, 1 for the character, then the label of the step before. Let the characters be 0, 1, 0 with the labels 1, 0, 1. The rows of x are [1, 0, 0, 0], [0, 1, 0, 1] and [1, 0, 1, 0]. Step 2 shows character 0, which was shown at step 0, and its label, 1, is read at step 1. Step 1 therefore needs a key that says “the character before me was 0”. With a score of 20 there and 0 elsewhere, step 1 gets nearly all of the weight, 1 / (1 + 2·exp(-20)).",
+        "W_0 picks the character out of x at t - 1, and W_1 is 0, so z holds the previous character. W_q picks the character out of x, W_k picks z, and one of them is multiplied by 30. W_v picks the label out of x.",
     ),
 )
 
@@ -57,10 +57,10 @@ def _read(value, D, L):
         if not matrix.is_floating_point():
             kind = str(matrix.dtype).removeprefix("torch.")
             raise CourseError(
-                f"{name} holds numbers of type {kind}, and `attend` multiplies it with floating-point numbers, which stops: `.float()` makes such of it."
+                f"{name} contains numbers of type {kind}, but `attend` multiplies it by floating-point numbers, which raises an error. Convert it with `.float()`."
             )
         if not matrix.isfinite().all():
-            raise CourseError(f"{name} holds numbers that are not finite.")
+            raise CourseError(f"{name} contains numbers that are not finite.")
     features, K = len(value["W_0"]), value["W_q"].shape[1]
     wanted = {"W_0": (features, D), "W_1": (features, D), "W_q": (D + features, K), "W_k": (D + features, K), "W_v": (D + features, L)}  # fmt: skip
     for name, shape in wanted.items():
@@ -146,13 +146,13 @@ def _(case, right, read):
     if where != right["the weight lies"]:
         lies = f"At many steps, most of the weight lies {where}."
         if not where.startswith("on "):
-            lies = "At many steps, little of the weight or none lies on the step after the same character."
+            lies = "At many steps, little or none of the weight lies on the step after the same character."
         if where in (OF_A_LABEL, OF_THE_LABEL_BEFORE):
-            lies += " W_k makes the key from the part of h that holds a label, where it should pick a character."
+            lies += " W_k computes the key from the part of h that holds a label, but it should pick a character."
         return f"{lies} The label of a character is read one step after it: let most of the weight lie there."
     if labels == "wrong":
-        return "The weight is where it should be, but the largest entry of some answer is not the right label. W_v makes the answer of what h holds at the step that was found: there it has to pick the label out of x."
-    return "The labels are right in short episodes, and in long ones some are not: the many other steps together take too much of the weight. Multiply W_q or W_k by more: a score of 30 is safe."
+        return "The weight is where it should be, but the largest entry of some answer is not the right label. W_v computes the answer from what h holds at the step that was found, where it has to pick the label out of x."
+    return "The labels are right in short episodes, but some are wrong in long ones: the many other steps together take too much of the weight. Multiply W_q or W_k by more: a score of 30 is safe."
 
 
 def _by_hand(number, of_labels, scale=30.0, before=True, query="x", key="z", value="x"):
@@ -176,11 +176,11 @@ def _mistake(name, sentence, **parts):
 
 
 for _name, _sentence, _changes in (
-    ("same_character", "The attention finds steps that show the same character. But the label that is read there belongs to the character before. The key has to be the character of the step before: let the convolution bring it along, and let W_k pick it.", {"key": "x"}),
-    ("query_and_key_exchanged", "Query and key are exchanged: a step asks for the character before it, and offers its own. Let W_q pick the step's own character, and W_k the one that the convolution has brought.", {"query": "z", "key": "x"}),
-    ("key_from_the_label", "W_k makes the key from the part of h that holds a label. A step is found by a character: let W_k pick z, the character of the step before.", {"key": "label"}),
-    ("scale_too_small", "The weights are on the right steps, and too soft: in long episodes the many other steps, with a score of 0, take most of the weight together. Multiply W_q or W_k by more; a score of 30 is safe.", {"scale": 2.0}),
-    ("scale_below_zero", "The scores of the right steps are below those of all others. Take a scale above 0.", {"scale": -30.0}),
-    ("label_of_the_step_before", "The weight is where it should be, but the answers are wrong, so look at W_v: the largest answer has to be the label that x holds at the step that was found. Perhaps you take a label that the convolution has brought from the step before it.", {"value": "z"}),
+    ("same_character", "Attention finds steps that show the same character, but the label that is read there belongs to the previous character. The key has to be the character of the previous step: let the convolution pass it on, and let W_k pick it.", {"key": "x"}),
+    ("query_and_key_exchanged", "Query and key are swapped: a step asks for the previous character and offers its own. Let W_q pick the step's own character, and W_k the character that the convolution has passed on.", {"query": "z", "key": "x"}),
+    ("key_from_the_label", "W_k computes the key from the part of h that holds a label. A step is found by a character: let W_k pick z, the character of the previous step.", {"key": "label"}),
+    ("scale_too_small", "The weights are on the right steps but too soft: in long episodes, the many other steps, with a score of 0, together take most of the weight. Multiply W_q or W_k by more; a score of 30 is safe.", {"scale": 2.0}),
+    ("scale_below_zero", "The scores of the right steps are below all other scores. Use a positive scale.", {"scale": -30.0}),
+    ("label_of_the_step_before", "The weight is where it should be, but the answers are wrong, so look at W_v: the largest answer has to be the label that x holds at the step that was found. Perhaps you take a label that the convolution has passed on from the previous step.", {"value": "z"}),
 ):  # fmt: skip
     _mistake(_name, _sentence, **_changes)

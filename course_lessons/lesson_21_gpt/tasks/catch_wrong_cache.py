@@ -65,12 +65,12 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "Without a cache a model is its own judge: what it says of the whole text at once is what it has to say in pieces. So call it once on the whole, then go through the same text again by other ways, and hand on the cache from call to call. Then ask which ways there are: one id after another is one of them, a prompt first another, each sentence by itself a third.",
+        "A model without a cache is its own reference: the logits it gives for the whole text at once are the ones it has to give in pieces. Call it once on the whole text, then go through the same text in other ways, passing the cache from call to call. Which ways are there? One id after another, a prompt first, and each sentence by itself.",
         (
-            "Take a model that returns the sum of all ids so far plus the position, and the ids 3, 1, 4. All at once it gives 3, 5, 10: 3 + 0, 4 + 1, 8 + 2. Let its position begin at 0 again with each call. One id after another it gives 3, 4, 8: the second call gives 4 + 0 in place of 4 + 1. "
-            "In pieces of 2 ids and 1 id it gives 3, 5, 8. A test that only asks for the first piece sees nothing wrong."
+            "Take a model that returns the sum of all ids so far plus the position, and the ids 3, 1, 4. All at once it gives 3, 5, 10: 3 + 0, 4 + 1, 8 + 2. Suppose its position begins at 0 again with each call. One id after another, it gives 3, 4, 8: the second call gives 4 + 0 instead of 4 + 1. "
+            "In pieces of 2 ids and 1 id it gives 3, 5, 8. A test that only checks the first piece finds no fault."
         ),
-        "Make a batch of three sentences of ten random ids from 0 to 5. A function goes through a batch in pieces of given sizes: it begins with None, hands on each cache, and joins the logits. In a `try` that returns False on any exception: whole = the logits of the batch at once; compare with it: pieces of 1; pieces of 3, 1, 2 and 4; and each sentence as a batch of one. All differences are below 1e-5, and all numbers are finite.",
+        "Make a batch of three sentences of ten random ids from 0 to 5. A function goes through a batch in pieces of given sizes: it begins with None, passes each cache on and joins the logits. In a `try` that returns False on any exception: whole = the logits of the batch at once; compare with it: pieces of 1; pieces of 3, 1, 2 and 4; and each sentence as a batch of one. All differences are below 1e-5, and all numbers are finite.",
     ),
 )
 

@@ -21,10 +21,10 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "It is the encoder layer of lesson 12 with norm_first, several times over, and a causal mask in each attention, in which True means hidden. Below the layers each id becomes the sum of two vectors, one for the id and one for its position. Above them stands one more norm, and then the product with the table of ids itself, in which each id has its row.",
+        "It is the encoder layer of lesson 12 with norm_first, several times over, and a causal mask in each attention, in which True means hidden. Before the layers, each id becomes the sum of two vectors, one for the id and one for its position. After them comes one more norm, and then the product with the embedding matrix itself, in which each id has its row.",
         (
-            "Take a width of 3, a vocabulary of two ids with the vectors [0, 1, 2] and [2, 0, 0], positions of which the first is [0, 1, 2], and one layer whose attention gives [1, 1, 1] and whose network gives [0, 0, -3], whatever they read. The id 0 at position 0 is [0, 2, 4]. With what attention gives it is [1, 3, 5], with what the network gives [1, 3, 2]. "
-            "The last norm, with a gain of 1 and a bias of 0, makes [-1.2247, 1.2247, 0] of it. The products with the two vectors are the logits 1.2247 and -2.4495."
+            "Take a width of 3, a vocabulary of two ids with the vectors [0, 1, 2] and [2, 0, 0], positions of which the first is [0, 1, 2], and one layer whose attention gives [1, 1, 1] and whose network gives [0, 0, -3], whatever they read. The id 0 at position 0 is [0, 2, 4]. Adding the output of attention gives [1, 3, 5], and adding the output of the network gives [1, 3, 2]. "
+            "The last norm, with a gain of 1 and a bias of 0, turns it into [-1.2247, 1.2247, 0]. The products with the two vectors are the logits 1.2247 and -2.4495."
         ),
         "T = the number of positions. x = embedding of ids, plus the first T rows of positions. hidden = T×T, True above the diagonal. For each layer: y = its norm1 of x; x = x + its attention of y, y, y with attn_mask=hidden, of whose two results the first is taken; x = x + its network of norm2 of x. Return norm of x, times the embedding's weight transposed.",
     ),

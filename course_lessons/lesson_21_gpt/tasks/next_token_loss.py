@@ -18,10 +18,10 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "The text is its own target: what the model should say at a position is the id that stands one position further on. So the logits and their targets are both parts of what is given, each a little shorter than T.",
+        "The text is its own target: at each position the model should predict the id one position later. The logits and their targets are therefore both parts of what you are given, each shorter than T by one.",
         (
-            "Take one sentence with the ids 2, 0, 1. At position 0 the target is 0, at position 1 it is 1, and at position 2 nothing is known. Let the model give the target the probability 0.5 at position 0 and 0.25 at position 1. The losses are 0.6931 and 1.3863, and their mean is 1.0397. "
-            "What the model says at position 2 has no part in it."
+            "Take one sentence with the ids 2, 0, 1. At position 0 the target is 0, at position 1 it is 1, and at position 2 nothing is known. Suppose the model gives the target a probability of 0.5 at position 0 and 0.25 at position 1. The losses are 0.6931 and 1.3863, and their mean is 1.0397. "
+            "What the model predicts at position 2 does not count."
         ),
         "given = the logits without those of the last position; wanted = the ids without the first; log_p = log softmax of given over the vocabulary; take from each row the entry of the wanted id; return minus the mean of them all.",
     ),
@@ -100,7 +100,7 @@ task.changed(
 )
 task.changed(
     "shifted_the_wrong_way",
-    "You compare the logits at each position with the id before it. It is the other way round: the logits lose their last position and the ids their first.",
+    "You compare the logits at each position with the id before it. It should be the other way round: the logits lose their last position and the ids their first.",
     {GIVEN: lambda log_p: log_p[:, 1:], WANTED: lambda ids: ids[:, :-1]},
 )
 task.changed(
@@ -120,7 +120,7 @@ task.changed(
 )
 task.changed(
     "two_further_on",
-    "The target is the next id but one in your loss. It is the next one: ids[:, 1:].",
+    "In your loss, the target is two positions later. It should be the next id: ids[:, 1:].",
     {GIVEN: lambda log_p: log_p[:, :-2], WANTED: lambda ids: ids[:, 2:]},
 )
 task.changed(
@@ -135,7 +135,7 @@ task.changed(
 )
 task.changed(
     "summed_over_positions",
-    "You add up the losses of a sentence, and take the mean over sentences. Take the mean over positions, too.",
+    "You add up the losses of a sentence and take the mean over sentences. Take the mean over positions as well.",
     {MEAN: lambda losses: losses.sum(1).mean()},
 )
 task.changed(
@@ -150,7 +150,7 @@ task.changed_each(
     ("every_position_with_every_id", "You pair every position with every next id of all sentences: indexing with `[..., ids[:, 1:]]` does that. Each position belongs to its own next id alone: `gather` takes one entry of each row.", {OF_TARGET: lambda log_p, ids: log_p[..., ids]}),
     ("most_probable_ids", "You take the most probable id at each position, whatever comes next in the text. The loss is that of the id that comes next.", {OF_TARGET: lambda log_p, ids: log_p.amax(-1)}),
     ("cut_anew", "You cut the numbers of B×T×V anew, into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several positions. To exchange two axes, use `transpose`.", {GIVEN: lambda log_p, *, logits: logits[:, :-1].reshape(len(logits), logits.shape[2], -1).mT.log_softmax(-1)}),
-    ("no_logarithm", "The logarithm is missing: you take minus the probability of the next id. Use log_softmax in place of softmax.", {LOG_P: lambda logits: logits.softmax(-1)}),
+    ("no_logarithm", "The logarithm is missing: you take minus the probability of the next id. Use log_softmax instead of softmax.", {LOG_P: lambda logits: logits.softmax(-1)}),
     ("one_minus_probability", "You take 1 minus the probability of the next id. The cross-entropy is minus its logarithm.", {LOG_P: lambda logits: logits.softmax(-1) - 1}),
     ("softmax_over_the_batch", "Your softmax runs over the sentences of the batch. It runs over the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(0)}),
     ("softmax_over_all_positions", "Your softmax runs over all positions of a sentence. It runs over the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(1)}),

@@ -25,12 +25,12 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Count the ids from the most probable one downwards until their probabilities reach p: the id with which they reach it still belongs to the set. There is a question that decides for each id by itself: how much probability do those before it have together? Then all others get 0, and what is left has to sum to 1 again, at the ids where it was.",
+        "Add up the probabilities from the most probable id downwards until they reach p: the id that reaches it still belongs to the set. One question decides for each id by itself: what do the probabilities of those before it sum to? All ids outside the set get 0, and the remaining probabilities have to sum to 1 again, each at its own id.",
         (
-            "Take four ids with the probabilities 0.1, 0.5, 0.15 and 0.25, and p = 0.7. In the order of their probabilities they are ids 1, 3, 2, 0, with 0.5, 0.25, 0.15, 0.1. Before them stand 0, 0.5, 0.75 and 0.9: the first two are below 0.7, so ids 1 and 3 stay. Together they have 0.75. "
+            "Take four ids with the probabilities 0.1, 0.5, 0.15 and 0.25, and p = 0.7. In the order of their probabilities they are ids 1, 3, 2, 0, with 0.5, 0.25, 0.15, 0.1. The sums before them are 0, 0.5, 0.75 and 0.9: the first two are below 0.7, so ids 1 and 3 stay. Their probabilities sum to 0.75. "
             "The result is 0, 0.6667, 0, 0.3333. With p = 0.45, id 1 alone reaches it, and the result is 0, 1, 0, 0."
         ),
-        "probabilities = softmax of logits; order = the ids sorted by probability, the largest first, those that are equal in the order of their ids; sorted = the probabilities in that order; before = the running sum of sorted, less sorted; kept = the ids in order at which before is below p; result = zeros; put the probabilities of kept there; divide by their sum.",
+        "probabilities = softmax of logits; order = the ids sorted by probability, the largest first, equal ones in the order of their ids; sorted = the probabilities in that order; before = the running sum of sorted, less sorted; kept = the ids in order at which before is below p; result = zeros; put the probabilities of kept there; divide by their sum.",
     ),
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
@@ -174,7 +174,7 @@ task.changed(
 )
 task.changed(
     "one_too_many",
-    "You keep one id more than it takes: the one after that with which the sum has reached p.",
+    "You keep one id too many: the one after the id that reaches p.",
     {KEEP: lambda before, p: torch.cat([before[:1] < 1, (before < p)[:-1]])},
 )
 task.changed(
@@ -229,7 +229,7 @@ task.changed(
 )
 task.changed(
     "put_back_by_another_order",
-    "You sort once more to undo the order, or use the order itself in place of its inverse: `kept[order]` looks up and `result[order] = …` puts back. The second one is needed.",
+    "You sort once more to undo the order, or use the order itself instead of its inverse: `kept[order]` looks up and `result[order] = …` puts back. The second one is needed.",
     {KEPT: lambda kept, order: kept[order]},
 )
 task.changed(
@@ -244,7 +244,7 @@ task.changed(
 )
 task.changed(
     "ties_by_larger_id",
-    "Of ids that are equally probable you keep those with the larger ids. Those with the smaller ones come first: sort with stable=True, and with descending=True in place of a reversed result.",
+    "Of ids that are equally probable you keep those with the larger ids. Those with the smaller ones come first: sort with stable=True, and with descending=True instead of a reversed result.",
     {ORDER: lambda probabilities: probabilities.argsort(stable=True).flip(0)},
 )
 task.changed(
