@@ -315,7 +315,7 @@ check("05.best_share", best_share)
 #
 # *This exercise is optional.* It is practice in testing, and nothing later needs it.
 #
-# Now you write the test. The check passes your function **candidates** that claim to solve `05.sequence_loss`. Return `True` for correct candidates and `False` for wrong ones. A correct candidate keeps these promises, up to rounding errors of about $10^{-5}$ of the size of the loss:
+# Now you write the test. The check gives your function **candidates** that claim to solve `05.sequence_loss`. Return `True` for correct candidates and `False` for wrong ones. A correct candidate keeps these promises, up to rounding errors of about $10^{-5}$ of the size of the loss:
 #
 # - Its loss equals `reference(logits, target, mask)` for every batch: for sentences of any length, for any ids at words and at padding, and even if there are no words at all.
 # - Its gradient with respect to the logits is also the same. If there are no words, zeros and no gradient are both correct.
