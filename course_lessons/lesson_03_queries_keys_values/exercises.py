@@ -212,7 +212,7 @@ check("03.influence", influence)
 # %% [markdown]
 # ## 03.catch_wrong_attention
 #
-# The check passes your function **candidates** that claim to solve `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return `True` for one that keeps these promises, up to rounding errors of about $10^{-5}$, and `False` otherwise:
+# The check gives your function **candidates** that claim to solve `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return `True` for one that keeps these promises, up to rounding errors of about $10^{-5}$, and `False` otherwise:
 #
 # - It returns the context and the weights of `reference(query, key, value, mask)`, for all sizes B, T, S, D and E.
 # - It does so for any mask, even one that hides every key from a query, and for `None`.

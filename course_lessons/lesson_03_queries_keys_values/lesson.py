@@ -378,7 +378,7 @@ plots.side_by_side(plots.weights, pictures, width=3)
 # %% [markdown]
 # "the", "film" and "was" look mostly at "great" in the first review. Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the last review, "not" finds "awful", and in the third, it finds "was". Training has not found our matrices, with which no word found "not".
 #
-# Why does this solution work? A word adds to the output in two ways, through its own vector and through its context; at the end, $b$ is added, which is the same for all reviews. Which of the two ways decides?
+# Why does this solution work? A word adds to the output in two ways, through its own vector and through its context. At the end, $b$ is added, but it is the same for all the reviews. Which of the two ways decides?
 
 # %%
 w = model.output.weight[0]  # D
