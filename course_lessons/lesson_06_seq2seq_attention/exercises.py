@@ -137,7 +137,7 @@ check("06.luong_step", luong_step)
 # %% [markdown]
 # ## 06.teacher_forced
 #
-# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU of lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
+# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU from lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
 #
 # $$c_t, a_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1, \dots, T$$
 #
@@ -235,7 +235,7 @@ check("06.alignment_error_rate", alignment_error_rate)
 # %% [markdown]
 # ## 06.catch_blind_decoder
 #
-# The check passes your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. If you change an argument by random numbers of about 1, features either move by more than $10^{-4}$ or stay within $10^{-5}$. Return `True` for a decoder that keeps these promises and `False` otherwise:
+# The check gives your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. If you change an argument by random numbers of about 1, features either move by more than $10^{-4}$ or stay within $10^{-5}$. Return `True` for a decoder that keeps these promises and `False` otherwise:
 #
 # - If a real annotation changes, features of its sentence move, and the features of other sentences stay.
 # - If two real annotations change by $+\delta$ and $-\delta$, features move: each has its own weight.
