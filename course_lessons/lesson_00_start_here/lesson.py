@@ -204,7 +204,7 @@ print("our brown:", weights @ colours, "first try:", weighted_sum(weights, colou
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# Our brown has only a third of its strength, and the report says why. Below that, you see a small input on which the function goes wrong, what was expected and what the function returned. The weights in this input are not shares, because a weighted sum takes any weights. (With `keep=False`, our tries are not recorded as your work.)
+# Our brown has only a third of its strength, and the report says why. Below that, you see a small input on which the function goes wrong, what was expected and what the function returned. The weights in this input are not shares, because a weighted sum takes any weights. (With `keep=False`, our attempts are not recorded as yours.)
 #
 # The next function gives the right result for our colours. Does it do so for all vectors?
 
