@@ -31,7 +31,7 @@ def claim(lesson, sentence):
     return add
 
 
-@claim("00", "after 15 steps, red and blue have the weight 0.5, and green has almost none.")
+@claim("00", "after 15 steps, red and blue have a weight of 0.5, and green has almost none.")
 def _(numbers):
     red, green, blue, loss = numbers("step 15: weights")
     return loss < 0.001 and abs(red - 0.5) < 0.01 and abs(blue - 0.5) < 0.01 and abs(green) < 0.01
@@ -43,7 +43,7 @@ def _(numbers):
     return early > 1.02 and abs(late - 1) < 0.01
 
 
-@claim("00", "With 0.1 more of green, the total grows by 0.08")
+@claim("00", "With 0.1 more green, the total grows by 0.08")
 def _(numbers):
     return abs(numbers("the total grows by ")[0] - 0.08) < 0.001
 
@@ -142,7 +142,7 @@ def pairs(numbers):
     return zip(numbers[1::2], numbers[::2], strict=True)
 
 
-@claim("03", "This model is no better than a guess, with each of the five seeds.")
+@claim("03", "With each of the five seeds, this model is no better than chance.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("different seeds:\n"))
 
@@ -170,21 +170,21 @@ def _(numbers):
 
 @claim(
     "03",
-    "a query or a key alone gets more than nine in ten reviews right in every run, while a value alone gets there in every run only after 40.",
+    "a query matrix or a key matrix alone gets more than 90% of the reviews right in every run. A value matrix alone does so in every run only after 40 epochs.",
 )
 def _(numbers):
     query, key, value = (numbers(f"\n{matrix} ") for matrix in ("query", "key", "value"))
     return min(query[1], key[1]) > 0.9 and value[2] < 0.9 and value[3:6] == [1.0] * 3
 
 
-@claim("03", "Each of the three matrices alone is enough, or nearly so, if training is long enough.")
+@claim("03", "Any one of the three matrices is enough, or nearly so, if training is long enough.")
 def _(numbers):
     return min(numbers(f"\n{matrix} ")[7] for matrix in ("query", "key", "value")) >= 0.99
 
 
 @claim(
     "03",
-    "Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 78% right.",
+    "Of these models, those with one matrix for query and key learn most slowly: after 75 epochs, one run still gets only 78% right.",
 )
 def _(numbers):
     shared, others = (
@@ -196,7 +196,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "Without any matrix, no run gets there at this learning rate. At a rate of 0.2 and after 75 epochs, four of five runs get more than nine in ten right, and one gets 68%.",
+    "Without any matrix, no run gets above 90% at this learning rate. At a rate of 0.2, after 75 epochs, four of five runs get more than 90% right, and one gets 68%.",
 )
 def _(numbers):
     at_005, at_002, at_02 = (numbers(f"\nnone{rate} ")[6:] for rate in ("", ", at the rate 0.02", ", at the rate 0.2"))
@@ -205,7 +205,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "With one vector for everything, training took a higher learning rate and more epochs, and one run in five failed.",
+    "With one vector for everything, training needed a higher learning rate and more epochs, and one run in five failed.",
 )
 def _(numbers):
     earlier = [
@@ -311,24 +311,24 @@ def _(numbers):
     return abs(numbers("the vector of another  ")[0] - 0.18) < 0.04
 
 
-@claim("05", "With its own vector, about 60% are right, so this vector holds a good part of the sentence.")
+@claim("05", "With the sentence's own vector, about 60% are right, so this vector holds a good part of the sentence.")
 def _(numbers):
     return abs(numbers("its own vector  ")[0] - 0.60) < 0.05
 
 
-@claim("05", "the model gets nearly nine in ten of the first four words right, but fewer than half of the last ones.")
+@claim("05", "the model gets nearly 90% of the first four words right, but fewer than half of the last ones.")
 def _(numbers):
     _, first, following, rest = numbers("its own vector  ")
     return 0.8 < first < 0.93 and rest < 0.5 and first > following
 
 
-@claim("05", "Of the new ones with four words, more than four fifths are right,")
+@claim("05", "Of the new four-word sentences, more than four fifths are right,")
 def _(numbers):
     new, share = numbers("new sentences of four words:")
     return new > 150 and share > 0.8
 
 
-@claim("05", "In our run, your model lies close to the other five.")
+@claim("05", "In our run, the model trained here is close to the other five.")
 def _(numbers):
     five, own = (
         re.findall(rf"{whose}: ([^.]*(?:\.\d[^.]*)*)", numbers.shown)[-2:] for whose in ("five models", "your model")
@@ -351,9 +351,9 @@ def _(numbers):
     return all(abs(own - mean) < 0.05 for own, mean in zip(yours, three, strict=True)) and yours[-1] < 0.12
 
 
-@claim("06", "The model has not read this sentence")
+@claim("06", "The model has not seen this sentence in training")
 def _(_):
-    return "read in training: False" in shown_before("06", "The model has not read this sentence")
+    return "read in training: False" in shown_before("06", "The model has not seen this sentence in training")
 
 
 @claim("06", "Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order.")
@@ -364,14 +364,16 @@ def _(_):
     return len(right.split()) == 24 and at_place == 5 and share_in_order([ours], [right]) == 19 / 24
 
 
-@claim("06", "Looking back gets more words in the right order at every length, for each of the three seeds.")
+@claim(
+    "06", "The models that look back get more words in the right order at every length, for each of the three seeds."
+)
 def _(numbers):
     ours, one = numbers("your model  "), numbers("one vector  ")[::3]
     chance = numbers("other sentences  ")
     return all(c + 0.1 < lower < own - 0.1 for c, lower, own in zip(chance, one, ours, strict=True)) and ours[-1] < 0.8
 
 
-@claim("06", "at 20 words, more than two in three links are wrong, even after the right words.")
+@claim("06", "at 20 words, more than two in three links are wrong, even when it is given the right words.")
 def _(numbers):
     return numbers("AER, your model  ")[-1] > 0.67 and numbers("AER, three models  ")[9] > 0.67
 

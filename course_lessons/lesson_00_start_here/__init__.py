@@ -9,10 +9,10 @@ lesson = Lesson(
     goals=(
         "compute a weighted sum on paper and in code",
         "read the PyTorch of this course: shapes, broadcasting with `None`, `@`, masks, gradients",
-        "check an answer and read what is wrong with it",
+        "check an answer and read a report of what is wrong with it",
         "find help when you are stuck",
     ),
-    needs="a little Python, and an idea of what a vector and a derivative are",
+    needs="a little Python and the basics of vectors and derivatives",
     reading=30,
     runs="a few seconds",
 )

@@ -10,9 +10,9 @@ from course_utils import check, hint, progress, solution
 # ## 00.weighted_sum
 #
 # Multiply each vector by its weight and add up the results: $\text{sum}_d = \sum_s \text{weights}_s \cdot \text{values}_{s,d}$. Everything in this course is built on this line.
-# Write it in any style: as a loop, as a product and a sum, or as a matrix product.
+# Write it in any way you like: as a loop, as a product and a sum, or as a matrix product.
 #
-# Stuck? Run `hint("00.weighted_sum")` in a cell of your own.
+# Stuck? Run `hint("00.weighted_sum")` in a new cell.
 
 
 # %%

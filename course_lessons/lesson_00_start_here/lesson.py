@@ -1,5 +1,5 @@
 # %% [markdown]
-# A notebook consists of text and of **cells** of code. To run a cell, click on it and press Shift + Enter, which also takes you to the next one. Run the cells in order, from the top: most need what the cells above have computed. The first cell, whose code is folded, finds the course.
+# A notebook consists of text and code **cells**. To run a cell, click on it and press Shift + Enter, which also takes you to the next one. Run the cells in order from the top: most need what the cells above have computed. The first cell, whose code is folded, finds the course.
 
 # %%
 import ipywidgets
@@ -12,17 +12,17 @@ from course_utils.figures.widgets import explore
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Is everything in place? Run the next cell: `doctor` lists what the course needs from your machine. If a line is not ok, it says what to do.
+# Is everything in place? Run the next cell: `doctor` lists what the course needs on your machine. If a line is not ok, it says what to do.
 
 # %% tags=["own-machine"]
 doctor()
 
 # %% [markdown]
-# ## A sum in which some count more
+# ## A sum in which some vectors count more
 #
-# A program translates a sentence word by word. It does better if it can decide, before each word, which words of the sentence to look at. It therefore gives each word a weight: more to the words that matter now. Each word is a vector; the program multiplies each vector by its weight and adds up the results. This is **attention**, and at its heart is a **weighted sum**. In this lesson the vectors are colours, because you can see a sum of colours.
+# Suppose a program translates a sentence word by word. It does better if it can decide, before it writes each word, which words in the sentence to look at. It therefore gives each word a weight: words that matter more at the moment get more weight. Each word is a vector; the program multiplies each vector by its weight and adds up the results. This is **attention**, and at its heart is a **weighted sum**. In this lesson, the vectors are colours, because you can see a sum of colours.
 #
-# A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our red and blue have full strength, 1, and our green is a little darker, with a strength of 0.8. PyTorch calls its arrays **tensors**, and the comments name the axes of a tensor by letters: S is the number of vectors and D their dimension.
+# A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our red and blue have full strength, 1, and our green is a little darker, with a strength of 0.8. PyTorch calls its arrays **tensors**. Letters in the comments name a tensor's axes: S is the number of vectors and D their dimension.
 
 # %%
 names = ["red", "green", "blue"]
@@ -39,7 +39,7 @@ colours
 #
 # $$\text{mix} = \sum_{s=1}^{S} w_s \, v_s$$
 #
-# A loop will compute it, but first guess: what will the second entry of the result be? Replace the dots in the next cell with your guess and run it.
+# A loop will compute this sum, but first guess: what will the second entry of the result be? Replace the dots in the next cell with your guess and run the cell.
 
 # %% tags=["nbval-check-output"]
 predict("00.second_number", ...)
@@ -53,7 +53,7 @@ print(mix)
 reveal("00.second_number", mix[1])
 
 # %% [markdown]
-# Each lesson asks for such guesses before it shows a result. They are not graded, but they help you to look closely. What colour is the mix?
+# Each lesson asks for such guesses before it shows a result. They are not graded, but they help you look closely. What colour is the mix?
 
 # %%
 plots.colours([*colours, mix], [*names, "mix"])
@@ -61,7 +61,7 @@ plots.colours([*colours, mix], [*names, "mix"])
 # %% [markdown]
 # The mix is a brown, with more red than green because our green is darker. Blue has a weight of 0, so it does not show.
 #
-# Now move the slider: for which weight of red is the mix (0.5, 0, 0.5), a purple?
+# Now move the slider: which weight of red makes the mix (0.5, 0, 0.5), a purple?
 
 
 # %%
@@ -79,11 +79,11 @@ colour_explorer
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Equal weights of 0.5 give this purple.
+# A weight of 0.5 for each colour gives this purple.
 #
 # </details>
 #
-# Here the weights are shares: none is negative, and they add up to 1. The sum is then also called a **weighted mean**. In general, the weights may be any numbers.
+# Here the weights are shares: none is negative, and they add up to 1. The sum is then also called a **weighted mean**. In general, weights may be any numbers.
 #
 # This course is about where the weights come from. First we choose them by hand, then networks compute them, and finally you build a GPT.
 #
@@ -91,7 +91,7 @@ colour_explorer
 #
 # PyTorch can compute a weighted sum in one line. To read such lines, you need four things.
 #
-# **Shapes.** A tensor has axes, and its shape says how long each of them is. A sum over an axis removes that axis; axis 0 is the first, and axis -1 is the last.
+# **Shapes.** A tensor has axes, and its shape says how long each axis is. Summing over an axis removes it; axis 0 is the first, and axis -1 is the last.
 
 # %% tags=["nbval-check-output"]
 pair = torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2]])  # S D: orange, dark green
@@ -100,7 +100,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** If the shapes of two tensors differ, PyTorch lines them up from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector of `pair` by its weight in `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three entries of its vector.
+# **Broadcasting.** If the shapes of two tensors differ, PyTorch aligns them from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector in `pair` by its weight in `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three entries of its vector.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -114,11 +114,11 @@ print(scaled.sum(0))  # D: the weighted sum
 #
 # <details><summary>Answer</summary>
 #
-# It says that the sizes 2 and 3 do not match, because without `[:, None]` the two weights are lined up with the three features. If S and D were equal, there would be no error: each *feature* would be multiplied by a weight, and the result would be wrong.
+# It says that the sizes 2 and 3 do not match, because without `[:, None]`, the two weights are aligned with the three features. If S and D were equal, there would be no error: each *feature* would be multiplied by a weight, and the result would be wrong.
 #
 # </details>
 #
-# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: with T rows, T×S times S×D is T×D. A third axis in front is a **batch**: B×T×S times B×S×D is computed separately for each of the B examples.
+# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: with T rows, T×S times S×D is T×D. A third axis in front makes a **batch**: B×T×S times B×S×D is computed separately for each of the B examples.
 
 # %% tags=["nbval-check-output"]
 print(weights @ colours)  # D: the brown again
@@ -129,11 +129,11 @@ print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# The first line is our brown, without a loop. The second is also the first row of the four mixes. Their second row is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
+# The first line is our brown, this time without a loop. The second line is also the first row of the four mixes, whose second row is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
 #
-# **Masks.** Sentences differ in length, but all rows of a tensor have the same length, so a shorter row is filled up at its end. A **mask** says which numbers are real: it is True for these and False for the others. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
+# **Masks.** Sentences differ in length, but all the rows of a tensor have the same length, so shorter rows are filled up at the end. A **mask** says which numbers are real: it is True for these and False for the others. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
 #
-# Where the mask is False, such a product is 0, or NaN (not a number) if the number was infinite or NaN. `masked_fill` can write any number there. It writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
+# Where the mask is False, the product is 0, or NaN (not a number) if the number was infinite or NaN. `masked_fill` can write any number there. It writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
 #
 # Each row of `numbers` has its own mask. What is the sum of the second row if only the numbers under True count?
 
@@ -153,7 +153,7 @@ reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 # %% [markdown]
 # ## A gradient finds the weights
 #
-# So far we have chosen all weights by hand. To find them, a program has to know how a result changes with each weight, which is what a **gradient** says. For example, the total of a mix, the sum of its three entries, is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is its gradient?
+# We have chosen all the weights by hand. To find them, a program has to know how a result changes with each weight, and this is what a **gradient** says. For example, the total of a mix, the sum of its three entries, is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is the gradient of the total?
 #
 # `requires_grad=True` asks PyTorch to keep track of `w`, and `total.backward()` stores the gradient of the total in `w.grad`.
 
@@ -166,9 +166,9 @@ more_green = torch.tensor([0.5, 0.6, 0.0])  # S
 print("the total grows by", (more_green @ colours).sum() - total.detach())
 
 # %% [markdown]
-# The gradient is (1, 0.8, 1). With 0.1 more of green, the total grows by 0.08, which is $0.1 \cdot 0.8$.
+# The gradient is (1, 0.8, 1). With 0.1 more green, the total grows by 0.08, which is $0.1 \cdot 0.8$.
 #
-# A **loss** says how wrong a result is. We want the purple (0.5, 0, 0.5) again, this time from all three colours, and use its squared distance from the mix as the loss. The gradient says how fast the loss grows with each weight, so each weight takes a small step *against* its gradient, again and again. The new weights are $w - 0.2 \cdot \text{gradient}$, and the 0.2 is called the **learning rate**. You found the weights with a slider. Can these steps find them as well?
+# A **loss** says how wrong a result is. We again want the purple (0.5, 0, 0.5), this time from all three colours, and use its squared distance from the mix as the loss. The gradient says how fast the loss grows with each weight, so each weight takes a small step *against* its gradient, again and again. The new weights are $w - 0.2 \cdot \text{gradient}$; 0.2 is called the **learning rate**. You found the weights with a slider. Can these steps find them as well?
 
 # %%
 purple = torch.tensor([0.5, 0.0, 0.5])  # D
@@ -186,13 +186,13 @@ titles = ["step 0", "step 5", "step 10", "step 15", "wanted"]
 plots.colours([*mixes, purple], titles)
 
 # %% [markdown]
-# The steps find them: after 15 steps, red and blue have the weight 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input, but attention needs different weights for every word that it writes, so later a network will compute them.
+# The steps find the weights: after 15 steps, red and blue have a weight of 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input, but attention needs different weights for every word that it writes, so later a network will compute them.
 #
-# A **network** is a function with many numbers in it that can be changed, and to **train** it means to lower its loss in this way. Careful: the numbers that a network learns, its **parameters**, are called weights as well.
+# A **network** is a function with many adjustable numbers, and to **train** it means to lower its loss in this way. Careful: the numbers that a network learns, its **parameters**, are also called weights.
 #
 # ## A check tells you what is wrong, and why
 #
-# You have computed a weighted sum with a loop and with `@`. In the exercise notebook you write it as a function, and the cell below checks it. Here is a first try with a mistake in it; try to find it before you run the cell.
+# You have computed a weighted sum with a loop and with `@`. In the exercise notebook, you write it as a function, and the cell below it checks your function. Here is a first try with a mistake; look for it before you run the cell.
 
 
 # %%
@@ -204,9 +204,9 @@ print("our brown:", weights @ colours, "first try:", weighted_sum(weights, colou
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# Our brown has only a third of its strength, and the report says why. Below that, you see a small input on which the function goes wrong, what was expected and what arrived. The weights of this input are not shares, because a weighted sum takes any numbers. (With `keep=False`, our tries are not recorded as your work.)
+# Our brown has only a third of its strength, and the report says why. Below that, you see a small input on which the function goes wrong, what was expected and what the function returned. The weights in this input are not shares, because a weighted sum takes any weights. (With `keep=False`, our attempts are not recorded as yours.)
 #
-# The next function is right for our colours. Is it right for all vectors?
+# The next function gives the right result for our colours. Does it do so for all vectors?
 
 
 # %%
@@ -221,7 +221,7 @@ print(weighted_sum(weights, colours))
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The function is not right for all vectors: it stops with an error, and the report points to the line where it stops. The result must have as many entries as a vector, which is not always 3.
+# The function does not work for all vectors: it stops with an error, and the report points to the line where it stops. The result must have as many entries as each vector, and this number is not always 3.
 #
 # **Your turn**: fix the function and run the cell again until it passes.
 #
@@ -239,7 +239,7 @@ check("00.weighted_sum", weighted_sum, keep=False)
 hint("00.weighted_sum", keep=False)
 
 # %% [markdown]
-# On your own machine, your progress is kept in a small file in the course folder, so it survives a restart; `progress()`, at the end of the exercise notebook, shows it. The commands for a terminal are in [setting up](../docs/setup.md).
+# On your own machine, your progress is saved in a small file in the course folder, so it survives a restart; `progress()`, at the end of the exercise notebook, shows it. The terminal commands are in [setting up](../docs/setup.md).
 #
 # ## Questions
 #
@@ -269,4 +269,4 @@ check("00.q5", ...)
 #
 # **Exercises**: [open them](../exercises/00_start_here_exercises.ipynb)
 #
-# **Next**: [if a sentence is a sum of its words, what is left of its meaning?](01_bag_of_words.ipynb)
+# **Next**: [if a sentence is a sum of its words, how much of its meaning is left?](01_bag_of_words.ipynb)

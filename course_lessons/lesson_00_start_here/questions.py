@@ -14,9 +14,9 @@ questions = (
             2.0: "2 is the second entry of the sum. The first is computed from the first entries, 2 and 4.",
             3.0: "3 is the plain mean. Multiply each vector by its weight.",
             6.0: "6 is the plain sum. Multiply each vector by its weight first.",
-            3.5: "Here the weights are swapped: (2, 0) has the weight 0.75.",
+            3.5: "You get 3.5 if the weights are swapped: (2, 0) has a weight of 0.75.",
         },
-        otherwise="Multiply the first entry of each vector by the weight of that vector, then add.",
+        otherwise="Multiply the first entry of each vector by that vector's weight, then add.",
     ),
     Question(
         "00.q2",
@@ -33,7 +33,7 @@ questions = (
             ),
             (
                 "An error, because 3 and 5 do not match.",
-                "That happens without the `None`: shapes are lined up from the right, and 3 does not match 5. With the `None`, the shapes are 3×1 and 3×5.",
+                "That happens without the `None`: shapes are aligned from the right, and 3 does not match 5. With the `None`, the shapes are 3×1 and 3×5.",
             ),
             (
                 "The same as `values.sum(0)`.",
@@ -47,7 +47,7 @@ questions = (
         "`A` has the shape (2, 7, 3) and `B` the shape (2, 3, 5). What is the shape of `A @ B`?",
         right=(
             "(2, 7, 5)",
-            "The product is computed for each of the two matrices in the batch, and the axis of length 3, which is summed over, disappears.",
+            "The product is computed for each of the two pairs of matrices in the batch. The axis of length 3 is summed over and disappears.",
         ),
         wrong=(
             ("(7, 5)", "The first axis is a batch of two, and it stays."),
@@ -63,13 +63,13 @@ questions = (
         "reading a report",
         "A check says “failed” and shows an input with an expected and a received value. What is that input?",
         right=(
-            "A small one on which your function goes wrong.",
-            "It is small so that you can often follow it on paper. The check has tried other inputs as well, including larger ones.",
+            "A small input on which your function goes wrong.",
+            "It is small so that you can often work through it on paper. The check has tried other inputs as well, including larger ones.",
         ),
         wrong=(
             (
                 "The only input that the check has tried.",
-                "A check tries many random inputs, which a seed determines, and edge cases as well. It shows a small one that fails.",
+                "A check tries many random inputs, determined by a seed, as well as edge cases. It shows a small input that fails.",
             ),
             (
                 "The input with which you last called your function.",
@@ -86,20 +86,20 @@ questions = (
         "a step against the gradient",
         "A loss has the gradient (0.5, -2, 0) with respect to three weights. Each weight takes a small step against its gradient. Which weights become larger?",
         right=(
-            "The second one alone.",
+            "Only the second one.",
             "Its gradient is negative: the loss falls as this weight grows. The first weight becomes smaller, and the third stays as it is.",
         ),
         wrong=(
             (
-                "The first one alone.",
+                "Only the first one.",
                 "The loss grows with the first weight, because its gradient is positive. A step against the gradient makes this weight smaller.",
             ),
             (
-                "The first one and the second one.",
+                "Both the first and the second.",
                 "The loss grows with the first weight and falls with the second, so the two take steps in opposite directions.",
             ),
             (
-                "The third one alone.",
+                "Only the third one.",
                 "Its gradient is 0: at this point, the loss does not change with this weight, so the weight takes no step.",
             ),
         ),
@@ -114,7 +114,7 @@ predictions = (
     ),
     Prediction(
         "00.masked_sum",
-        "The second row is 5, 4, 9 with the mask True, True, False. What is its masked sum?",
+        "The second row is 5, 4, 9, and its mask is True, True, False. What is its masked sum?",
         why="Only the entries under True count: 5 + 4.",
     ),
 )

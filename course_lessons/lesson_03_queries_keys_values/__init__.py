@@ -9,10 +9,10 @@ lesson = Lesson(
     goals=(
         "rewrite fixed attention as queries, keys and values",
         "compute the three steps by hand and as $\\mathrm{Attention}(Q, K, V)$",
-        "use the words of a sentence as queries, and say what the learned projections are for",
-        "mask padding and the future",
+        "use the words of a sentence as queries and say what the learned projections are for",
+        "mask padding and later words",
     ),
-    needs="lesson 02: weighted sums, softmax, fixed attention",
+    needs="lesson 02 (weighted sums, softmax, fixed attention)",
     reading=55,
     runs="half a minute",
 )

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write the two masks, attention as $f(Q, K, V)$, and self-attention with its projections. Then you find out which words a function looks at and write a test that tells correct attention from
+# You will write the two masks, attention as $f(Q, K, V)$ and self-attention with its projections. Then you find out which words a function looks at and write a test that tells correct attention from
 # incorrect attention.
 
 # %%
@@ -13,7 +13,7 @@ from course_utils.models.attention import attention as reference
 #
 # Sentences of different lengths share one tensor: the words come first, and padding fills the rest. Say which
 # positions contain a word. **True means "is a word"** and therefore "may be attended to"; the result has `size` positions, even
-# if every sentence is shorter. Without this mask, padding would get weight as words do.
+# if every sentence is shorter. Without this mask, padding would get weight like any word.
 #
 # $$\text{mask}_{bs} = (s < \text{lengths}_b), \quad s = 0, \dots, \text{size} - 1$$
 
@@ -45,7 +45,7 @@ check("03.padding_mask", padding_mask)
 # %% [markdown]
 # ## 03.causal_mask
 #
-# A word may attend to itself and to the words before it but never to later ones, because a model that predicts the
+# A word may attend to itself and to earlier words but never to later ones, because a model that predicts the
 # next word must not see it. **Rows are queries, columns are keys, True means "may attend".**
 #
 # $$\text{mask}_{ts} = (s \le t)$$
@@ -130,7 +130,7 @@ check("03.attention", attention)
 # %% [markdown]
 # ## 03.self_attention
 #
-# In self-attention, one sentence plays all three parts. Each word's vector times `weight_q` is what the word asks for, times `weight_k` what it is found by, and times `weight_v` what it
+# In self-attention, one sentence plays all three parts. Multiplying a word's vector by `weight_q` gives what the word asks for, multiplying it by `weight_k` what it is found by, and by `weight_v` what it
 # hands over. The rest is attention as before, **not scaled** and with zeros for a word that may attend to nothing. You write the first part; for the rest you may call `reference`.
 #
 # $$q_{bt} = x_{bt} W_q \qquad k_{bs} = x_{bs} W_k \qquad v_{bs} = x_{bs} W_v \qquad \text{then attention of } q, k, v$$
@@ -173,9 +173,9 @@ check("03.self_attention", self_attention)
 # %% [markdown]
 # ## 03.influence
 #
-# Does the future leak? A model that predicts the next word must not see it, and one wrong mask is enough. Write a function that finds out without reading any code. It is given a `function` and an input; `influence[t, s]` is True if output `t` changes, in any sentence of the batch, when word `s` changes. With a correct causal mask, nothing above the diagonal is True.
+# Does the future leak? A model that predicts the next word must not see it, but one wrong mask is enough to reveal it. Write a function that detects such leaks without reading any code. It is given a `function` and an input; `influence[t, s]` is True if output `t` changes, in any sentence of the batch, when word `s` changes. With a correct causal mask, nothing above the diagonal is True.
 #
-# Change a word by about 1, and treat numbers that differ by less than $10^{-5}$ as equal, because that much is rounding. No gradient flows through the function. Some functions respond only to some changes: one looks at the last feature alone, another at the direction of a word and not at its length.
+# Change a word by about 1, and treat numbers that differ by less than $10^{-5}$ as equal, because such differences are rounding errors. No gradient flows through the function. Some functions respond only to some changes: one looks only at the last feature, another at a word's direction but not its length.
 
 
 # %%
@@ -212,11 +212,11 @@ check("03.influence", influence)
 # %% [markdown]
 # ## 03.catch_wrong_attention
 #
-# The check hands your function **candidates**, which claim to do `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return `True` for one that keeps these promises, up to rounding of about $10^{-5}$, and `False` otherwise:
+# The check gives your function **candidates** that claim to solve `03.attention` for float32 tensors of ordinary size and a mask B×T×S or `None`. Return `True` for one that keeps these promises, up to rounding errors of about $10^{-5}$, and `False` otherwise:
 #
 # - It returns the context and the weights of `reference(query, key, value, mask)`, for all sizes B, T, S, D and E.
-# - That holds for any mask, even one that hides every key from a query, and for `None`.
-# - A sentence's result does not depend on the other sentences of the batch.
+# - It does so for any mask, even one that hides every key from a query, and for `None`.
+# - A sentence's result does not depend on the other sentences in the batch.
 # - It raises no error.
 #
 # You will not be shown all of the wrong candidates. Which inputs expose them, and what must you compare?
@@ -267,4 +267,4 @@ progress()
 
 # %% [markdown]
 # Attention now works with any query. Lesson 04 compares the dot product with seven other scores and measures
-# what scaling is good for.
+# what scaling is for.

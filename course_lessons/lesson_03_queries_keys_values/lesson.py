@@ -12,17 +12,17 @@ from course_utils.models.sentiment import build_vocabulary, correct, encode, tra
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 02, attention compared every word with a learned vector θ, which was the same for every sentence, so "not" could not look for the word that it negates. In this lesson, the words themselves ask. Does one layer of attention then get all four cases right: good and bad reviews, plain and with "not"?
+# In lesson 02, attention compared every word with a learned vector θ. This vector was the same for every sentence, so "not" could not look for the word that it negates. In this lesson, the words themselves ask. Can one layer of attention then get all four cases right: good and bad reviews, with and without "not"?
 #
 # ## One function for every θ
 #
-# The vectors θ of lesson 02 differed, but the formula was always the same, a dot product, so we write the formula once, and θ becomes one of its arguments:
+# The vectors θ in lesson 02 differed, but the formula was always the same, a dot product. We therefore write the formula once and make θ one of its arguments:
 #
 # $$z = q^\top k$$
 #
-# The vector that asks is called the **query** $q$, and the vector it is compared with the **key** $k$. The result $z$ is the **score** of this key for this query.
+# The vector that asks is called the **query** $q$, and the vector it is compared with, the **key** $k$. The result $z$ is the **score** of this key for this query.
 #
-# We use the three words of lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries, S the number of keys and D the dimension of both.
+# We use the three words from lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries, S the number of keys and D the dimension of both.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -32,23 +32,23 @@ scores = Q @ K.T  # T S: of each query and each key
 scores
 
 # %% [markdown]
-# The first row contains the scores for θ₁: "not" scores highest, 2.
+# The first row contains the scores for θ₁: "not" has the highest, 2.
 #
-# Any vector of dimension D can be a query, even a word. What does it get back?
+# Any vector of dimension D can be a query, even a word's vector. What does a query get back?
 #
 # ## Score, normalise, sum
 #
 # Attention has three steps:
 #
-# 1. **Score.** Every key gets a score from the query.
+# 1. **Score.** The query gives every key a score.
 # 2. **Normalise.** A softmax turns the scores of one query into weights $a$.
 # 3. **Sum.** Each word hands over a vector, its **value** $v$ of dimension E. The weighted sum of the values is the **context** $c$ of the query.
 #
-# For now, each word is its own value.
+# For now, each word's vector is also its value.
 #
 # $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_{r=1}^{S} e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
 #
-# Do the calculation for θ₁ on paper first: the scores are 2, 1 and 0, and $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
+# Do the calculation for θ₁ on paper first: the scores are 2, 1 and 0; $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
 
 # %% tags=["nbval-check-output"]
 V = K  # S E: for now each word is its own value
@@ -63,7 +63,7 @@ print("context", context)
 # %% [markdown]
 # The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# As matrices, the three steps are a product, a softmax along each row and a second product. Together they are one function, $\mathrm{Attention}(Q, K, V)$:
+# In matrix form, the three steps are a product, a softmax along each row and a second product. They form one function, $\mathrm{Attention}(Q, K, V)$:
 
 
 # %% tags=["nbval-check-output"]
@@ -78,9 +78,9 @@ print(contexts)
 print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The first row is the context that we have computed. PyTorch also has this function; `scale=1.0` turns off a division that lesson 04 explains.
+# The first row is the context that we computed. PyTorch also has this function; `scale=1.0` turns off a division that lesson 04 explains.
 #
-# The diagram shows the three steps, where B is the number of sentences in a batch, here one; the "mask" box comes later.
+# In the diagram of the three steps, B is the number of sentences in a batch, here one; the "mask" box comes later.
 
 # %%
 diagrams.attention(new=["queries", "keys", "values"])
@@ -88,9 +88,9 @@ diagrams.attention(new=["queries", "keys", "values"])
 # %% [markdown]
 # ## A soft dictionary
 #
-# The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for and returns its value. Attention compares what you ask for with all keys and returns a weighted mean of all values.
+# The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for and returns its value. Attention compares what you ask for with all the keys and returns a weighted mean of all the values.
 #
-# We give the three words the values 10, 20 and 40, and keys that are at right angles to each other. Then we ask for "really": the query points along its key, and we make the query longer and longer. Guess where the answer starts and ends.
+# We give the three words the values 10, 20 and 40 and keys that are at right angles to each other. Then we ask for "really": the query points along its key, and we make the query longer and longer. Guess where the answer starts and ends.
 
 # %% tags=["nbval-check-output"]
 value_of = {"not": 10.0, "really": 20.0, "great": 40.0}
@@ -104,15 +104,15 @@ for length in (0, 1, 2, 4, 8):
     print(f"query of length {length}: {answer.item():.2f}")
 
 # %% [markdown]
-# The answer starts at 23.33, the mean of the three values, because all scores are then 0, and it ends at 20, which is what the dictionary returns.
+# The answer starts at 23.33, the mean of the three values, because at length 0, every score is 0. It ends at 20, which is what the dictionary returns.
 #
 # The answer changes smoothly with the query, so there is a gradient, and a network can learn what to ask for.
 #
 # ## Who asks?
 #
-# Queries often come from one of three places. In **fixed attention**, they are learned vectors θ; in **cross-attention**, the words of another sentence, such as a translation; in **self-attention**, the words of the sentence itself.
+# Queries often come from one of three places. In **fixed attention**, they are learned vectors θ; in **cross-attention**, they are the words of another sentence, such as a translation; in **self-attention**, they are the words of the sentence itself.
 #
-# We compare fixed attention and self-attention on "the film was not great". We give each word one feature; only "the" and "was" share theirs. Which words will look at more than one word in self-attention?
+# We compare fixed attention and self-attention on "the film was not great". We give each word one feature; only "the" and "was" share one. Which words will look at more than one word in self-attention?
 
 # %%
 words = ["the", "film", "was", "not", "great"]
@@ -134,15 +134,15 @@ asked = {  # weights, their columns, their rows
 plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
-# In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word **finds** itself, which means that nearly all of its weight is there. The word "not" therefore does not find the word that it negates. In fixed attention, θ₁ finds "not", while θ₂ asks for two features and shares its weight between "film" and "great".
+# In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word **finds** itself, which means that it gives itself nearly all of its weight. The word "not" therefore does not find the word that it negates. In fixed attention, θ₁ finds "not", while θ₂ asks for two features and shares its weight between "film" and "great".
 #
 # ## Where a query may look
 #
-# One box of the first diagram is still unexplained: "mask". A **mask** says for each query and each key whether the query may look there: True means "may look", and where the mask is False, the score becomes $-\infty$. If all keys of a query are hidden, the softmax gives NaN, which we replace by zeros.
+# One box in the first diagram is still unexplained: "mask". A **mask** says for each query and each key whether the query may look at the key. True means "may look", and where the mask is False, the score becomes $-\infty$. If every key is hidden from a query, the softmax gives NaN, which we replace with zeros.
 #
-# The **padding mask** of lesson 02 is True where the key is a word; we need it below, because our reviews have different lengths. A **causal mask** is True where the key is at the position of the query or before it, which hides later words, as lesson 09 needs.
+# The **padding mask** from lesson 02 is True where the key is a word; we need it below, because our reviews have different lengths. A **causal mask** is True where the key is at the query's position or before it; lesson 09 needs it to hide later words.
 #
-# Take "not", "really" and "great", and two positions of padding, which are vectors of zeros. How many of the 25 pairs of query and key are True in both masks, and does any context change if we change the keys and values of the padding?
+# Take "not", "really" and "great", and two positions of padding, which are vectors of zeros. For how many of the 25 query-key pairs are both masks True, and does any context change if we change the keys and values of the padding?
 
 
 # %% tags=["nbval-check-output"]
@@ -169,17 +169,17 @@ in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
 print("masks of two sentences:", *in_batch.shape)
 
 # %% [markdown]
-# In both masks, 1 + 2 + 3 + 3 + 3 = 12 pairs are True. The last query is padding, so its scores are 0, and the three words share its weight. A hidden key has the weight 0, so we may change the key and its value, and no context changes. That is how to test a mask. In a batch, each sentence has its own padding, so each gets its own mask, T×S. Unlike `.T`, `.mT` swaps only the last two axes, so `masked_attention` also works for a batch.
+# Both masks are True for 1 + 2 + 3 + 3 + 3 = 12 pairs. The last query is padding, so its scores are 0, and the three words share its weight equally. A hidden key has a weight of 0, so no context changes when we change the key and its value. That is how to test a mask. In a batch, each sentence has its own padding and therefore its own T×S mask. Unlike `.T`, `.mT` swaps only the last two axes, so `masked_attention` also works for a batch.
 #
 # ## Can self-attention deal with "not"?
 #
-# In lesson 02, fixed attention with one θ got at most three of the four cases right, and with several it got all four.
+# In lesson 02, fixed attention got at most three of the four cases right with one θ and all four with several.
 #
-# Now the words ask, and training chooses their vectors. In our first model, each word is its own query, key and value. Its context $c_s$ is added to its own vector $x_s$, which is called a **residual connection**, and then the sum over all words decides:
+# Now the words ask, and training chooses their vectors. In our first model, each word's vector is also its query, key and value. Its context $c_s$ is added to its own vector $x_s$; this is called a **residual connection**. The sum over all the words then decides:
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 #
-# In the class for this model, `projections` lists the parts that a matrix computes from the word, by the letters q, k and v. For now there are none, and `nn.Identity` passes on the word itself; the matrices follow.
+# In the class for this model, the letters q, k and v in `projections` name the parts that a matrix computes from the word. For now there are none: `nn.Identity` passes on the word itself.
 
 
 # %%
@@ -206,7 +206,7 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings of lesson 02. What share of new reviews will it classify correctly? Guessing is right half the time.
+# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings from lesson 02. What share of new reviews will it classify correctly? Guessing is right half the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -239,13 +239,13 @@ print(" ".join(f"{share:.3f}" for share in one_vector))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# This model is no better than a guess, with each of the five seeds.
+# With each of the five seeds, this model is no better than chance.
 #
-# With vectors chosen by hand, this model gets all four cases right, but our training did not find such vectors in five runs.
+# With vectors chosen by hand, it gets all four cases right, but our training did not find such vectors in five runs.
 #
 # <details><summary>The vectors</summary>
 #
-# With $w = (-2, 3, 3, 2) / 6$, a word with the vector $x$ adds $w^\top x$, once by its own vector and once more for each word that finds it:
+# With $w = (-2, 3, 3, 2) / 6$, a word with the vector $x$ adds $w^\top x$, once through its own vector and once more for each word that finds it:
 #
 # | word | vector | adds |
 # | --- | --- | --- |
@@ -254,7 +254,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 # | "not" | (9, 0, 0, 12) | +1 |
 # | any other | (3, 0, 0, 0) | -1 |
 #
-# The other words find "not" if it is there, and otherwise "great" if it is there. In "the film was great", for example, four words find "great", which adds $4 \cdot 4 = 16$. With $b = -12$, the four outputs are right:
+# The other words find "not" if there is one, and otherwise "great" if there is one. In "the film was great", for example, four words find "great", which adds $4 \cdot 4 = 16$. With $b = -12$, all four outputs are right:
 #
 # | review | own vectors | contexts | output |
 # | --- | --- | --- | --- |
@@ -265,7 +265,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 #
 # </details>
 #
-# A single vector has a limit. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if y is longer than x. A word can therefore find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found and it is handed over. Does training succeed with a vector for each job?
+# A single vector has its limits. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if $y$ is longer than $x$. A word can therefore find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found and it is handed over. Does training succeed with a separate vector for each job?
 #
 # ## Three vectors for each word
 #
@@ -273,7 +273,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
 #
-# The query says what a word looks for, the key what it can be found by, and the value what it hands over. The residual connection stays: each word's own vector is added to its context.
+# The query says what a word looks for, the key what it can be found by and the value what it hands over. The residual connection stays: each word's own vector is added to its context.
 
 # %%
 diagrams.self_attention(new=["projections", "residual"])
@@ -281,9 +281,9 @@ diagrams.self_attention(new=["projections", "residual"])
 # %% [markdown]
 # Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful" and 0 for all others. The other three are 1 or 0 and say whether the word is an opinion, "not" or a neutral word.
 #
-# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, "not" also finds the opinion, and neutral words find each other and get 0. An opinion is therefore found once in a plain review and twice in a review with "not".
+# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, "not" also finds the opinion, and neutral words find each other and get 0. An opinion is therefore found once in a review without "not" and twice in one with it.
 #
-# "great" itself adds 3, and it hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3; if two words find it, the -4 must. In a plain review, the sum is 3 - 2 = 1. With "not", it is 3 - 2 - 2 = -1. Work out the sum of "the film was not awful".
+# "great" itself adds 3 and hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3; if two words find it, the -4 must. Without "not", the sum is 3 - 2 = 1. With "not", the sum is 3 - 2 - 2 = -1. Work out the sum for "the film was not awful".
 
 # %%
 features = {
@@ -331,19 +331,19 @@ for case in cases:
 # %% [markdown]
 # All four cases are right. In "the film was not awful", the word "awful" adds -3, finds itself, which adds 2, and is found by "not", which adds another 2. The sum is 1.
 #
-# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the opinion that is there. In a bag of words, "not" adds the same number to every sentence.
+# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the opinion in it. In a bag of words, "not" adds the same number to every sentence.
 #
 # **Your turn**: call `by_hand` with sentences of your own. What does `by_hand("great , not awful")` return?
 #
 # <details><summary>Answer</summary>
 #
-# It returns 0, so the model cannot decide. "not" finds two opinions that fit equally well, because the model does not know where a word is in the sentence. Lesson 11 adds the positions.
+# It returns 0, so the model cannot decide. "not" finds two opinions that match equally well, because the model does not know where a word is in the sentence. Lesson 11 adds positions.
 #
 # </details>
 #
 # ## Does training find such matrices?
 #
-# Now all vectors and all three matrices are learned from labels, again with five seeds and with the same reviews, steps and learning rate as before. How many of the five runs will get all test reviews right?
+# Now all the vectors and all three matrices are learned from labels, again with five seeds and the same reviews, steps and learning rate as before. How many of the five runs will get all the test reviews right?
 
 # %% tags=["nbval-check-output"]
 predict("03.projections", ...)
@@ -356,15 +356,15 @@ print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. Which of the matrices makes the difference, and would more training help without them? We have trained six kinds of models on the same reviews, for up to five times as many epochs, and stored the results. Where a matrix is missing, the word itself takes its part. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
+# With the three matrices, every run gets every review right. Which of the matrices makes the difference, and would more training help without them? We have trained six kinds of model on the same reviews, for up to five times as many epochs. Where a matrix is missing, the word itself is used instead. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
 
 # %%
 figures.share_right_by_matrices()
 
 # %% [markdown]
-# Each of the three matrices alone is enough, or nearly so, if training is long enough. After 15 epochs, a query or a key alone gets more than nine in ten reviews right in every run, while a value alone gets there in every run only after 40. Models with one matrix for query and key learn most slowly of these: after 75 epochs, one run still gets only 78% right. Without any matrix, no run gets there at this learning rate. At a rate of 0.2 and after 75 epochs, four of five runs get more than nine in ten right, and one gets 68%.
+# Any one of the three matrices is enough, or nearly so, if training is long enough. After 15 epochs, a query matrix or a key matrix alone gets more than 90% of the reviews right in every run. A value matrix alone does so in every run only after 40 epochs. Of these models, those with one matrix for query and key learn most slowly: after 75 epochs, one run still gets only 78% right. Without any matrix, no run gets above 90% at this learning rate. At a rate of 0.2, after 75 epochs, four of five runs get more than 90% right, and one gets 68%.
 #
-# Has training found the matrices that we chose? We plot the weights of the last of the five models with all three; the others may have found different solutions. What do "the", "film" and "was" look at, and what does "not" look at?
+# Has training found the matrices we chose? We plot the attention weights of the last of the five models with all three; the others may have found different solutions. What do "the", "film", "was" and "not" look at?
 
 # %%
 model = models[4]
@@ -376,9 +376,9 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# "the", "film" and "was" look mostly at "great" in the first review. Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". And "not" finds "awful" in the last review, and "was" in the third. Training has not found our matrices, with which no word found "not".
+# "the", "film" and "was" look mostly at "great" in the first review. Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the last review, "not" finds "awful", and in the third, it finds "was". Training has not found our matrices, with which no word found "not".
 #
-# Why does it work? A word adds to the output in two ways, by its own vector and by its context; at the end, b is added, which is the same for all reviews. Which of the two ways decides?
+# Why does this solution work? A word adds to the output in two ways, through its own vector and through its context. At the end, $b$ is added, but it is the same for all the reviews. Which of the two ways decides?
 
 # %%
 w = model.output.weight[0]  # D
@@ -391,9 +391,9 @@ for case in cases:
 print(f"b {model.output.bias.item():+.1f}")
 
 # %% [markdown]
-# The contexts decide: they are positive only in the two good reviews. The words' own vectors add nearly the same number in all four cases.
+# The contexts decide: they are positive only in the two good reviews. The words' own vectors add up to nearly the same number in all four cases.
 #
-# A context consists of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
+# A context is a weighted sum of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
 
 # %%
 with torch.no_grad():
@@ -403,26 +403,26 @@ with torch.no_grad():
         print(f"{word:6} adds {(w @ v).item():+.1f} each time it is found")
 
 # %% [markdown]
-# In this model, "awful" adds a large positive number, and so does "great". It all depends on who finds them:
+# In this model, "awful" adds a large positive number, and so does "great". It all depends on which words find them:
 #
-# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key and draws the others away from "great". And "not" and "great" find "was", which takes away about 3 each time.
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key and draws the others away from "great". Both "not" and "great" find "was", and this takes away about 3 each time.
 # - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
 #
 # ## What if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, training found self-attention that does it in each of our five runs, within 15 epochs. A single one of the three matrices was enough, or nearly so, but often took longer. With one vector for everything, no run succeeded at this learning rate. With a rate four times as high and five times as many epochs, four of five runs got more than nine in ten right.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, each of our five training runs found self-attention that does it, within 15 epochs. Any one of the three matrices was enough, or nearly so, but training often took longer. With one vector for everything, no run succeeded at this learning rate. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
 #
 # ## Where you will meet this
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
 # | `attention` | $\mathrm{Attention}(Q, K, V)$ | `F.scaled_dot_product_attention`, no weights | weights with `output_attentions=True` |
-# | mask: True may look | score set to $-\infty$ | `attn_mask`: True may look; in `nn.MultiheadAttention`, True is hidden | `attention_mask`: 1 is a word, 0 is padding |
+# | mask: True means "may look" | score set to $-\infty$ | `attn_mask`: True means "may look"; in `nn.MultiheadAttention`, True means "hidden" | `attention_mask`: 1 is a word, 0 is padding |
 # | causal mask | masked attention | `is_causal=True` | built by the model |
 # | `query`, `key`, `value` | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, all three | `q_proj`, `k_proj`, `v_proj` |
 # | fixed attention | attention pooling | none | `SiglipMultiheadAttentionPoolingHead` |
 #
-# We follow Vaswani et al. (2017). The slides of Ylipää (2020) call θ a *key* and the words the *query set*; the slides of MAIL-ECNU (2019) write $V, K, Q$.
+# We follow Vaswani et al. (2017). The slides by Ylipää (2020) call θ a *key* and the words the *query set*; the slides by MAIL-ECNU (2019) write $V, K, Q$.
 #
 # ## Questions
 #
@@ -446,11 +446,11 @@ check("03.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention, a soft dictionary, is a function of queries, keys and values: score each query against each key, normalise with a softmax, sum the values.
+# - Attention, a soft dictionary, is a function of queries, keys and values: score each key for each query, normalise with a softmax, sum the values.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With them, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, training took a higher learning rate and more epochs, and one run in five failed.
-# - A mask is True where a query may look. A padding mask hides padding, a causal mask later words.
+# - With these three vectors, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, training needed a higher learning rate and more epochs, and one run in five failed.
+# - A mask is True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)
 #
-# **Next**: we compared queries with keys by taking a dot product. [Are there other ways, and does it matter which we use?](04_alignment_scores.ipynb)
+# **Next**: we compared queries with keys by taking their dot product. [Are there other ways, and does it matter which we use?](04_alignment_scores.ipynb)

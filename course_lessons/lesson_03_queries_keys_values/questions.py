@@ -9,12 +9,12 @@ questions = (
         "Lesson 02's fixed attention can be written as Attention(Q, K, V). What is Q there?",
         right=(
             "The learned vectors θ.",
-            "They are the same for every sentence. Each θ is compared with all words by a dot product, which is what a query does. The words are the keys and the values.",
+            "They are the same for every sentence. Each θ is compared with all the words by a dot product, as a query is. The words are the keys and the values.",
         ),
         wrong=(
             (
                 "The words of the sentence.",
-                "In fixed attention the words are what is compared and summed: they are the keys and the values. In self-attention they are also the "
+                "In fixed attention, the words are what is compared and summed: they are the keys and the values. In self-attention, they are also the "
                 "queries.",
             ),
             (
@@ -30,14 +30,14 @@ questions = (
     NumberQuestion(
         "03.q2",
         "the three steps",
-        "A query q = (1, 0) meets two keys, k₁ = (ln 3, 5) and k₂ = (0, 7), with the values 8 and 4. ln 3 is about 1.0986. What is the context?",
+        "A query q = (1, 0) is compared with two keys, k₁ = (ln 3, 5) and k₂ = (0, 7), whose values are 8 and 4. ln 3 is about 1.0986. What is the context?",
         answer=7.0,
         tolerance=0.01,
         why="The scores are ln 3 and 0, their exponentials 3 and 1, so the weights are 0.75 and 0.25, and 0.75 · 8 + 0.25 · 4 = 7.",
         wrong={
             6: "6 is the plain mean of the values. The first key has the larger score, so its value counts more.",
-            5: "5 has the two weights swapped: the key with the larger score gets 0.75.",
-            8: "8 is the value of the best key alone, as a dictionary would return it. Here every key gets a share.",
+            5: "You get 5 if the two weights are swapped: the key with the larger score gets 0.75.",
+            8: "8 is the value of the best key alone, which a dictionary would return. Here every key gets a share of the weight.",
             28: "28 is 3 · 8 + 1 · 4. Divide the exponentials by their sum, 4, before you add up.",
         },
         otherwise="Score both keys by their dot product with q, take e to the power of each score, divide by the sum, then add up the weighted values.",
@@ -53,22 +53,22 @@ questions = (
         wrong=(
             (
                 "It can attend to other words and not only to itself.",
-                "A softmax gives every word some weight, with projections or without.",
+                "A softmax gives every word some weight, with or without projections.",
             ),
             (
                 "It can be trained.",
-                "Without projections, the word vectors can be trained as well. In our five runs that led to nothing, but vectors that solve the task exist.",
+                "Without projections, the word vectors can also be trained. In our five runs, this training did not help, but vectors that solve the task exist.",
             ),
             (
                 "It knows where it is in the sentence.",
-                "It does not, with projections or without. That is why “great , not awful” defeated our model.",
+                "It does not, with or without projections. That is why “great , not awful” defeated our model.",
             ),
         ),
     ),
     Question(
         "03.q4",
         "two masks at once",
-        "A padding mask has the shape B×S, a causal mask T×T, with T = S. Both are `True` where a query may attend. How do you combine them for "
+        "A padding mask has the shape B×S and a causal mask the shape T×T, with T = S. Both are `True` where a query may attend. How do you combine them for "
         "scores of the shape B×T×S?",
         right=(
             "`padding[:, None] & causal`",
@@ -100,11 +100,11 @@ questions = (
         wrong=(
             (
                 "See whether each row of weights sums to 1.",
-                "The rows sum to 1 without the mask as well.",
+                "The rows also sum to 1 without the mask.",
             ),
             (
                 "Compare it with correct attention under a mask that is True everywhere.",
-                "There the mask changes nothing, so the two agree. The mask has to hide something.",
+                "Such a mask changes nothing, so the two agree. The mask has to hide something.",
             ),
             (
                 "See whether the contexts have the shape B×T×E.",
@@ -122,7 +122,7 @@ predictions = (
     ),
     Prediction(
         "03.projections",
-        "How many of the five runs, from 0 to 5, will get all test reviews right?",
-        why="All five runs do, with the three matrices.",
+        "How many of the five runs, from 0 to 5, will get all the test reviews right?",
+        why="With the three matrices, all five runs do.",
     ),
 )

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You will write the parts of an encoder-decoder: a step of a recurrent network and of a GRU, the vector that the encoder passes on, what the decoder reads in training, and its loss. Then you reverse
+# You will write the parts of an encoder-decoder: a step of a recurrent network, a step of a GRU, the vector that the encoder passes on, what the decoder reads in training, and its loss. Then you reverse
 # the source. Finally, you find out how much a vector can hold at best and write a test that tells correct losses from wrong ones.
 #
 # The letters mean: B sentences, S source length, T target length, E dimension of a word, D dimension of a state, V vocabulary size. A mask is True at words and False at padding.
@@ -15,7 +15,7 @@ from course_utils.models.minimal import sequence_loss as reference
 # %% [markdown]
 # ## One step
 #
-# A recurrent network reads one word after another. All that it keeps of the previous words is its state, a vector of dimension D.
+# A recurrent network reads one word after another. All that it keeps from the previous words is its state, a vector of dimension D.
 
 # %% [markdown]
 # ## 05.rnn_step
@@ -26,7 +26,7 @@ from course_utils.models.minimal import sequence_loss as reference
 # return torch.tanh(weight_x @ x + weight_s @ state) + bias
 # ```
 #
-# The products are right for a single sentence. In a batch, `x` and `state` hold one sentence per row, so this line raises an error or mixes sentences. Something else is also wrong. Write the step as it should be.
+# The products are right for a single sentence. In a batch, `x` and `state` hold one sentence per row, so this line raises an error or mixes up sentences. Something else is also wrong. Write the step as it should be.
 
 
 # %%
@@ -112,7 +112,7 @@ check("05.gru_step", gru_step)
 # ## 05.last_state
 #
 # The encoder has read every position of every row, including padding. For each sentence, return the state after its **last word**. This vector is all that the decoder gets. The words come first in each row, and each
-# row has at least one. Whatever comes after the words is meaningless.
+# row has at least one word. Whatever comes after them is meaningless.
 #
 # $$\text{last}_b = \text{states}_{b,\, n_b - 1}, \quad n_b \text{ the number of words of sentence } b$$
 
@@ -146,7 +146,7 @@ check("05.last_state", last_state)
 # %% [markdown]
 # ## 05.shift_right
 #
-# In training, the decoder reads the right words instead of its own, which is called **teacher forcing**. When it predicts word $t$, it may read the words before it, but not word $t$ itself. Its inputs are therefore the
+# In training, the decoder reads the right words instead of its own; this is called **teacher forcing**. When it predicts word $t$, it may read the words before it, but not word $t$ itself. Its inputs are therefore the
 # target shifted one position to the right, with `bos`, the id that marks the beginning of a sentence, in front. The last word of the target is predicted but never read.
 #
 # $$\text{inputs}_{b,0} = \text{bos} \qquad \text{inputs}_{b,t} = \text{target}_{b,t-1} \quad \text{for } t > 0$$
@@ -185,7 +185,7 @@ check("05.shift_right", shift_right)
 #
 # $$\text{loss} = -\frac1N \sum_{b,t:\ \text{mask}_{bt}} \log p_{bt}(\text{target}_{bt}), \quad p_{bt} = \operatorname{softmax}(\text{logits}_{bt}), \quad N \text{ the number of True positions}$$
 #
-# Whatever is at a False position affects neither the loss nor its gradient. If there is no word at all, the loss is 0. An answer that goes wrong only if the batch has no word, or only if the padding contains NaN or ids outside the vocabulary, passes with a remark.
+# Whatever is at a False position affects neither the loss nor its gradient. If there are no words at all, the loss is 0. An answer that goes wrong only if the batch has no words, or only if the padding contains NaN or ids outside the vocabulary, passes with a remark.
 
 
 # %%
@@ -219,7 +219,7 @@ check("05.sequence_loss", sequence_loss)
 # %% [markdown]
 # ## 05.reverse_source
 #
-# Sutskever et al. (2014) read the source backwards, which puts the first words of the two sentences close together. Reverse the words of each sentence. The words come first in each row, and a row may have none. Whatever comes
+# Sutskever et al. (2014) read the source backwards, which puts the first words of the two sentences close together. Reverse the words of each sentence. The words come first in each row, and a row may have no words. Whatever comes
 # after the words stays where it is, **whatever its id**. Only the mask says what is a word: EOS is a word like any other if the mask is True there.
 #
 # $$\text{reversed}_{b,s} = \text{source}_{b,\, n_b - 1 - s} \quad \text{for } s < n_b, \text{ else } \text{source}_{b,s}, \quad n_b \text{ the number of words of sentence } b$$
@@ -253,14 +253,14 @@ check("05.reverse_source", reverse_source)
 # %% [markdown]
 # Does reading backwards help? Take "boy called girls", whose words keep their order. Each word is written four steps after it was read. If the words are read backwards and EOS stays last, these distances become 2, 4 and 6. In a language with reversed word order, conversely, distances of 6, 4 and 2 all become 4.
 #
-# For each order, we have trained five models that read the source as it is and five with the same seeds that read it backwards. The table shows by how much the share of right words increases: the mean of the five pairs, with the lowest and the highest in brackets.
+# For each word order, we have trained five models that read the source as it is and five with the same seeds that read it backwards. The table shows by how much the share of right words increases: the mean over the five pairs, with the lowest and the highest in brackets.
 #
 # | | 3 words | 6 words | 8 words | 12 words |
 # | --- | --- | --- | --- | --- |
 # | same order | 0.00 [0.00 to 0.01] | 0.05 [-0.04 to 0.08] | 0.02 [-0.07 to 0.06] | -0.01 [-0.05 to 0.01] |
 # | reversed order | 0.00 [-0.01 to 0.00] | -0.08 [-0.12 to -0.05] | -0.05 [-0.09 to -0.03] | -0.01 [-0.04 to 0.01] |
 #
-# At six and eight words, reading backwards hurts in the reversed order, for every one of the five seeds. In the same order, it helps on average at these lengths, but not for every seed, so we cannot be certain of a gain.
+# At six and eight words, reading backwards hurts with reversed word order, for every one of the five seeds. With the same order, it helps on average at these lengths, but not for every seed, so we cannot be certain of a gain.
 
 # %% [markdown]
 # ## Can one vector hold a sentence?
@@ -270,7 +270,7 @@ check("05.reverse_source", reverse_source)
 # %% [markdown]
 # ## 05.best_share
 #
-# If an encoder gives two sentences the same vector, any decoder writes the same translation for both. Return the largest share of the sentences that a decoder could get right if it sees only the vectors. The decoder may be as clever as you like, and write any
+# If an encoder gives two sentences the same vector, any decoder writes the same translation for both. Return the largest share of the sentences that a decoder could get right if it sees only the vectors. The decoder may be as clever as you like and may write any
 # target for any vector.
 #
 # `encode` takes one sentence and returns its vector. Two vectors are the same if all their entries are equal. A sentence that occurs several times counts each time.
@@ -315,10 +315,10 @@ check("05.best_share", best_share)
 #
 # *This exercise is optional.* It is practice in testing, and nothing later needs it.
 #
-# Now you write the test. The check hands your function **candidates** that claim to do `05.sequence_loss`. Return `True` for correct candidates and `False` for wrong ones. A correct candidate keeps these promises, up to rounding errors of about $10^{-5}$ of the size of the loss:
+# Now you write the test. The check gives your function **candidates** that claim to solve `05.sequence_loss`. Return `True` for correct candidates and `False` for wrong ones. A correct candidate keeps these promises, up to rounding errors of about $10^{-5}$ of the size of the loss:
 #
-# - Its loss equals `reference(logits, target, mask)` for every batch: for sentences of any length, for any ids at words and at padding, and even if there is no word at all.
-# - Its gradient with respect to the logits is also the same. If there is no word, zeros and no gradient are both correct.
+# - Its loss equals `reference(logits, target, mask)` for every batch: for sentences of any length, for any ids at words and at padding, and even if there are no words at all.
+# - Its gradient with respect to the logits is also the same. If there are no words, zeros and no gradient are both correct.
 # - Both hold for logits of any size up to 10,000.
 # - It leaves its arguments unchanged.
 # - It raises no error.
@@ -374,6 +374,6 @@ check("05.catch_wrong_loss", catch_wrong_loss)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("05.gru_step")` gives the next hint, and `solution("05.gru_step")` shows a solution after a try.
+# Stuck? `hint("05.gru_step")` gives the next hint, and `solution("05.gru_step")` shows a solution once you have tried.
 #
 # Next, lesson 06: the decoder looks back at all encoder states, not only at the last one.

@@ -17,9 +17,9 @@ from course_utils.figures.tables import table
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translation model reads a sentence in one language and writes it in another. How does the meaning get across? The simplest way is through a single vector: one network reads the whole sentence into it, and a second network writes the translation from it.
+# A translation model reads a sentence in one language and writes it in another. How does the meaning get across? The simplest way is through a single vector: one network turns the sentence into this vector, and a second writes the translation from it.
 #
-# In this lesson, we build such a model and train it on a toy task, a small invented language. It translates short sentences correctly, but this is what becomes of a sentence of twelve words:
+# In this lesson, we build such a model and train it to translate into a small invented language. It translates short sentences correctly, but this is what it makes of a twelve-word sentence:
 #
 # ```text
 # source: our small boy called my old girls and friends followed big houses
@@ -27,17 +27,17 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # model:  glodil sliro flima kovor kremil lanu tavo droli bresun kremil sono bruda
 # ```
 #
-# The first eight words are right, and every word after them is wrong: "sono" is there, but a word counts only in its own position. Can one vector hold a sentence, or is it too small?
+# The first eight words are right, and every word after them is wrong: "sono" is there, but a word counts as right only in its own position. Can one vector hold a sentence, or is it too small?
 #
 # ## A network that reads word by word
 #
-# We need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another and carries a vector, its **state** $s$, from word to word. At each step $t$, it computes the new state from the vector $x_t$ of the word and from the old state:
+# We need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another and passes a vector, its **state** $s$, from step to step. At each step $t$, it computes the new state from the word's vector $x_t$ and the old state:
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
-# This step is called a **cell**. The function tanh squashes every number into the range from -1 to 1, so that the state cannot grow without limit.
+# The part of the network that computes this step is called a **cell**. The function tanh squashes every number into the range from -1 to 1, so the state cannot grow without limit.
 #
-# Here is a cell that we can follow on paper. A word is a single number, the state has two dimensions and starts at zero, and $b$ is also 0. The matrices are
+# Here is a cell to work through on paper. A word is a single number, the state has two dimensions and starts at zero, and $b$ is also 0. The matrices are
 #
 # $$W_x = \begin{pmatrix} 1 \\ 0 \end{pmatrix} \qquad W_s = \begin{pmatrix} 0 & 0 \\ 1 & 0 \end{pmatrix}$$
 #
@@ -54,17 +54,17 @@ for t in range(3):
     print(f"after step {t + 1}:", s)
 
 # %% [markdown]
-# After the third step, nothing of the first word is left. After the first step it is $\tanh 1 = 0.762$, and after the second it has moved to the second dimension, as $\tanh 0.762 = 0.642$. In the third step nothing carries it on, so it is lost.
+# After the third step, nothing is left of the first word. The first step stores it as $\tanh 1 = 0.762$, and the second moves this number to the second dimension, as $\tanh 0.762 = 0.642$. The third step does not pass it on, so it is lost.
 #
 # ## A cell that can keep its state
 #
-# Other matrices keep a word longer, but the same matrix multiplies the state at every step, whatever the word is. It would be better to keep the state at some words and replace it at others. The **gated recurrent unit**, or GRU, can decide which to do (Cho et al., 2014).
+# Other matrices keep a word longer, but whatever the word, the state is multiplied by the same matrix at every step. It would be better to keep the state at some words and replace it at others. The **gated recurrent unit**, or GRU, can decide which to do (Cho et al., 2014).
 #
 # A GRU computes a **candidate** $n_t$ for the new state, much as the plain cell computes its state. It also has a **gate** $z_t$, a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, where $\circ$ multiplies entry by entry:
 #
 # $$s_t = (1 - z_t) \circ n_t + z_t \circ s_{t-1}$$
 #
-# The letter $z$, which is usual for this gate, does not mean a score here. Take a state with one dimension that starts at 1, and let all candidates be 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and how much if it is 0.99?
+# The letter $z$ is the usual name for this gate; here it does not stand for a score. Take a one-dimensional state that starts at 1, and let all candidates be 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and if it is 0.99?
 
 # %% tags=["nbval-check-output"]
 for z in (0.5, 0.9, 0.99):
@@ -75,11 +75,11 @@ for z in (0.5, 0.9, 0.99):
     print(f"gate {z}: {state:.6f} of the state is left")
 
 # %% [markdown]
-# With a gate of 0.5, a millionth of the state is left; with 0.99, more than four fifths. A gate near 1 therefore keeps a dimension, and a gate near 0 replaces it. The gates are computed afresh at each step from the word and the old state, using learned matrices, so they can differ from word to word.
+# A gate of 0.5 leaves a millionth of the state; a gate of 0.99 leaves more than four fifths. A gate near 1 therefore keeps an entry, and a gate near 0 replaces it. The gates are computed afresh at each step from the word and the old state, with learned matrices, so they can differ from word to word.
 #
 # <details><summary>The whole GRU</summary>
 #
-# You need these formulas only for the exercises, where $\sigma$ is the sigmoid of lesson 01. The second gate $r_t$ says how much of the old state the candidate may use. Each product also has a bias, which we leave out here.
+# You need these formulas only for the exercises. In them, $\sigma$ is the sigmoid from lesson 01. The second gate, $r_t$, says how much of the old state the candidate may use. Each product also has a bias, which we leave out here.
 #
 # $$r_t = \sigma(W_r x_t + U_r s_{t-1}) \qquad z_t = \sigma(W_z x_t + U_z s_{t-1}) \qquad n_t = \tanh(W x_t + r_t \circ U s_{t-1})$$
 #
@@ -87,7 +87,7 @@ for z in (0.5, 0.9, 0.99):
 #
 # </details>
 #
-# PyTorch's `nn.GRU` runs through all words of a batch and returns the states after every word, followed by the last state on its own. We give it B = 2 sentences of S = 5 words. A word has dimension D = 3, and a state has dimension H = 4. What shape do the states have?
+# PyTorch's `nn.GRU` runs through all the words in a batch and returns the state after every word, followed by the last state on its own. We give it B = 2 sentences of S = 5 words each. Word vectors have dimension D = 3, and states have dimension H = 4. What is the shape of the states?
 
 # %% tags=["nbval-check-output"]
 gru = nn.GRU(3, 4, batch_first=True)  # D, H; the batch is the first axis
@@ -97,15 +97,15 @@ print("states:    ", *states.shape)
 print("last state:", *last_state.shape)
 
 # %% [markdown]
-# There is a state with 4 entries for each word, so the shape is 2×5×4.
+# The shape is 2×5×4, because there is a state with 4 entries for each word.
 #
 # ## One vector between two networks
 #
-# Now we connect two GRUs. The **encoder** reads the sentence that we want to translate, the **source**. Its last state is the **sentence vector**. The **decoder** starts with this vector as its state and writes one word at each step.
+# Now we connect two GRUs. The **encoder** reads the sentence to be translated, the **source**. Its last state is the **sentence vector**. The **decoder** starts with this vector as its state and writes one word at each step.
 #
-# Two special words, **BOS** and **EOS**, mark where a sentence begins and ends. The decoder first reads BOS. After that, it reads the word that it wrote last, and when it writes EOS, the translation is complete. The encoder also reads EOS, at the end of the source.
+# Two special words, **BOS** and **EOS**, mark where a sentence begins and ends. The decoder first reads BOS. After that, it reads its own previous word, and when it writes EOS, the translation is complete. The encoder also reads an EOS, at the end of the source.
 #
-# The diagram shows this for "boy called girls", which becomes "flima kovor droli". Follow the arrows from "girls" to "droli" and note what they pass through on the way.
+# The diagram shows this for "boy called girls", which becomes "flima kovor droli". Follow the arrows from "girls" to "droli" and note what they pass through.
 
 # %%
 source_words = ["boy", "called", "girls", "EOS"]
@@ -113,7 +113,7 @@ target_words = ["flima", "kovor", "droli"]
 diagrams.seq2seq(source_words, target_words)
 
 # %% [markdown]
-# Every path from the source to the translation leads through the one vector in the middle. Whatever is missing from this vector, the decoder can only guess. In formulas, $h_t$ is an encoder state, $c$ the sentence vector and $s_t$ a decoder state, and $e$ looks up the vector of a word:
+# Every path from the source to the translation leads through the one vector in the middle. Whatever this vector lacks, the decoder can only guess. In formulas, $h_t$ is an encoder state, $c$ the sentence vector and $s_t$ a decoder state, and $e$ looks up a word's vector:
 #
 # $$h_t = \mathrm{GRU}\big(e(x_t),\, h_{t-1}\big) \qquad c = h_S$$
 #
@@ -121,7 +121,7 @@ diagrams.seq2seq(source_words, target_words)
 #
 # ## A small language
 #
-# To train the model, we need many pairs of sentences. In our invented language, the right translation is always known. The source language has 40 English words. What happens to "the" and to "dog" in the translation?
+# To train the model, we need many sentences and their translations. The source language has 40 English words, and in our invented language the right translation is always known. What happens to "the" and to "dog" in the translation?
 
 # %% tags=["nbval-check-output"]
 small = ["boy called girls", "the boy called the girls", "the dog called girls"]
@@ -129,11 +129,11 @@ for sentence in small:
     print(f"{sentence:25}", *truth([sentence]))
 
 # %% [markdown]
-# The word "the" vanishes, and "dog" becomes two words. Likewise, "today" vanishes, and a few other words become two. The order stays the same.
+# The word "the" vanishes, and "dog" becomes two words. "today" also vanishes, and a few other words become two. The order stays the same.
 #
-# `pairs` contains 20,000 sentences with their translations, and `pairs.words` is the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. `make_batch` turns pairs of sentences into three tensors and pads the shorter ones with 0 at the end.
+# `pairs` contains 20,000 sentences with their translations, and `pairs.words` is the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. `make_batch` turns pairs of sentences into three tensors and pads the shorter sentences with 0 at the end.
 #
-# In this batch of two sentences, compare the rows of `given` with the rows of `wanted`: how do they differ?
+# The next cell makes a batch of two sentences. How do the rows of `given` differ from the rows of `wanted`?
 
 
 # %% tags=["nbval-check-output"]
@@ -154,15 +154,15 @@ print(f"wanted, in numbers (EOS is {EOS}):", wanted.tolist())
 figures.batch_in_words(pairs.words, source, given, wanted)
 
 # %% [markdown]
-# The rows of `given` are the rows of `wanted` moved one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position, the decoder reads `given` and should write `wanted`.
+# Each row of `given` is the row of `wanted` shifted one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position, the decoder reads `given` and should write `wanted`.
 #
-# In training, then, the decoder reads the *right* word of the previous position, which is called **teacher forcing**. Without the shift, it would read the very word that it should write. Copying would then be enough in training, and the model would not learn to translate.
+# In training, then, the decoder reads the *right* word from the previous position; this is called **teacher forcing**. Without the shift, it would read the very word that it should write. Copying would then be enough in training, and the model would not learn to translate.
 #
 # ## The whole model
 #
 # Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of dimension D for each word, and `nn.Linear` turns a state of dimension H into V numbers. `__init__` creates these parts, and `forward` runs when we call `model(source, given)`.
 #
-# While reading the code, ask yourself why `encode` does not use the state at the last position, `states[:, -1]`.
+# As you read the code, ask why `encode` does not use the state at the last position, `states[:, -1]`.
 
 
 # %%
@@ -191,13 +191,13 @@ class Seq2Seq(nn.Module):
 # %% [markdown]
 # For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on the amount of padding. `encode` uses the state at EOS instead.
 #
-# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the scores of all words, `decode` returns its last state. We use this state only when the model translates, one word at a time, where there is no padding.
+# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the scores for all words, `decode` returns the decoder's last state. We use this state only when the model translates, one word at a time; then there is no padding.
 #
 # ## The loss
 #
-# Before we can train the model, we need a loss. At each position the model gives every word of the vocabulary a score, called its **logit**, and a softmax turns the logits into probabilities $p$. Training should make the probability of the right word large, so our loss is $-\ln p$ of the right word, averaged over all words of the batch. EOS counts as a word, but padding does not count.
+# Before we can train the model, we need a loss. At each position, the model gives every word in the vocabulary a score, called its **logit**, and a softmax turns the logits into probabilities $p$. Training should make the probability of the right word large, so our loss is $-\ln p$ for the right word, averaged over all the words in the batch. EOS counts as a word; padding does not.
 #
-# Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, all are about equally probable. What will the loss be, in nats per word?
+# Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, they are all about equally probable. What will the loss be, in nats per word?
 
 # %% tags=["nbval-check-output"]
 predict("05.untrained", ...)
@@ -227,7 +227,7 @@ print(f"{by_loops.item():.1f}")
 reveal("05.untrained", round(by_loops.item(), 1))
 
 # %% [markdown]
-# PyTorch's `cross_entropy` computes the same loss without loops. It expects one row of logits for each word, so we flatten the axes B and T into one.
+# PyTorch's `cross_entropy` computes the same loss without loops. It expects one row of logits per word, so we flatten the axes B and T into one.
 
 
 # %% tags=["nbval-check-output"]
@@ -242,7 +242,7 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A training step draws a batch, computes the loss and its gradient, and changes the weights. In a recurrent network, the gradient can become very large because it is multiplied by a matrix at every step, so `clip_grad_norm_` shortens it to length 1 if it is longer. And `LinearLR` lets the learning rate decay to a twentieth of its initial value.
+# A training step samples a batch, computes the loss and its gradient, and changes the weights. In a recurrent network, the gradient is multiplied by a matrix at every step and can therefore become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
 
 
 # %%
@@ -263,7 +263,7 @@ def train_model(model, batch_loss, seed, steps, rate):
 
 
 # %% [markdown]
-# `train_model` knows nothing about translation: `batch_loss` draws a batch and returns the loss, so later lessons can use the same loop for other models. Here, a batch is 64 random pairs. How far does the loss fall from 4.5 in 600 steps?
+# `train_model` knows nothing about translation: it calls `batch_loss`, which samples a batch and returns the loss, so later lessons can use the same loop for other models. Here, a batch is 64 random pairs. How far does the loss fall from 4.5 in 600 steps?
 
 
 # %%
@@ -284,11 +284,11 @@ print(f"first step:                {losses[0]:.2f}")
 print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 
 # %% [markdown]
-# The loss falls to about 0.62. Since $e^{-0.62} = 0.54$, a model that gives every right word a probability of about one half has this loss.
+# The loss falls to about 0.62. Since $e^{-0.62} = 0.54$, this is the loss of a model that gives every right word a probability of about a half.
 #
 # ## The model translates
 #
-# Now nobody gives the model the right words any more: the decoder reads the word that it has written itself and always chooses the most probable one. Does it translate "boy called girls" correctly?
+# Now the model is no longer given the right words: at each step, the decoder writes the most probable word and then reads this word itself. Does it translate "boy called girls" correctly?
 
 
 # %%
@@ -313,11 +313,11 @@ for sentence in ("boy called girls", "the dog called girls"):
     print("    model:", *translate(model, [sentence]))
 
 # %% [markdown]
-# The model translates both sentences correctly.
+# The model translates this sentence and a second one correctly.
 #
 # ## How long can a sentence be?
 #
-# Now we let a sentence grow from one word to the twelve of our first example, which is the greatest length in training. In the plot, each row shows one translation, with wrong words in a red frame. The number on the left counts the words of the source; the translation may have more, since "old" becomes two words. The grey row is the right translation of the last sentence. Look for the length at which the first wrong word appears.
+# Now we let a sentence grow from one word to the twelve of our first example, the greatest length in training. Each row of the plot shows one translation, with wrong words in red frames. The number on the left is the number of words in the source; the translation may have more, since "old" becomes two. The grey row is the right translation of the last sentence. Look for the length at which the first wrong word appears.
 
 # %%
 growing = [
@@ -337,11 +337,11 @@ growing = [
 figures.draw_translations(growing, truth(growing), translate(model, growing))
 
 # %% [markdown]
-# In our run, the first wrong words appear at nine words. In yours, this may be slightly earlier or later.
+# In our run, the first wrong words appear at nine words. In your run, they may appear slightly earlier or later.
 #
-# **Your turn**: put sentences of your own into `growing`, made of the same words. What is the shortest sentence that your model gets wrong?
+# **Your turn**: add sentences of your own, made of the same words, to `growing`. What is the shortest sentence that your model gets wrong?
 #
-# To count, we translate 200 sentences for each of twelve lengths. The last two lengths, 14 and 16 words, go beyond the lengths seen in training. A word is right if it is in the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong, and so does every surplus word. What share of the words will be right in sentences of 12 words?
+# To measure this, we translate 200 sentences of each of twelve lengths. The last two lengths, 14 and 16 words, are greater than any in training. A word is right if it is in the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong. So does every surplus word. What share of the words will be right in 12-word sentences?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -371,11 +371,11 @@ print("The share of words right in test sentences of twelve words:")
 reveal("05.twelve", round(words_right[12], 2))
 
 # %% [markdown]
-# Fewer than half of the words are right. Our example, with 8 of 13, did better than the mean.
+# Fewer than half of the words are right. Our example, with 8 of 13, did better than average.
 #
 # ## How much comes from the vector?
 #
-# Here the decoder reads its own words, so one wrong word may lead to the next. And how many of the right words come from the vector? The decoder may also guess them from the previous word and the grammar. We therefore give it the right words, as in training, once with the vector of each sentence and once with the vector of a different sentence. How much do the two differ?
+# Here the decoder reads its own words, so one wrong word may lead to the next. But how many of the right words come from the vector? The decoder may have guessed some of them from the previous word and the grammar. We therefore give it the right words, as in training, once with each sentence's own vector and once with a different sentence's. How much do the two results differ?
 
 # %%
 test = small_world(200, seed=7, shortest=12, longest=12)
@@ -395,9 +395,9 @@ columns = ["all words", "first four", "next four", "the rest"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# With the vector of a different sentence, about 18% of the words are right: that many can be guessed. With its own vector, about 60% are right, so this vector holds a good part of the sentence. This is more than the 37% above, because here no wrong word leads to the next one, and no word that is left out shifts the others.
+# With the vector of a different sentence, about 18% of the words are right: that many can be guessed. With the sentence's own vector, about 60% are right, so this vector holds a good part of the sentence. The 60% is more than the 37% above, because here no wrong word leads to the next one, and no omitted word shifts the others.
 #
-# But not all parts come through equally: the model gets nearly nine in ten of the first four words right, but fewer than half of the last ones. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors fixed and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, it should get more of them right.
+# But not all parts come through equally well: the model gets nearly 90% of the first four words right, but fewer than half of the last ones. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors fixed and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, this decoder should get more of them right.
 
 
 # %%
@@ -432,13 +432,13 @@ columns = ["first four words", "last four words"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# The new decoder writes the last four words first, and yet it gets fewer of them right than of the first four. The last words are therefore harder to find in the vector. In one run of 3,000 steps, such a decoder gets 85% of the first four right and 38% of the last four.
+# The new decoder writes the last four words first, and yet it gets fewer of them right than of the first four. The last words are therefore harder to find in the vector. In one run of 3,000 steps, such a decoder got 85% of the first four words right and 38% of the last four.
 #
-# We have not tested why our network keeps the first words best. Its decoder writes them first, right from the vector.
+# We have not tested why our network keeps the first words best. Perhaps it is because its decoder writes them first, straight from the vector.
 #
-# ## Which sentences are right as a whole?
+# ## How many whole sentences are right?
 #
-# For how many sentences are *all* words right? The next plot shows this for your model and for five models trained beforehand with different seeds; the band runs from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Since short sentences may have occurred there, we also count the right ones among the *new* sentences of four words.
+# In what share of the sentences are *all* the words right? The next plot shows this for your model and for five models trained beforehand with different seeds; the band runs from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Since short sentences may have appeared in training, we also test *new* four-word sentences.
 
 # %%
 figures.draw_shares_by_length(words_right, sentences_right)
@@ -449,34 +449,34 @@ share, _ = exact_shares(translate(model, new), truth(new))  # of sentences
 print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 
 # %% [markdown]
-# Up to three words, nearly all sentences are right. Of the new ones with four words, more than four fifths are right, so the model has not only learned sentences by heart. At six words, somewhat fewer than half are right on average, and at twelve, the curve for whole sentences has come down to 0. In our run, your model lies close to the other five.
+# Up to three words, nearly all the sentences are right. Of the new four-word sentences, more than four fifths are right, so the model has done more than learn sentences by heart. At six words, somewhat fewer than half of the sentences are right on average, and at twelve, the curve for whole sentences has fallen to 0. In our run, the model trained here is close to the other five.
 #
 # ## Is the vector too small?
 #
-# Why do long sentences fail? Perhaps there is too little room in the vector. We can count its **bits**. A bit answers one yes-or-no question, and each answer can halve the number of words that are still possible. Naming one word out of 40 therefore takes $\log_2 40 = 5.3$ bits, or five to six questions. Each entry of our vector has 32 bits. Estimate how many bits 12 words take and how many the vector has.
+# Why does the model fail on long sentences? Perhaps there is too little room in the vector. We can count its **bits**. A bit answers one yes-or-no question, and each answer can halve the number of words still possible. Singling out one word from 40 therefore takes $\log_2 40 = 5.3$ bits, or five to six questions. Each entry in our vector has 32 bits. Estimate how many bits 12 words take and how many the vector has.
 
 # %% tags=["nbval-check-output"]
 print(f"12 words out of 40: {12 * log2(40):.1f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take at most 63.9 bits, and the vector has 64 entries, so one bit of each would be enough, and each has 32.
+# Twelve words take at most 63.9 bits, and the vector has 64 entries, so one bit per entry would be enough; each entry has 32.
 #
-# But the network has to *learn* how to put a sentence into the vector and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models of each of seven kinds. The first kind is ours; the others differ from it in the dimension of the vector, in the number of steps or in the cell. Which of them get more than half of the eight-word sentences right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+# But the network has to *learn* how to put a sentence into the vector and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models in each of seven versions. The first is ours; the others differ in the dimension of the vector, the number of steps or the cell. Which of them get more than half of the eight-word sentences right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
 # %%
 figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# The models get more than half of the eight-word sentences right if we train them four times as long, or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. At eight words, then, room was not the limit: the network had not learned to use it. Even 32 entries have 1,024 bits, and three words need only 16, but in 600 steps fewer than half of these sentences come through on average. A larger vector also makes the network larger, and the table does not say which of the two helps.
+# The models get more than half of the eight-word sentences right if we train them four times as long or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. At eight words, then, room was not the limit: the network had not learned to use it. Even 32 entries have 1,024 bits, and three words need only 16, but after 600 steps, fewer than half of the three-word sentences come through on average. A larger vector also makes the network larger, and the table does not say which of the two helps.
 #
-# Plain cells fail here even at three words: with 3,000 steps and one run at each of three learning rates, they get at most 14% of these sentences right. At twelve words, even the best of all kinds fails for most sentences.
+# Plain cells fail here even at three words: after 3,000 steps, in one run at each of three learning rates, they get at most 14% of these sentences right. At twelve words, even the best version fails on most sentences.
 #
 # ## Can one vector hold a sentence?
 #
-# A short one, yes, even one that does not occur in training. With our training, nearly all sentences of three words come through whole, half of those with six words and none with twelve. Of a twelve-word sentence, mostly the first words come through, while the last ones are harder to find in the vector. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words. Longer training and a larger vector both help, but most sentences still fail. More training sentences may also help.
+# It can hold a short one, even one not seen in training. With our training, nearly all three-word sentences come through whole, about half of the six-word sentences do, and none of the twelve-word sentences. In a twelve-word sentence, mostly the first words come through, while the last ones are harder to find in the vector. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words. Longer training and a larger vector both help, but most twelve-word sentences still fail. More training sentences may also help.
 #
-# Cho et al. (2014, "On the Properties of Neural Machine Translation") saw the same between English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards gave no certain gain, as an exercise shows.
+# Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards gave no clear gain, as an exercise shows.
 #
 # Our model is wasteful: the encoder has a state after *every* word, and we throw away all but the last.
 #
@@ -493,7 +493,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("05.q1", ...)
@@ -513,10 +513,10 @@ check("05.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A recurrent network carries a state from word to word. The gates of a GRU decide what it keeps.
-# - The encoder's last state is all that the decoder knows of the source. In training, the decoder reads the right words, shifted by one position. Without this shift, it could copy them.
-# - With the vector of a different sentence, the decoder can only guess. With its own, it gets the first words of a long sentence right more often than the last.
-# - The size of the vector is not the only limit. The network has to learn to use its entries, so longer training makes longer sentences come through.
+# - A recurrent network passes its state from word to word. The gates of a GRU decide what it keeps.
+# - The encoder's last state is all that the decoder knows about the source. In training, the decoder reads the right words, shifted by one position. Without this shift, it could copy them.
+# - With the vector of a different sentence, the decoder can only guess. With the right vector, it gets the first words of a long sentence right more often than the last.
+# - The size of the vector is not the only limit. The network has to learn to use its entries, so longer sentences come through after longer training.
 #
 # **Exercises**: [open them](../exercises/05_seq2seq_exercises.ipynb)
 #

@@ -29,8 +29,8 @@ questions = (
     NumberQuestion(
         "05.q2",
         "a loss without padding",
-        "A batch has two sentences, of one and of three words, counting EOS. The right words have the probabilities 1/2 in the first sentence "
-        "and 1/4, 1/2 and 1/2 in the second. With ln 2 = 0.693, what is the loss in nats per word?",
+        "A batch has two sentences, one of one word and one of three, counting EOS. The right words have a probability of 1/2 in the first sentence "
+        "and of 1/4, 1/2 and 1/2 in the second. With ln 2 = 0.693, what is the loss in nats per word?",
         answer=0.8664,
         tolerance=0.005,
         why="The four words cost 1, 2, 1 and 1 times ln 2, which is 5 · 0.693 in all. Divided by the four words, this gives 0.866.",
@@ -51,7 +51,7 @@ questions = (
         "A decoder is trained on the target itself, without the shift, so at each position it reads the word that it should write. What happens?",
         right=(
             "The training loss falls to almost 0, and the decoder cannot translate afterwards.",
-            "All it needs to learn is to copy what it reads. When it translates, nobody gives it the right word, so it writes some word and repeats it.",
+            "All it needs to learn is to copy what it reads. When it translates, it is no longer given the right word, so it writes some word and repeats it.",
         ),
         wrong=(
             (
@@ -63,15 +63,15 @@ questions = (
                 "It does not even learn which word follows which, because the next word is given to it.",
             ),
             (
-                "The library reports that the shapes do not fit.",
-                "The shapes fit, because the target is as long without the shift as with it. That is why this mistake is hard to notice.",
+                "PyTorch reports that the shapes do not match.",
+                "The shapes do match, because the target is as long without the shift as with it. That is why this mistake is hard to notice.",
             ),
         ),
     ),
     Question(
         "05.q4",
         "what a control shows",
-        "Before each word, a decoder is given the right words so far. With the vector of its own sentence, it gets 0.6 of the words right; with the vector of a different sentence, 0.2. What does this show?",
+        "Before each word, a decoder is given the right words so far. With the vector of the right sentence, it gets 0.6 of the words right; with the vector of a different sentence, 0.2. What does this show?",
         right=(
             "Words can be guessed without the right vector, but the right vector adds far more.",
             "About 0.2 come from the previous words and the grammar. The difference of 0.4 can only come from the vector, since nothing else has changed.",
@@ -106,7 +106,7 @@ questions = (
             ),
             (
                 "With enough training, a vector of 64 dimensions holds any sentence.",
-                "Nothing in the lesson shows this. After four times as much training, most sentences of twelve words still fail.",
+                "Nothing in the lesson shows this. After four times as much training, most twelve-word sentences still fail.",
             ),
             (
                 "The training has made the vector larger.",
@@ -124,7 +124,7 @@ predictions = (
     ),
     Prediction(
         "05.twelve",
-        "What share of the words is right in sentences of 12 words, from 0 to 1?",
+        "What share of the words is right in 12-word sentences, from 0 to 1?",
         why="In short sentences, far more of the words are right, as the next plot shows.",
     ),
 )

@@ -7,13 +7,13 @@ lesson = Lesson(
     title="Seq2Seq with attention",
     question="What if the decoder could look back?",
     goals=(
-        "say what the decoder gets that it did not have in lesson 05, and compute one step of attention by hand",
+        "say what the decoder has that it did not have in lesson 05 and compute one step of attention by hand",
         "build a decoder that looks back, with attention as a module",
         "compare weights with known links, using the alignment error rate",
-        "say what looking back changes for long sentences, where it stops helping, and what it costs",
+        "say what looking back changes for long sentences, where it stops helping and what it costs",
         "tell Bahdanau's decoder from Luong's by its query and by what reads the context",
     ),
-    needs="lessons 03 and 04: queries, keys, values, scores; lesson 05: encoder, decoder, teacher forcing",
+    needs="lessons 03 and 04 (queries, keys, values, scores) and lesson 05 (encoder, decoder, teacher forcing)",
     reading=55,
     runs="a minute",
 )

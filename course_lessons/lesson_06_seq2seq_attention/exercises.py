@@ -1,9 +1,9 @@
 # %% [markdown]
-# You begin with a translation in which words are missing: the weights show you which source words to put there. Then you write a decoder that looks back: first one attention step as in Bahdanau et al., then one as in Luong et al., and then a whole sentence in training. After that, you measure how well the weights agree with links that people have annotated. Finally, you write a test that catches decoders which do not look at the source, or look where they should not.
+# You begin with a translation in which words are missing: the weights show you which source words to copy into the gaps. Then you write a decoder that looks back: first one attention step as in Bahdanau et al., then one as in Luong et al., and then a whole sentence in training. After that, you measure how well the weights agree with links that people have annotated. Finally, you write a test that catches decoders that do not look at the source or look where they should not.
 #
-# The letters mean: B sentences, S source words, T target words; D is the dimension of a word, H of the decoder state, E of an **annotation** and A of the hidden layer in a score.
+# The letters mean: B sentences, S source words, T target words; D, H, E and A are the dimensions of a word, the decoder state, an **annotation** and the hidden layer in a score.
 #
-# A mask is True at words and False at padding. **It may have gaps**: the words need not come first. Whatever is at a False position must have no effect. A sentence with no True in its mask gets zeros for the weights and the context, as in the lesson. NaN or anything else in such a sentence gets a remark but costs no point.
+# A mask is True at words and False at padding. **It may have gaps**: the words need not come first. Whatever is at a False position must have no effect. For a sentence with no True in its mask, the weights and the context are zeros, as in the lesson. NaN or anything else there gets a remark but costs no points.
 
 # %%
 import torch
@@ -15,11 +15,11 @@ from course_utils.models.minimal import gru_step as reference_gru
 # %% [markdown]
 # ## 06.copy_unknown
 #
-# A translation model whose vocabulary consists of whole words does not know every word. It replaces most names with `<unk>`, for *unknown*. But a name need not be translated, because we can copy it from the source. We copy the source word with the largest weight when the decoder writes `<unk>` (Jean et al., 2015).
+# A translation model whose vocabulary consists of whole words does not know every word. It replaces most names with `<unk>`, for *unknown*. But a name need not be translated, because we can copy it from the source. Wherever the decoder writes `<unk>`, we copy the source word with the largest weight (Jean et al., 2015).
 #
-# The translation has T words, the source has S, and `weights` has a row for each word of the translation. Row $t$ says how much weight the decoder gives each source word before it writes word $t$. If several source words share the largest weight, copy the first of them.
+# The translation has T words and the source S words, and `weights` has a row for each word in the translation. Row $t$ says how much weight the decoder gives each source word before it writes word $t$. If several source words share the largest weight, copy the first of them.
 #
-# For example, "friends called Ada" becomes "vuvi `<unk>` kovor". The row of `<unk>` is (0.1, 0.3, 0.6). The third weight is the largest and the third source word is "Ada", so the translation becomes "vuvi Ada kovor".
+# For example, "friends called Ada" becomes "vuvi `<unk>` kovor". The row for `<unk>` is (0.1, 0.3, 0.6). The third weight is the largest and the third source word is "Ada", so the translation becomes "vuvi Ada kovor".
 
 
 # %%
@@ -55,7 +55,7 @@ check("06.copy_unknown", copy_unknown)
 #
 # $$z_j = v^\top \tanh(W s + U h_j) \qquad a = \operatorname{softmax}(z) \text{ over the True positions} \qquad c = \sum_j a_j h_j$$
 #
-# The formula is for one sentence, with vectors as columns, whereas `state` and `annotations` hold vectors as rows. Whatever is at a False position affects neither the result nor any gradient. Going wrong only when such a position holds NaN does not fail the check.
+# The formula is for one sentence, with vectors as columns, whereas `state` and `annotations` hold vectors as rows. Whatever is at a False position affects neither the result nor any gradient. A function that goes wrong only when such a position holds NaN passes the check.
 
 
 # %%
@@ -96,7 +96,7 @@ check("06.bahdanau_step", bahdanau_step)
 # %% [markdown]
 # ## 06.luong_step
 #
-# In Luong et al. (2015), the decoder takes its step first and looks back afterwards, with the new state $s$. Their score "general" has one matrix between the state and an annotation. The context and the state, joined as $[c; s]$, go through one more layer, which returns the **features** from which the decoder chooses a word.
+# In Luong et al. (2015), the decoder takes its step first and looks back afterwards, with the new state $s$. Their "general" score has one matrix between the state and an annotation. The context and the state, joined as $[c; s]$, go through one more layer, which returns the **features** from which the decoder chooses a word.
 #
 # $$z_j = s^\top W h_j \qquad a = \operatorname{softmax}(z) \text{ over the True positions} \qquad c = \sum_j a_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
 
@@ -137,7 +137,7 @@ check("06.luong_step", luong_step)
 # %% [markdown]
 # ## 06.teacher_forced
 #
-# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU of lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
+# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU from lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
 #
 # $$c_t, a_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1, \dots, T$$
 #
@@ -192,7 +192,7 @@ check("06.teacher_forced", teacher_forced)
 # %% [markdown]
 # ## 06.alignment_error_rate
 #
-# Do the weights show which source word became which target word? People have aligned sentences by hand. Some pairs (source word, target word) are **sure**, others only **possible**. Link each target word with the source word that has its largest weight, and with the first of them if several share it. These links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $K$ and the possible pairs $P$:
+# Do the weights show which source word became which target word? People have aligned sentences by hand. Some pairs (source word, target word) are **sure**, others only **possible**. Link each target word with the source word that has the largest weight in its row, or with the first such word if there are several. These links are the set $A$. The **alignment error rate** of Och & Ney (2003) compares them with the sure pairs $K$ and the possible pairs $P$:
 #
 # $$\text{AER} = 1 - \frac{|A \cap K| + |A \cap P|}{|A| + |K|}$$
 #
@@ -228,14 +228,14 @@ def alignment_error_rate(weights, sure, possible):
 check("06.alignment_error_rate", alignment_error_rate)
 
 # %% [markdown]
-# ## Does it look at all?
+# ## Does the decoder look at all?
 #
 # A decoder that looks at the wrong words, or does not look at all, can still be trained. Its loss goes down; its translations are merely worse than they could be. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations.
 
 # %% [markdown]
 # ## 06.catch_blind_decoder
 #
-# The check hands your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. If you change an argument by random numbers of about 1, features either move by more than $10^{-4}$ or stay within $10^{-5}$. Return `True` for a decoder that keeps these promises and `False` otherwise:
+# The check gives your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. If you change an argument by random numbers of about 1, features either move by more than $10^{-4}$ or stay within $10^{-5}$. Return `True` for a decoder that keeps these promises and `False` otherwise:
 #
 # - If a real annotation changes, features of its sentence move, and the features of other sentences stay.
 # - If two real annotations change by $+\delta$ and $-\delta$, features move: each has its own weight.
@@ -297,6 +297,6 @@ check("06.catch_blind_decoder", catch_blind_decoder)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows a solution after a try.
+# Stuck? `hint("06.bahdanau_step")` gives the next hint, and `solution("06.bahdanau_step")` shows a solution once you have tried.
 #
 # Next, lesson 07: how to find a good translation once a model can tell good ones from bad.

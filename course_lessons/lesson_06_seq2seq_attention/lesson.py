@@ -21,15 +21,15 @@ from course_utils.translation.translate import align
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. The model translated short sentences correctly, but in sentences of 12 words it got most of the words wrong.
+# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. The model translated short sentences correctly, but in 12-word sentences, it got most of the words wrong.
 #
-# In this lesson, the decoder may look back at all encoder states before each word that it writes. We build this model and train it on the toy language of lesson 05. Then we ask three things: does it look at the right words, how long can a sentence be now, and where does looking back stop helping?
+# In this lesson, the decoder may look back at all the encoder states before it writes each word. We build this model and train it on the toy language from lesson 05. Then we ask: does it look at the right words, how long can a sentence be now, and where does looking back stop helping?
 #
 # ## All states instead of the last one
 #
-# Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each says something about one word of the source and the words around it. A GRU that reads from left to right does not yet know what comes after a word, so a second GRU reads from right to left. An annotation consists of the states of the two GRUs at one word, placed side by side.
+# Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each describes one word of the source and the words around it. A GRU that reads from left to right does not yet know what comes after a word, so a second GRU reads from right to left. An annotation consists of the two GRUs' states at one word, placed side by side.
 #
-# The diagram shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word and will write "sliro", which means "small". Find the query, the keys and the values in the diagram.
+# The diagram shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word and will write "sliro", which means "small". Find the query, the keys and the values.
 
 # %%
 words = ["our", "small", "boy"]
@@ -37,17 +37,17 @@ new = ["attention", "query", "context"]
 diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 
 # %% [markdown]
-# The query is the decoder state $s_1$. "glodil" was written from this state, so the state can tell how much of the translation is done. It has not read "glodil" itself, because the cell does that in this step. The annotations serve as both keys and values, and the result, computed afresh at each step, is the context. It goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
+# The query is the decoder state $s_1$. "glodil" was written from this state, so the state can indicate how much of the translation is done. The state has not read "glodil" itself, because the cell does that in this step. The annotations serve as both keys and values, and the result, computed afresh at each step, is the context. The context goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
 #
 # ## One step of attention by hand
 #
-# How does the decoder score an annotation? Bahdanau et al. use the perceptron of lesson 04. The softmax and the weighted sum are as in lesson 03:
+# How does the decoder score an annotation? Bahdanau et al. use the perceptron from lesson 04. The softmax and the weighted sum are as in lesson 03:
 #
 # $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
 #
-# As before, $z$ is a score, $a$ a weight and $c$ a context. The index $t$ counts the decoder's steps, and $j$ the words of the source. Two letters need care: $s$ is a state, as in lesson 05, and $v$ is a learned vector of the perceptron, not a value.
+# As before, $z$ is a score, $a$ a weight and $c$ a context. The index $t$ counts the decoder's steps and $j$ the source words. Note that $s$ is a state, as in lesson 05, and $v$ is a learned vector of the perceptron, not a value.
 #
-# In our example, every vector has only one entry. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Work out the scores on paper (tanh 1 is 0.762) and guess which word gets the most weight.
+# In our example, every vector has only one entry. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Work out the scores on paper ($\tanh 1$ is 0.762) and guess which word gets the most weight.
 
 # %% tags=["nbval-check-output"]
 s = torch.tensor(-1.0)
@@ -70,15 +70,15 @@ table({"score": z, "weight": a}, words)
 #
 # <details><summary>Answer</summary>
 #
-# No. The weights are now 0.273, 0.436 and 0.291. "small" still comes first, but with a much smaller lead. With a different state, the decoder looks at the same sentence differently.
+# No. The weights are now 0.273, 0.436 and 0.291. "small" still has the largest weight, but by a much smaller margin. With a different state, the decoder looks at the same sentence differently.
 #
 # </details>
 #
-# ## The same as a module
+# ## The same calculation as a module
 #
-# For training, we need this calculation for many sentences at once and for vectors of dimension H. In the comments, B is the number of sentences and S the number of source words. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias.
+# For training, we need this calculation for many sentences at once and with vectors of dimension H. In the comments, B is the number of sentences and S the number of source words. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias.
 #
-# The mask is True at words and False at padding. As in lesson 03, a row of the mask with no True in it gives zeros.
+# The mask is True at words and False at padding. As in lesson 03, a row of the mask without any True gives zeros.
 
 
 # %%
@@ -102,7 +102,7 @@ class Attention(nn.Module):
 
 
 # %% [markdown]
-# We give this module the numbers of our example, for two sentences that differ only in the mask: the second has no "boy". Work out the weight of "small" in the second sentence.
+# We give this module the numbers from our example, for two sentences that differ only in the mask: the second has no "boy". Work out the weight of "small" in the second sentence.
 
 # %% tags=["nbval-check-output"]
 attention = Attention(H=1)
@@ -121,20 +121,20 @@ print("weights:", a.detach())
 print("contexts:", c.detach()[:, 0])
 
 # %% [markdown]
-# The weight of "small" is 0.790 in the first sentence, as before, and 0.955 in the second, because only two words share the weight there.
+# The weight of "small" is 0.790 in the first sentence, as before, and 0.955 in the second, where only two words share the weight.
 #
 # ## The whole model
 #
-# Four things change in the model of lesson 05:
+# Four things change in the model from lesson 05:
 #
 # | | lesson 05 | now |
 # | --- | --- | --- |
 # | the encoder reads | from left to right | in both directions, with half the width for each |
-# | the encoder returns | its last state | all annotations, a mask, and the last states of both directions |
+# | the encoder returns | its last state | all the annotations, a mask and the last states of both directions |
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
 #
-# With `bidirectional=True`, `nn.GRU` runs two GRUs. The one that reads from right to left would begin with the padding, so we **pack** the sentences, which leaves the padding out, and unpack the states afterwards.
+# With `bidirectional=True`, `nn.GRU` runs two GRUs. The one that reads from right to left would begin with the padding. We therefore **pack** the sentences to leave out the padding and unpack the states afterwards.
 
 
 # %%
@@ -148,7 +148,7 @@ def read_both_ways(gru, vectors, mask):  # …, B S D, B S
 
 
 # %% [markdown]
-# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` takes a single GRU step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word and V the size of the vocabulary. Where does the context go in?
+# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` computes a single GRU step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the size of the vocabulary. Where is the context used?
 
 
 # %%
@@ -183,11 +183,11 @@ class LookingBack(nn.Module):
 
 
 # %% [markdown]
-# As in the diagram, the context goes into the cell and into the readout. In addition to the logits, `decode` returns the last state and the weights of all steps. The decoder's first state consists of the last states of the encoder.
+# As in the diagram, the context goes into the cell and into the readout. In addition to the logits, `decode` returns the last state and the weights from all the steps. The decoder's first state consists of the encoder's two last states.
 #
 # ## Does it translate?
 #
-# Our toy language has a new difficulty: in the translation, each verb goes to the end of its clause, so the words have to change places. We train with the loop of lesson 05 for 600 steps. How far does the loss fall?
+# Our toy language has a new difficulty: in the translation, each verb goes to the end of its clause, so the word order changes. We train the model with the loop from lesson 05 for 600 steps. How far does the loss fall?
 
 # %%
 pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
@@ -199,9 +199,9 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss falls from 4.45, which is $\ln 86$, the loss of a guess among 86 words, to about 0.01. The model therefore predicts nearly every word of its training sentences, as long as it is given the right words before it.
+# The loss starts at 4.45, which is $\ln 86$, the loss of a random guess among 86 words, and falls to about 0.01. The model therefore predicts nearly every word of its training translations, as long as it is given the right previous words.
 #
-# Now it has to write by itself. As in lesson 05, it writes the most probable word at each step and reads it at the next.
+# Now the model has to write by itself. As in lesson 05, it writes the most probable word at each step and reads it at the next.
 
 
 # %%
@@ -221,7 +221,7 @@ def translate(sentences, longest=40):
 
 
 # %% [markdown]
-# We try a sentence of 12 words, as long as the longest in training. `World` knows the right translation and the links: which source word each target word comes from. Has the model read this sentence in training, and is its translation right?
+# We try a sentence of 12 words, as long as the longest in training. `World` knows the right translation and the links: which source word each target word comes from. Has the model seen this sentence in training, and is its translation right?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -232,11 +232,11 @@ print("right: ", *right)
 print("model: ", *translate([sentence]))
 
 # %% [markdown]
-# The model has not read this sentence, and it gets every word right. The first clause of the source is "big boy near my house called old girls". In the translation, its verb "called" is at the end of the clause, as "kovor".
+# The model has not seen this sentence in training, and it gets every word right. The first clause of the source is "big boy near my house called old girls". In the translation, its verb, "called", is at the end, as "kovor".
 #
 # ## Does it look where it should?
 #
-# As in training, the function `look` feeds the model translations word by word. It returns the weights of each. In the plot, a row is one step of the decoder; frames mark the known links. Some source words, such as "old", become two words, so they have two frames. Does the largest weight of each row lie in a frame?
+# As in training, `look` feeds the model translations word by word. It returns the weights for each translation. In the plot, each row is one decoder step, and frames mark the known links. Some source words, such as "old", become two words and have two frames. Is the largest weight in each row inside a frame?
 
 
 # %%
@@ -265,13 +265,13 @@ plots.weights(
 )
 
 # %% [markdown]
-# In this sentence, the largest weight of every row lies in a frame. Most frames follow a diagonal, because most words keep their order. For the first verb, the decoder passes over "called", looks at "old" and "girls", and then goes back to "called".
+# In this sentence, the largest weight in every row is inside a frame. Most frames follow a diagonal, because most words keep their order. In the first clause, the decoder passes over the verb "called", looks at "old" and "girls", and then goes back to "called".
 #
-# One sentence may be luck, so we want a number for many sentences. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all links in $A$ and $K$ that the other set does not have:
+# One sentence may be luck, so we want a figure for many sentences. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that are missing from the other set:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
-# Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our toy language, the AER is the share of words whose largest weight is in the wrong place. Suppose the last of four words is such a case. What is the AER?
+# Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our toy language, the AER is the share of target words whose largest weight is in the wrong place. Suppose the last of four words is one of these. What is the AER?
 
 
 # %% tags=["nbval-check-output"]
@@ -298,7 +298,7 @@ print("AER:", alignment_error_rate([example], [known]))
 # %% [markdown]
 # The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one of four links is wrong.
 #
-# We measure your model on 200 new sentences of each length. The table also shows three models of the same class, trained in advance with different seeds. Does the AER grow with the length?
+# We measure your model's AER on 200 new sentences of each length. The table also shows three models of the same class, trained beforehand with different seeds. Does the AER grow with the length?
 
 
 # %%
@@ -320,11 +320,11 @@ columns = [f"{length} words" for length in few]
 table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# The AER grows with the length, but it stays small: at 12 words, the three models miss 5 of 100 links on average. The decoder therefore mostly looks where it should. Nobody has told it which words belong together: it was only trained to predict the next word. At twice the learning rate, the AER at 12 words is also 0.05 ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+# The AER grows with the length, but it stays small: at 12 words, the three models miss 5 of 100 links on average. The decoder therefore mostly looks where it should. It was never told which words belong together: it was only trained to predict the next word. At twice the learning rate, the AER at 12 words is also 0.05 ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
 #
 # ## How long can a sentence be now?
 #
-# As in lesson 05, we measure the share of words in the right position. The plot shows your model, the three models that look back, and three models with **one vector**. These have the same layers but only one annotation, the last states of the encoder, so each context is this one vector (Cho et al., 2014). They use a learning rate of 0.01, as in lesson 05, because they get fewer words right at 0.005. For looking back, the learning rate makes little difference to this share ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+# As in lesson 05, we measure the share of words in the right position. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so each context is this one vector (Cho et al., 2014). Their learning rate is 0.01, as in lesson 05, because they get fewer words right at 0.005. For the models that look back, the learning rate makes little difference to this share ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
 #
 # The dotted line marks 12 words, the greatest length in training. What share of the words is right at that length when the decoder looks back?
 
@@ -360,11 +360,11 @@ at_12 = looking_back[:, lengths.index(12)]  # seeds
 reveal("06.twelve", at_12.mean().item())
 
 # %% [markdown]
-# At 12 words, nearly every word is right when the decoder looks back, but fewer than half of the words are right with one vector. Bahdanau et al. (2014) found the same for English and French, where long sentences were also translated much better.
+# At 12 words, nearly every word is right when the decoder looks back, but fewer than half are right with one vector. Bahdanau et al. (2014) found the same for English and French: with attention, long sentences were translated much better.
 #
 # ## Where does looking back stop helping?
 #
-# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than one vector. What goes wrong there? We let the model translate a sentence of 20 words and plot its weights while it reads its own translation. For each word that is also in the right translation, a frame marks its source word.
+# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than one vector. What goes wrong? The model translates a 20-word sentence, and we plot its weights as it reads its own translation. For each word that is also in the right translation, a frame marks its source word.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -383,9 +383,9 @@ plots.weights(
 )
 
 # %% [markdown]
-# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but its largest weight is on "while", seven words further on.
+# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
 #
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations have in the same order. It divides the length of this list by the length of the right translation, here 19 by 24. To see how much is due to chance, we also score the right translations of other sentences. By this count, does looking back beat one vector at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides the length of this list by the length of the right translation, here 19 by 24. To see how much is due to chance, we also score the right translations of other sentences. By this count, is looking back better than one vector at 20 words?
 
 
 # %%
@@ -409,9 +409,9 @@ print(f"The translation above: {one:.2f}")
 table(rows, columns, corner="right words in order", digits=2)
 
 # %% [markdown]
-# Looking back gets more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing or wrong, and the lead over one vector is smaller than at 12.
+# The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of their words are missing or wrong, and their lead over one vector is smaller than at 12 words.
 #
-# Does the decoder lose its place only because it reads its own wrong words? We give it the right words and measure where it looks. Does the AER stay small? And how often is the next word right after the decoder looked in the right place, and after it looked in the wrong one?
+# Does the decoder lose its place only because it reads its own wrong words? We give it the right words and measure where it looks. Does the AER stay small? And how often is the next word right when the decoder has looked in the right place, and when it has not?
 
 
 # %%
@@ -446,9 +446,9 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# Its wrong words are not the only reason: at 20 words, more than two in three links are wrong, even after the right words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When it writes by itself, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
+# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when it is given the right words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When the decoder writes by itself, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
 #
-# Why does it lose its place? Perhaps because such lengths are new to it. We trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words smaller?
+# Why does the decoder lose its place? Perhaps because such lengths are new to it. We have trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words smaller?
 
 # %%
 rows = {
@@ -462,7 +462,7 @@ table(rows, columns, corner="AER of three models", digits=2)
 #
 # ## Does the decoder have to look before its step?
 #
-# Luong et al. (2015) look back at a different moment. Their query is $s_2$ in the diagram, which has read the previous word:
+# Luong et al. (2015) look back at a different moment. Their query is the state $s_2$ in the diagram, which has read the previous word:
 #
 # | | query | what reads the context |
 # | --- | --- | --- |
@@ -476,7 +476,7 @@ table(rows, columns, corner="AER of three models", digits=2)
 # c, a = self.attention(s, h, mask)  # B H, B S: then the look back
 # ```
 #
-# We have trained three such decoders, with the same settings and seeds as the three models above. Which moment is better?
+# We have trained three such models, with the same settings and seeds as the three above. Which moment is better?
 
 # %%
 rows = {
@@ -488,15 +488,15 @@ rows = {
 table(rows, columns, corner="right words", digits=2)
 
 # %% [markdown]
-# Neither moment is better on both counts. At 12 words, nearly every word is right with both, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, and Luong's more in the right position. These decoders differ in two respects, when they look and what reads the context, so the table does not say which of the two matters.
+# Neither moment is better on both counts. At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, while Luong's gets more in the right position. The two decoders differ both in when they look and in what reads the context, so the table does not say which of these differences matters.
 #
-# Luong et al. also add **input feeding**: the cell also reads the vector from which the last word was written. This vector holds what the last context said, so the cell can know where the decoder has looked. You will write their score and their output layer in the exercises.
+# Luong et al. also add **input feeding**: the cell also reads the vector from which the previous word was written. This vector holds information from the last context, so the cell can know where the decoder has looked.
 #
 # ## Real sentences
 #
-# Does looking back also help with real sentences? The course comes with a larger model, with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On new captions, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU says how close a translation is to a person's.
+# Does looking back also help with real sentences? The course comes with a larger model with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On new captions, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU says how close a translation is to a human one.
 #
-# Does it also look at the right words, and is the word it writes then right? We look at the word "old", which is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, it becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
+# Does this model also look at the right words, and is the word that it then writes right? Take "old", which is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -504,23 +504,23 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# The model looks at "old" and at "man", which makes sense because the noun decides between "vieux" and "vieil". The first word, "Un", also gives its largest weight to "man", since the noun decides between "un" and "une" as well.
+# The model looks at "old" and at "man", which makes sense because the noun decides between "vieux" and "vieil". For the first word, "Un", the largest weight is also on "man", since the noun decides between "un" and "une" as well.
 #
-# In the next cell you can type your own sentences. The sentence already there also needs "vieil", because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
+# In the next cell, you can type your own sentences. The sentence already there also needs "vieil", because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
 
 # %%
 figures.translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is that too little weight, or does the model not know *arbre* well enough? The weights cannot tell us. The annotation of "old" has also read "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is that too little weight, or does the model not know *arbre* well enough? The weights cannot tell us. The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
 #
 # ## What does it cost?
 #
-# Every target word is scored against every source word, so translating 50 words into 50 takes 2,500 scores. The steps still have to wait for each other, as in lesson 05.
+# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. Each step still has to wait for the previous one, as in lesson 05.
 #
 # ## What if the decoder could look back?
 #
-# A sentence then no longer has to fit into one vector. Before each word, the decoder scores all annotations, and their weighted sum is a new context. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder looks where it should. In sentences much longer than those in training, attention helps less: the decoder looks in the wrong places and leaves words out.
+# A sentence then no longer has to fit into one vector. Before each word, the decoder scores all the annotations, and their weighted sum is a new context. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. In sentences much longer than those in training, attention helps less: the decoder looks in the wrong places and leaves words out.
 #
 # ## Where you will meet this
 #
@@ -532,7 +532,7 @@ figures.translation_window(french, subwords, "An old tree stands in the snow.")
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("06.q1", ...)
@@ -552,11 +552,11 @@ check("06.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Once the decoder can look back, the model translates sentences as long as those in training correctly.
-# - The encoder passes on all of its states, the annotations. Before each word, the decoder state is the query: score, normalise, sum.
-# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's is the state after the step, and only the output reads the context, unless there is input feeding.
+# - Once the decoder can look back, the model correctly translates sentences as long as those in training.
+# - The encoder passes on all its states, the annotations. Before each word, the decoder state is the query: score, normalise, sum.
+# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and only the output reads the context, unless there is input feeding.
 # - The alignment error rate compares the largest weights with known links. Up to 12 words, few links are wrong.
-# - In sentences much longer than those in training, it looks in the wrong places and leaves words out, but still gets more words in the right order than one vector.
+# - In sentences much longer than those in training, the decoder looks in the wrong places and leaves words out. It still gets more words in the right order than a decoder with one vector.
 #
 # **Exercises**: [open them](../exercises/06_seq2seq_attention_exercises.ipynb)
 #

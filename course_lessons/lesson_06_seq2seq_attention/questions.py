@@ -16,12 +16,12 @@ questions = (
             35.0: "You have not normalised: divide the exponentials 3, 1 and 1 by their sum.",
             10.99: "You have used the scores themselves as weights. The softmax turns them into weights.",
         },
-        otherwise="Take the exponentials of the scores, divide them by their sum and compute the sum of the annotations with these weights.",
+        otherwise="Take the exponentials of the scores, divide them by their sum and compute the weighted sum of the annotations.",
     ),
     Question(
         "06.q2",
         "whose decoder",
-        "A decoder first takes its step: the cell reads the previous word. The new state is the query, and only the output reads the context. Whose decoder is that?",
+        "A decoder first takes its step: the cell reads the previous word. The new state is the query, and only the output reads the context. Whose decoder is this?",
         right=(
             "Luong's, without input feeding",
             "Its query is the state after the step, and the context goes only into the output, so what the decoder has seen reaches the next state only through the word that it wrote.",
@@ -51,7 +51,7 @@ questions = (
         ),
         wrong=(
             (
-                "They translated as well as at 12 words, because no vector has to hold the sentence.",
+                "They translated as well as they did at 12 words, because no vector has to hold the sentence.",
                 "That was the hope. But the decoder had never seen such long sentences and lost its place in them.",
             ),
             (
@@ -67,7 +67,7 @@ questions = (
     NumberQuestion(
         "06.q4",
         "an alignment error rate",
-        "A translation has four words. Three of them have one known link each, and the largest weight agrees with all three links. The fourth word has no known link, but its largest weight still makes one in A. What is the alignment error rate?",
+        "A translation has four words. Three of them have one known link each, and the largest weight agrees with all three links. The fourth word has no known link, but its largest weight still makes a link in A. What is the alignment error rate?",
         answer=0.1429,
         tolerance=0.004,
         why="A has four links, K has three, and three links are in both: 1 - 2 · 3 / (4 + 3) = 1/7.",
@@ -89,7 +89,7 @@ questions = (
         wrong={
             50: "You have added the two lengths. Each target word is scored against each source word.",
             30: "The decoder looks back 30 times, but each time it scores all 20 source words.",
-            20: "That is enough for one word. The decoder looks back before each of the 30 words.",
+            20: "That is the number of scores for one word. The decoder looks back before each of the 30 words.",
         },
         otherwise="Multiply the number of target words by the number of scores for each.",
     ),
