@@ -524,12 +524,12 @@ def _(numbers):
     return first > 0.8 and second < 0.35
 
 
-@claim("10", "With a hidden layer, one head gets nearly all digits right")
+@claim("10", "With a hidden layer, one head gets nearly all the digits right")
 def _(numbers):
     return numbers("trained here, one head and 32 units:")[0] > 0.95
 
 
-@claim("10", "With swapped weights, the model mostly gives each letter the digit of the other letter.")
+@claim("10", "With swapped weights, the model usually gives each letter the other letter's digit.")
 def _(numbers):
     return numbers("swapped  ")[2] < 0.3 and numbers("swapped  ")[3] > 0.75
 
