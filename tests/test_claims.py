@@ -487,7 +487,7 @@ def _(numbers):
     return long / ours_long < 0.7 * middle / ours_middle
 
 
-@claim("09", "Nearly every word gets the right noun.")
+@claim("09", "The model names the right noun for nearly every word.")
 def _(numbers):
     return numbers("share of words with the right noun:")[0] == 1
 
