@@ -439,14 +439,14 @@ def _(numbers):
 
 @claim(
     "08",
-    "It therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards",
+    "Hard attention therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards",
 )
 def _(numbers):
     soft, hard = (dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean"))
     return abs(hard[125] - soft[50]) < 0.03 and abs(hard[125] - 0.75) < 0.03  # 8 and 80 rewards in each step
 
 
-@claim("08", "If it is near the expected reward, it usually reduces the variance.")
+@claim("08", "Near the expected reward, it usually reduces the variance.")
 def _(numbers):
     def variance(p, rewards, b):
         estimates = (rewards - b)[:, None] * (torch.eye(len(p)) - p)
@@ -459,7 +459,7 @@ def _(numbers):
 
 @claim(
     "08",
-    "it gets as many words right on 12 words, and slightly more on 20.",
+    "global attention gets as many words right as before at 12 words and slightly more at 20.",
 )
 def _(numbers):
     (of_12, _, _, of_20, _, _), alone = numbers("\nglobal   "), numbers("\nglobal, largest weight alone  ")
