@@ -25,7 +25,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # For each kind, we ask how it can learn and what is lost.
 #
-# Our example is "the old dog barks loudly", with a query looking for the verb. Guess how many of the five values each kind of attention reads.
+# Our example is "the old dog barks loudly", with a query looking for the verb. Guess how many of the five values each kind reads.
 
 # %%
 sentence = ["the", "old", "dog", "barks", "loudly"]

@@ -50,7 +50,7 @@ print("man bites dog:", 0.5 * man + 0.5 * dog)
 # | bites | [0, 0, 1, 0] | [0, 0] | [0, 0] | [4, 0] | [0, 4] |
 # | man | [0, 8, 0, 1] | [-1, 1] | [0, 8] | [0, 0] | [0, 0] |
 #
-# A score is the dot product of query and key, divided by $\sqrt{d}$, as in lesson 04. In head 0, the scores of "bites" are $4/\sqrt{2} = 2.83$ for "dog", 0 for itself and -2.83 for "man". Their exponentials are 16.9, 1 and 0.06. How much weight does head 0 give to "dog"?
+# A score is the dot product of query and key, divided by $\sqrt{d}$, as in lesson 04. In head 0, the scores of "bites" are $4/\sqrt{2} = 2.83$ for "dog", 0 for itself and -2.83 for "man". Their exponentials are 16.9, 1 and 0.06. How much weight does head 0 give "dog"?
 
 # %%
 dog_first = torch.tensor([  # S D: dog bites man
@@ -117,7 +117,7 @@ words = ["dog", "bites", "man"]
 figures.draw_two_heads(words, 1, queries, weights, contexts, output)
 
 # %% [markdown]
-# The heads are joined in the box "merged", where the contexts are placed side by side.
+# The heads are joined in the box "merged", where the contexts are side by side.
 #
 # What is $W^O$ for? With the $W^O$ in the next cell, the first two entries of the output are the context of head 0 minus the context of head 1. The context of head 0 is about [4, 0] in "dog bites man" and about [0, 8] in "man bites dog". What is the sign of the first entry of the output in each sentence?
 
@@ -222,7 +222,7 @@ wrong, _ = theirs(x, x, x, attn_mask=may_look)  # not inverted
 print("the last word with the wrong mask:", wrong[0, -1, :3].tolist())
 
 # %% [markdown]
-# The library gives the same output as our module. With the wrong mask, no error is raised, but each word sees only the words after it. The last word sees nothing, so its output is NaN.
+# The library gives the same output as our module. The wrong mask raises no error, but each word sees only the words after it. The last word sees nothing, so its output is NaN.
 #
 # ## Does one head find both facts?
 #
@@ -442,7 +442,7 @@ figures.table_of_bleu()
 #
 # ## What do trained heads look at?
 #
-# In our small task, each head looked at a different pair. Do the heads of a translation model also look at different words? We load a trained Transformer, which lesson 12 explains. Its encoder has three layers with four heads each; we count both from 0.
+# In our task, each head looked at a different pair. Do the heads of a translation model also look at different words? We load a trained Transformer, which lesson 12 explains. Its encoder has three layers with four heads each; we count both from 0.
 #
 # The plot shows the weights of head 2 in layer 2, the last layer, for one sentence. Its rows are queries. The text is cut into **tokens**: ▁ marks the beginning of a word, and the full stop has become two tokens, ▁ and the dot. In each row, a frame marks the previous token. How much weight does it get? Move the sliders to see the other heads.
 
