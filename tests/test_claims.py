@@ -455,14 +455,14 @@ def _(numbers):
 
 @claim(
     "08",
-    "It therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards",
+    "Hard attention therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards",
 )
 def _(numbers):
     soft, hard = (dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean"))
     return abs(hard[125] - soft[50]) < 0.03 and abs(hard[125] - 0.75) < 0.03  # 8 and 80 rewards in each step
 
 
-@claim("08", "If it is near the expected reward, it usually reduces the variance.")
+@claim("08", "Near the expected reward, it usually reduces the variance.")
 def _(numbers):
     def variance(p, rewards, b):
         estimates = (rewards - b)[:, None] * (torch.eye(len(p)) - p)
@@ -475,7 +475,7 @@ def _(numbers):
 
 @claim(
     "08",
-    "it gets as many words right on 12 words, and slightly more on 20.",
+    "global attention gets as many words right as before at 12 words and slightly more at 20.",
 )
 def _(numbers):
     (of_12, _, _, of_20, _, _), alone = numbers("\nglobal   "), numbers("\nglobal, largest weight alone  ")
@@ -503,7 +503,7 @@ def _(numbers):
     return long / ours_long < 0.7 * middle / ours_middle
 
 
-@claim("09", "Nearly every word gets the right noun.")
+@claim("09", "The model names the right noun for nearly every word.")
 def _(numbers):
     return numbers("share of words with the right noun:")[0] == 1
 
@@ -540,12 +540,12 @@ def _(numbers):
     return first > 0.8 and second < 0.35
 
 
-@claim("10", "With a hidden layer, one head gets nearly all digits right")
+@claim("10", "With a hidden layer, one head gets nearly all the digits right")
 def _(numbers):
     return numbers("trained here, one head and 32 units:")[0] > 0.95
 
 
-@claim("10", "With swapped weights, the model mostly gives each letter the digit of the other letter.")
+@claim("10", "With swapped weights, the model usually gives each letter the other letter's digit.")
 def _(numbers):
     return numbers("swapped  ")[2] < 0.3 and numbers("swapped  ")[3] > 0.75
 

@@ -2,7 +2,7 @@
 # You will write two kinds of attention that read less than soft attention does. The first draws one position and needs its own loss to learn; the second has a window whose centre is learned. Then you let the states of a network attend to earlier states, which prepares you for lesson 09.
 # Finally, you write a test that catches biased estimates of a gradient.
 #
-# The letters are: B rows, T length of a sequence, S positions, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
+# The letters: B rows, T length of a sequence, S positions, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
 # **Positions are counted from 0.**
 
 # %%
@@ -99,11 +99,11 @@ check("08.reinforce_loss", reinforce_loss)
 # %% [markdown]
 # ## 08.best_baseline
 #
-# Which baseline makes the estimates differ least? If word $k$ is drawn, the estimate is $(R_k - b)\, g_k$, where $g_k = \nabla \log p_k$ has one entry for each score. Because the mean of the estimates is the same for every $b$, their variance is smallest where the mean of their squared lengths is smallest:
+# Which baseline makes the estimates vary least? If word $k$ is drawn, the estimate is $(R_k - b)\, g_k$, where $g_k = \nabla \log p_k$ has one entry for each score. Because the mean of the estimates is the same for every $b$, their variance is smallest where the mean of their squared lengths is smallest:
 #
 # $$\sum_k p_k\, (R_k - b)^2\, |g_k|^2$$
 #
-# Return the $b$ that minimises this sum. At this $b$, the derivative of the sum with respect to $b$ is 0. The squared length $|g_k|^2$ is the sum of the squares of all entries of $g_k$. At least two words have a probability above 0.
+# Return the $b$ that minimises this sum. At this $b$, the derivative of the sum with respect to $b$ is 0. The squared length $|g_k|^2$ is the sum of the squares of all the entries of $g_k$. At least two words have a probability above 0.
 
 
 # %%
@@ -134,7 +134,7 @@ check("08.best_baseline", best_baseline)
 # %% [markdown]
 # ## A window
 #
-# Local attention looks at all positions within a window, whose centre is learned (Luong et al., 2015, section 3.2).
+# Local attention looks at all positions within a window whose centre is learned (Luong et al., 2015, section 3.2).
 
 # %% [markdown]
 # ## 08.local_weights
@@ -227,7 +227,7 @@ check("08.local_centre", local_centre)
 # %% [markdown]
 # ## 08.attend_to_past
 #
-# Let each state attend to the **earlier** states of its own sequence, by the scaled dot product. The state is the query, and the states before it are the keys and values. A state sees neither itself nor later states. The first state has no past, so its context is zeros; its gradient
+# Let each state attend to the **earlier** states of its own sequence, using the scaled dot product. The state is the query, and the previous states are the keys and values. A state sees neither itself nor later states. The first state has no past, so its context is zeros; its gradient
 # is finite.
 #
 # $$\text{context}_t = \sum_{j < t} \alpha_{tj} s_j \qquad \alpha_t = \operatorname{softmax}_{j < t} \Big( \frac{s_t^\top s_j}{\sqrt D} \Big)$$
@@ -266,7 +266,7 @@ check("08.attend_to_past", attend_to_past)
 # %% [markdown]
 # ## Right on average
 #
-# The gradient of a REINFORCE loss differs from draw to draw. Only its mean can show whether such an estimate is right.
+# The gradient of a REINFORCE loss differs from draw to draw. Only its mean can show whether such an estimate is correct.
 
 # %% [markdown]
 # ## 08.catch_biased_gradient

@@ -6,7 +6,7 @@ questions = (
     Question(
         "08.q1",
         "what is read",
-        "A sentence has 40 words. The window of local attention has D = 5. How many values does each kind of attention read to write one word of the translation?",
+        "A sentence has 40 words, and local attention has a window with D = 5. How many values does each kind of attention read to write one word of the translation?",
         right=(
             "Soft attention reads 40, local attention at most 11, hard attention one.",
             "The window covers 5 positions on each side of its centre. Hard attention draws a single position.",
@@ -83,7 +83,7 @@ questions = (
     Question(
         "08.q5",
         "where a window is not enough",
-        "A decoder with local-m and D = 2 reads and writes letters. In which of these tasks is the letter that it needs often outside the window?",
+        "A decoder with local-m and D = 2 reads and writes letters. In which of these tasks is the letter it needs often outside the window?",
         right=(
             "Write 20 letters in reverse order.",
             "The first letter to write is the last letter of the source, 19 positions away from the centre.",
@@ -95,11 +95,11 @@ questions = (
             ),
             (
                 "Swap each odd-numbered letter with the one after it.",
-                "The letter that is needed is one position away, so it is inside the window.",
+                "The letter needed is one position away, so it is inside the window.",
             ),
             (
                 "Replace each letter with the next letter of the alphabet.",
-                "The letter that is needed is at the same position, the centre of the window.",
+                "The letter needed is at the same position, the centre of the window.",
             ),
         ),
     ),
@@ -108,8 +108,8 @@ questions = (
 predictions = (
     Prediction(
         "08.baseline",
-        "What does the baseline 4.3 change: the mean of the estimates, their variance, or both?",
-        why="The mean depends only on the differences between the rewards. But without a baseline, each estimate is multiplied by a reward from 1 to 6, whereas with the baseline 4.3 it is multiplied by the difference from 4.3, which is at most 3.3.",
+        "What does a baseline of 4.3 change: the mean of the estimates, their variance, or both?",
+        why="The mean depends only on the differences between the rewards. But without a baseline, each estimate is multiplied by a reward from 1 to 6, whereas with a baseline of 4.3 it is multiplied by the difference from 4.3, which is at most 3.3.",
         choices=("only the mean", "only the variance", "both"),
     ),
     Prediction(
@@ -120,7 +120,7 @@ predictions = (
     ),
     Prediction(
         "08.window",
-        "Which kind of attention gets the most words right in sentences of 20 words when both languages have the same word order?",
+        "Which kind of attention gets the most words right in 20-word sentences when both languages have the same word order?",
         why="With the same word order, word 15 of the translation belongs to source word 15 or to one close to it, because some words are left out and others become two. Local-m has this rule built in, whereas the others have to learn where to look from sentences of at most 12 words.",
         choices=("global", "local-m", "local-p"),
     ),

@@ -1,7 +1,7 @@
 # %% [markdown]
 # You write self-attention as used in the Transformer and a cheaper form for long sentences, and you count what layers really cost. Then you write two tests: one finds models that see later words, the other finds models that depend on the order.
 #
-# The letters: B sentences, T words in a sentence, D width of a word, d width of queries and keys, E width of values. A mask is True where a word may attend to another.
+# The letters: B sentences of T words; words have width D, queries and keys d, values E. A mask is True where a word may attend to another.
 
 # %%
 import torch
@@ -11,16 +11,16 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 09.self_attention
 #
-# Each word of a sentence looks at all of its words, itself included, by the equation of Vaswani et al. (2017). Here $d$ is the width of queries and keys.
+# Each word in a sentence looks at all the words in it, itself included, using the equation from Vaswani et al. (2017). Here $d$ is the width of queries and keys.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{context} = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V$$
 #
-# If `mask` is `None`, each word may attend to all words. Where the mask is False, the word of that row takes nothing from the word of that column.
+# If `mask` is `None`, each word may attend to all words. Where the mask is False, the word in that row gets nothing from the word in that column.
 #
 # - A word that may attend to nothing has a context of **zeros** and a finite gradient.
-# - **Padding** attends to nothing, and nothing attends to it: its row and its column of the mask are False throughout. Padding may be anywhere. Its numbers affect neither the result nor any gradient.
+# - **Padding** attends to nothing, and nothing attends to it: its row and column in the mask are False throughout. Padding may be anywhere. Its numbers affect neither the result nor any gradient.
 #
-# If NaN at padding gets through, you get a remark but lose no points.
+# If NaN in the padding gets through, you get a remark but lose no points.
 
 
 # %%
@@ -65,7 +65,7 @@ check("09.self_attention", self_attention)
 # %% [markdown]
 # ## 09.restricted_self_attention
 #
-# For long sentences, Vaswani et al. (2017, section 4) propose that each word looks only at itself and at the positions that are at most `radius` away, on both sides. Distant words then need many layers. Longformer (Beltagy et al., 2020) adds a few words without this limit. We call them **hubs**: a hub looks at all positions, and all positions look at it, so two layers are enough for any two words.
+# For long sentences, Vaswani et al. (2017, section 4) propose that each word look only at itself and at positions at most `radius` away on either side. Distant words are then many layers apart. Longformer (Beltagy et al., 2020) adds a few words without this limit. We call them **hubs**: a hub looks at all positions, and all positions look at it, so two layers are enough to connect any two words.
 #
 # The queries, keys and values are given. Decide which of the B×T×T pairs may attend. Positions beyond the ends do not exist, and **nothing is padded with zeros**. The radius may be 0, and it may be larger than the sentence. Each sentence has its own hubs, or none.
 
@@ -108,13 +108,13 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# The paper's table leaves out constant factors. Count **all multiplications** of the lesson's layers, for n words of width d: projections, matrices, scores and weighted sums. Leave out the softmax and the division by √d. You can check your counts against the lesson's table, which has d = 512, k = 3 and radius = 4.
+# The paper's table leaves out constant factors. Count **all multiplications** in the lesson's layers, for n words of width d: projections, matrices, scores and weighted sums. Leave out the softmax and the division by √d. You can check your counts against the lesson's table, which has d = 512, k = 3 and radius = 4.
 #
 # Also return the **sequential steps**, which wait for one another, and the **longest path**: how many layers, or steps, lead from the first word to the last.
 #
 # - `"self"`: the lesson's `SelfAttention`.
 # - `"recurrent"`: a tanh cell for words and states of width d.
-# - `"convolution"`: a d×d matrix for each of k words. With growing gaps, the last word sees $k^l$ words in $l$ layers, itself included.
+# - `"convolution"`: a d×d matrix for each of k words. With growing gaps, the last word sees $k^l$ words after $l$ layers, itself included.
 # - `"restricted"`: like `"self"`, but each word is compared with 2 · radius + 1 words, even beyond the ends.
 
 
@@ -168,7 +168,7 @@ check("09.layer_cost", layer_cost)
 # 2. Its output is finite.
 # 3. For every position t: new numbers in the rows after t, **at the same T**, leave rows 0 … t of its output unchanged, in every feature.
 #
-# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12. Use random rows of about 1: an output that sees them changes by more than $10^{-4}$, and rounding stays below $10^{-5}$. Your test must raise no error. No gradient passes through the models.
+# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12. Use random numbers of around 1: an output that sees them changes by more than $10^{-4}$, and rounding errors stay below $10^{-5}$. Your test must raise no error. No gradient passes through the models.
 
 
 # %%
@@ -216,9 +216,9 @@ check("09.catch_leak", catch_leak)
 #
 # A model is again a function from rows T×4, float32, to rows T×4. Return `False` for a model that keeps this promise and `True` for a model that breaks it because it depends on the order:
 #
-# - For every T from 1 and every order of the rows, each row's output stays the same and moves with its row.
+# - For every T from 1 up and every order of the rows, each row's output stays the same and moves with its row.
 #
-# A broken promise shows at some T from 2 to 12. There, for most random orders of random rows, some output differs by more than $10^{-4}$. Try each T with several orders, and allow $10^{-5}$ for rounding. No model raises an error, and no gradient passes through.
+# A broken promise shows at some T from 2 to 12. There, for most random orders of random rows, some output differs by more than $10^{-4}$. Try each T with several orders, and allow $10^{-5}$ for rounding. No model raises an error, and no gradient passes through them.
 
 
 # %%
@@ -256,4 +256,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("09.self_attention")` gives the next hint, and `solution("09.self_attention")` shows a solution after a try.
 #
-# Next, lesson 10: several heads at once, each with projections of its own.
+# Next, lesson 10: several heads at once, each with its own projections.

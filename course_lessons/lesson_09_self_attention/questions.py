@@ -13,7 +13,7 @@ questions = (
         wrong={
             6.0: "That is the context of the first word, whose query 0 makes both scores 0. The second word's query is 1.",
             5.0: "You have swapped the weights: the second score is the larger one, so the second value gets 3/4.",
-            8.0: "That is only the value with the largest score, or the result of a softmax over the queries. Each query's weights add up to 1, and the first value keeps 1/4.",
+            8.0: "That is only the value with the largest score, or the result of a softmax over the queries. Each query's weights add up to 1, and the first value still gets 1/4.",
             8.79: "You have multiplied the values by the scores. The softmax, which turns scores into weights, comes first.",
         },
         otherwise="The scores are query times key, 0 and ln 3. Then apply the softmax and sum the values with these weights.",
@@ -21,7 +21,7 @@ questions = (
     Question(
         "09.q2",
         "a different order",
-        "A model is one layer of self-attention. You swap two words of a sentence. What happens to the contexts?",
+        "A model consists of one self-attention layer. You swap two words in a sentence. What happens to the contexts?",
         right=(
             "The contexts of the two words change places, and no others move.",
             "Each context depends on the word itself and on the set of all words, neither of which has changed.",
@@ -29,7 +29,7 @@ questions = (
         wrong=(
             (
                 "All contexts stay where they are, because it is the same set of words.",
-                "The two words are in different places now, and each takes its context along.",
+                "The two words are in different places now, and each takes its context with it.",
             ),
             (
                 "All contexts change, because every word now has different neighbours.",
@@ -67,7 +67,7 @@ questions = (
     NumberQuestion(
         "09.q4",
         "longer than wide",
-        "A sentence has 1,000 words, and vectors have the width 250. Count all multiplications, including the ones that compute queries, keys and values. What is the number for self-attention divided by the number for a plain recurrent layer?",
+        "A sentence has 1,000 words, and vectors have a width of 250. Count all multiplications, including the ones that compute queries, keys and values. What is the number for self-attention divided by the number for a plain recurrent layer?",
         answer=5.5,
         tolerance=0.01,
         why="(3nd² + 2n²d) / 2nd² is 3/2 + n/d, so 1.5 + 1,000 / 250 = 5.5.",
@@ -82,7 +82,7 @@ questions = (
     Question(
         "09.q5",
         "what reach decides",
-        "In a layer of restricted self-attention, a word looks at 4 words on each side. A word needs information from a word that is 10 positions away. What helps?",
+        "In a restricted self-attention layer, each word looks at 4 words on each side. One word needs information from a word 10 positions away. What helps?",
         right=(
             "Three such layers, stacked on top of each other.",
             "Each layer carries the information at most 4 positions further, so three layers bridge up to 12.",
@@ -107,7 +107,7 @@ questions = (
 predictions = (
     Prediction(
         "09.reach",
-        "Of one layer of self-attention, one LSTM and one layer of restricted self-attention with radius 4, which can answer at distance 16?",
+        "One self-attention layer, one LSTM and one restricted self-attention layer with radius 4: which of them can answer at distance 16?",
         why="One step of self-attention reaches every position, and an LSTM's state can carry what it has read. The restricted layer does not reach beyond its radius.",
         choices=("self-attention", "LSTM", "self-attention and LSTM", "all of them"),
     ),

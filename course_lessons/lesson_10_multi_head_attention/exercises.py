@@ -1,7 +1,7 @@
 # %% [markdown]
-# First, you read queries, keys and values in the layout of a different library. Then you compute what each head adds to the output, build multi-head attention from the weights of PyTorch's own layer and measure what a head is worth. Finally, you write a test that tells correct multi-head attention from incorrect.
+# First, you read queries, keys and values from a different library's layout. Then you compute what each head adds to the output, build multi-head attention from the weights of PyTorch's own layer and measure what a head is worth. Finally, you write a test that tells correct multi-head attention from incorrect.
 #
-# The letters: B sentences, T query words, S key words, D width of a word, H heads, d = D / H width of a head. A mask is True where a word may attend to another. Heads and positions are counted from 0.
+# The letters: B sentences, T query words, S key words, H heads; a word has width D, and a head has width d = D / H. A mask is True where a word may attend to another. Heads and positions are counted from 0.
 
 # %%
 import torch
@@ -12,9 +12,9 @@ from course_utils.models.minimal import multi_head_attention as reference
 # %% [markdown]
 # ## 10.split_heads
 #
-# Queries, keys and values are often computed by one product, which gives a vector of width 3D for each word. Libraries do not agree on the layout of this vector. In PyTorch, the queries of all heads come first, then all keys, then all values. In GPT-NeoX, the entries of one *head* are together: first the query, the key and the value of head 0, with d entries each, then the same for head 1, and so on.
+# Queries, keys and values are often computed in a single product, which gives each word a vector of width 3D. Libraries do not agree on the layout of this vector. In PyTorch, the queries of all the heads come first, then all the keys, then all the values. In GPT-NeoX, each *head* has its entries in one place: first the query, the key and the value of head 0, with d entries each, then the same for head 1, and so on.
 #
-# Read the layout of GPT-NeoX: return queries, keys and values, in this order, each split into heads.
+# Read this layout: return queries, keys and values, in this order, each split into heads.
 
 
 # %%
@@ -47,7 +47,7 @@ check("10.split_heads", split_heads)
 # %% [markdown]
 # ## 10.merge_heads
 #
-# The lesson merges the heads and then multiplies by $W^O$, after which we cannot see which head contributed what. But the output is a *sum over heads*. Return what each head adds to it, so that
+# The lesson merges the heads and then multiplies by $W^O$, after which we cannot see which head contributed what. But the output is a *sum over heads*. Return what each head adds to this sum, so that
 #
 # $$\text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O = \sum_i \text{share}_i$$
 #
@@ -87,7 +87,7 @@ check("10.merge_heads", merge_heads)
 #
 # $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O \qquad \text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# The weights have the layout of `nn.MultiheadAttention`. `in_weight` contains $W^Q$, $W^K$ and $W^V$, each transposed, one below the other, and `in_bias` contains their biases; $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then the columns of $W_1^Q$, and so on.
+# The weights have the layout of `nn.MultiheadAttention`. `in_weight` contains $W^Q$, $W^K$ and $W^V$, each transposed, stacked one below the other, and `in_bias` contains their biases; $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then the columns of $W_1^Q$, and so on.
 #
 # `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any other. A wrong result for such a word, such as NaN, earns a remark but costs no points.
 
@@ -147,17 +147,17 @@ check("10.multi_head_attention", multi_head_attention)
 # %% [markdown]
 # ## 10.head_worth
 #
-# What is a head worth? We switch off this head alone and see how much of the score is lost. You are given a function `score`, which takes a mask with an entry for each head, **True where the head is on**, and returns a number for the model with these heads, such as BLEU. For each head, return the score of the whole model minus the score without this head:
+# What is a head worth? We switch off one head at a time and see how much the score falls. You are given a function `score`, which takes a mask with one entry per head, **True where the head is on**, and returns a number, such as BLEU, for the model with these heads. For each head, return the score of the whole model minus the score without that head:
 #
 # $$\text{worth}_h = \text{score}(\text{all heads}) - \text{score}(\text{all heads but } h)$$
 #
-# A worth is negative if the score is higher without the head.
+# A worth is negative when the score is higher without the head.
 #
-# In the example below, heads 1 and 2 are each worth 0. What is lost if both are switched off together?
+# In the example below, heads 1 and 2 are each worth 0. What is lost if both are switched off?
 #
 # <details><summary>Answer</summary>
 #
-# The score falls from 27 to 23, so 4 is lost. The two heads do the same thing: one of them is enough, but without both it is missing. Worths therefore cannot be added up.
+# The score falls from 27 to 23, so 4 points are lost. The two heads do the same thing: either one is enough, but one of them is needed. Worths therefore cannot be added up.
 #
 # </details>
 
@@ -194,14 +194,14 @@ check("10.head_worth", head_worth)
 # %% [markdown]
 # ## 10.catch_wrong_heads
 #
-# Incorrect multi-head attention hardly ever raises an error. The check passes your function **candidates** for `10.multi_head_attention`. Return `True` for a candidate that keeps these promises up to $10^{-5}$, and `False` for any other:
+# Incorrect multi-head attention hardly ever raises an error. The check passes your function **candidates** for `10.multi_head_attention`. Return `True` for a candidate that keeps these promises to within $10^{-5}$, and `False` for any other:
 #
-# 1. It returns what `reference`, the course's own function with the same arguments, returns: for several sentences and heads, including where T and S differ.
-# 2. It accepts a mask B×T×S, which differs from sentence to sentence, and `None`.
+# 1. It returns the same as `reference`, the course's own function with the same arguments: for several sentences and heads, including when T and S differ.
+# 2. It accepts `None` and a B×T×S mask, which differs from sentence to sentence.
 # 3. For a word that may attend to nothing, it returns `out_bias`.
 # 4. It raises no error. An error must not stop your test.
 #
-# Random numbers of about 1 are enough: choose the sizes, biases and masks that you try with care.
+# Random numbers of around 1 are enough, but choose the sizes, biases and masks with care.
 
 
 # %%

@@ -23,11 +23,11 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 # %% [markdown]
 # In lesson 09, each word had one query and got back one weighted sum of values. Most models that use attention today compute several such sums for each word, each with its own weights. The part that computes one of these sums is called a **head**.
 #
-# Why several heads? We see what is lost in one sum and build attention with two heads. Then we count what trained models with one head and with several get right and look at the heads of a translation model.
+# Why several heads? We first look at what one sum loses and build attention with two heads. Then we count the answers that trained models get right with one head and with several, and look at the heads of a translation model.
 #
 # ## One head, one sum
 #
-# A verb needs to know two things: who acts, and on whom. In "dog bites man", suppose that "bites" gives the weight 0.5 to each noun. The value of "dog" is [4, 0], and the value of "man" is [0, 8]. Work out the context of "bites" on paper, here and in "man bites dog".
+# A verb needs to know two things: who acts, and on whom. In "dog bites man", suppose that "bites" gives each noun a weight of 0.5. The value of "dog" is [4, 0], and the value of "man" is [0, 8]. Work out the context of "bites" on paper, here and in "man bites dog".
 
 # %% tags=["nbval-check-output"]
 dog = torch.tensor([4.0, 0.0])
@@ -36,13 +36,13 @@ print("dog bites man:", 0.5 * dog + 0.5 * man)
 print("man bites dog:", 0.5 * man + 0.5 * dog)
 
 # %% [markdown]
-# The context is [2, 4] in both sentences. With equal weights, a sum does not show which noun comes first: "bites" knows that there are a dog and a man, but not who bites.
+# The context is [2, 4] in both sentences. With equal weights, the sum does not show which noun comes first: "bites" knows that there is a dog and a man, but not who bites.
 #
 # ## Two heads by hand
 #
 # We give "bites" two heads: one looks for the noun before the verb, the other for the noun after it. Each head has its own matrices for queries, keys and values.
 #
-# Here a word has D = 4 entries. The first two say which noun it is, the third is 1 for a verb, and the fourth is -1 before the verb and 1 after it. Each of the H = 2 heads gets vectors of width $d = D / H = 2$. We choose the matrices by hand so that both heads have the same keys and values but "bites" has a different query in each head:
+# Here a word vector has D = 4 entries. The first two say which noun it is, the third is 1 for a verb, and the fourth is -1 before the verb and 1 after it. Each of the H = 2 heads works with vectors of width $d = D / H = 2$. We choose the matrices by hand so that both heads have the same keys and values but "bites" has a different query in each head:
 #
 # | word | vector | key | value | query in head 0 | query in head 1 |
 # | --- | --- | --- | --- | --- | --- |
@@ -50,7 +50,7 @@ print("man bites dog:", 0.5 * man + 0.5 * dog)
 # | bites | [0, 0, 1, 0] | [0, 0] | [0, 0] | [4, 0] | [0, 4] |
 # | man | [0, 8, 0, 1] | [-1, 1] | [0, 8] | [0, 0] | [0, 0] |
 #
-# A score is the dot product of query and key, divided by $\sqrt{d}$, as in lesson 04. In head 0, the scores of "bites" are $4/\sqrt{2} = 2.83$ for "dog", 0 for itself and -2.83 for "man". Their exponentials are 16.9, 1 and 0.06. How much weight does head 0 give to "dog"?
+# A score is the dot product of query and key, divided by $\sqrt{d}$, as in lesson 04. In head 0, the scores of "bites" are $4/\sqrt{2} = 2.83$ for "dog", 0 for itself and -2.83 for "man". Their exponentials are 16.9, 1 and 0.06. How much weight does head 0 give "dog"?
 
 # %%
 dog_first = torch.tensor([  # S D: dog bites man
@@ -98,9 +98,9 @@ for i in range(2):
 print("output:", output)
 
 # %% [markdown]
-# Head 0 gives the weight 16.9 / 17.96 = 0.94 to "dog", and head 1 gives the same weight to "man". The output contains both contexts side by side: first the noun before the verb, then the noun after it.
+# Head 0 gives "dog" a weight of 16.9 / 17.96 = 0.94, and head 1 gives the same weight to "man". The output contains both contexts side by side: first the noun before the verb, then the noun after it.
 #
-# This is **multi-head attention** (Vaswani et al., 2017, section 3.2.2). Head $i$ has the matrices $W_i^Q$, $W_i^K$ and $W_i^V$. In the formulas, $Q$, $K$ and $V$ are the words before any projection, and Concat puts the contexts side by side:
+# This is **multi-head attention** (Vaswani et al., 2017, section 3.2.2). Head $i$ has the matrices $W_i^Q$, $W_i^K$ and $W_i^V$. In the formulas, $Q$, $K$ and $V$ are the word vectors before any projection, and Concat puts the contexts side by side:
 #
 # $$\text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
@@ -108,7 +108,7 @@ print("output:", output)
 #
 # The last matrix, $W^O$, combines the heads.
 #
-# In the diagram, the queries of both heads are written as one column of four numbers, which is split into two parts. In which box are the two heads joined?
+# In the diagram, the queries of both heads are written as one column of four numbers, which is split in two. In which box are the two heads joined?
 
 # %%
 queries = torch.cat([query @ W_Q[0], query @ W_Q[1]])  # H d
@@ -117,9 +117,9 @@ words = ["dog", "bites", "man"]
 figures.draw_two_heads(words, 1, queries, weights, contexts, output)
 
 # %% [markdown]
-# The heads are joined in the box "merged", where the contexts are placed side by side.
+# The heads are joined in the box "merged", where the contexts are side by side.
 #
-# What is $W^O$ for? With the next $W^O$, the first two entries of the output are the context of head 0 minus the context of head 1. The context of head 0 is about [4, 0] in "dog bites man" and about [0, 8] in "man bites dog". Which sign does the first entry of the output have in each sentence?
+# What is $W^O$ for? With the $W^O$ in the next cell, the first two entries of the output are the context of head 0 minus the context of head 1. The context of head 0 is about [4, 0] in "dog bites man" and about [0, 8] in "man bites dog". What is the sign of the first entry of the output in each sentence?
 
 # %% tags=["nbval-check-output"]
 W_O = torch.tensor([  # D D
@@ -134,9 +134,9 @@ for sentence, x in sentences.items():
     print(sentence, output)
 
 # %% [markdown]
-# The first entry is positive if the dog bites and negative if the man bites. $W^O$ thus lets one entry of the output compare what two heads have found. Without $W^O$, each entry would come from one head alone.
+# The first entry is positive when the dog bites and negative when the man bites. $W^O$ thus lets one entry of the output compare what two heads have found. Without $W^O$, each entry would come from a single head.
 #
-# **Your turn**: write a $W^O$ whose output is the context of head 1 followed by the context of head 0.
+# **Your turn**: write a $W^O$ that outputs head 1's context followed by head 0's context.
 #
 # <details><summary>Answer</summary>
 #
@@ -146,11 +146,11 @@ for sentence, x in sentences.items():
 #
 # ## All heads at once
 #
-# We do not need a loop. Side by side, $W_0^Q, \dots, W_{H-1}^Q$ are one matrix with D rows and D columns. One product with this matrix gives the queries of all heads, which we then split into H parts. Keys and values are computed in the same way.
+# We need no loop. Placed side by side, $W_0^Q, \dots, W_{H-1}^Q$ form one matrix with D rows and D columns. One product with this matrix gives the queries of all the heads, which we then split into H parts. Keys and values are computed in the same way.
 #
-# Several heads therefore have as many parameters as one head of width D. Their scores also need as many multiplications: H·T·S·d is T·S·D, because d = D / H. Only the number of attention weights grows, by a factor of H. But each head is narrower: with D = 32 and eight heads, queries and keys have only four entries to compare.
+# Together, several heads therefore have as many parameters as one head of width D. Their scores also need the same number of multiplications: H·T·S·d is T·S·D, because d = D / H. Only the number of attention weights grows, by a factor of H. But each head is narrower: with D = 32 and eight heads, each query and each key has only four entries.
 #
-# In the code, `K.mT` exchanges the last two axes of K. With D = 12 and H = 3, what is the shape of Q after `split`?
+# `K.mT` swaps the last two axes of K. With D = 12 and H = 3, what is the shape of Q after `split`?
 
 
 # %%
@@ -188,7 +188,7 @@ class MultiHead(nn.Module):
 # %% [markdown]
 # The shape of Q is B×3×T×4: three heads with four entries for each word.
 #
-# To compare the module with our loop, we give it our matrices, transposed, as `nn.Linear` stores them.
+# To compare the module with our loop, we give it our matrices, transposed because `nn.Linear` stores them that way.
 
 # %% tags=["nbval-check-output"]
 at_once = MultiHead(D=4, H=2)
@@ -205,7 +205,7 @@ by_loop, _, _ = multi_head(man_first[1:2], man_first, man_first)  # T D
 print("the loop gives the same:", torch.allclose(by_module[0], by_loop))
 
 # %% [markdown]
-# The module gives the same output as our loop. PyTorch also has this module, as `nn.MultiheadAttention`. There is one trap: in the mask of this module, True means "must not be seen". In our masks and in `scaled_dot_product_attention`, True means "may be seen", so we invert our masks with `~`. What does the last word get if we forget to do so?
+# The module gives the same output as our loop. PyTorch's own module is `nn.MultiheadAttention`. There is one trap: in its mask, True means "must not be seen". In our masks and in `scaled_dot_product_attention`, True means "may be seen", so we invert our masks with `~`. What is the output for the last word if we forget?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -222,15 +222,15 @@ wrong, _ = theirs(x, x, x, attn_mask=may_look)  # not inverted
 print("the last word with the wrong mask:", wrong[0, -1, :3].tolist())
 
 # %% [markdown]
-# The library gives the same output as our module. With the wrong mask, no error is raised, but each word sees only the words after it. The last word sees none, so its output is NaN.
+# The library gives the same output as our module. The wrong mask raises no error, but each word sees only the words after it. The last word sees nothing, so its output is NaN.
 #
 # ## Does one head find both facts?
 #
-# Does a model also learn to keep two facts apart?
+# Can a model learn to keep two facts apart?
 #
-# Our model reads four pairs of a letter and a digit, such as e8, b1, g1, c2. It is then asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention layer followed by one linear layer.
+# Our model reads four letter-digit pairs, such as e8, b1, g1, c2. It is then asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention layer followed by one linear layer.
 #
-# The question is also a vector: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, and the keys and values are computed from the pairs. The linear layer reads the sum of the context and the question. In the comments, F is the number of letters in a question.
+# The question is a vector too: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, and the keys and values are computed from the pairs. The linear layer reads the sum of the context and the question. In the comments, F is the number of letters in a question.
 
 
 # %%
@@ -251,7 +251,7 @@ class Answerer(nn.Module):
 
 
 # %% [markdown]
-# We train models with one head and with two heads on 500 batches of 64 questions, with three seeds each. Then each model answers 1,000 new questions. Guessing would get 1/8 of the digits right.
+# We train models with one head and with two on 500 batches of 64 questions, with three seeds each. Then each model answers 1,000 new questions. Guessing would get 1/8 of the digits right.
 
 # %% tags=["nbval-check-output"]
 predict("10.one_head", ...)
@@ -278,17 +278,17 @@ rows = {"one head": shares[1], "two heads": shares[2]}
 table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 
 # %% [markdown]
-# With one head, the model gets a little more than half of the digits right. With two heads, it gets all of them right. The two models have the same number of parameters, because each of two heads is half as wide.
+# With one head, the model gets a little more than half of the digits right. With two heads, it gets all of them right. Both models have the same number of parameters, because each of the two heads is half as wide.
 #
-# Where do the heads look? The next plot shows their weights for one question, and frames mark the two pairs asked for.
+# Where do the heads look? The next plot shows their weights for one question, with frames around the two pairs asked for.
 
 # %%
 figures.show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
 
 # %% [markdown]
-# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and its reverse get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but all it can do is add a fixed contribution for it, whatever the digits are. It therefore cannot answer both questions correctly for all digits. With two heads, each head looks at one of the two pairs.
+# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and its reverse get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but can only add a fixed contribution for it, whatever the digits are. The layer therefore cannot answer both questions correctly for all digits. With two heads, each head looks at one of the two pairs.
 #
-# Do the different weights help, or only the number of heads? We train a model with two heads in which both use the scores of head 0 but still have their own values.
+# Is it the different weights that help, or only the number of heads? We train a model whose two heads both use the scores of head 0 but still have their own values.
 
 # %% tags=["nbval-check-output"]
 predict("10.changed", ...)
@@ -309,9 +309,9 @@ print("Two heads with the same scores:")
 reveal("10.changed", round(share_right(shared, facts=2), 2))
 
 # %% [markdown]
-# Two heads with the same scores do as poorly as one head. With the same weights, their two contexts side by side are a single weighted sum of longer values, so the two heads act as one. Heads help because each has weights of its own.
+# Two heads with the same scores do as poorly as one head. With the same weights, their two contexts side by side are a single weighted sum of longer values, so the two heads act as one. Heads help because each has its own weights.
 #
-# Does each head carry one of the two digits? We can switch a head off. Its context is multiplied by its own d rows of $W^O$; with zeros in these rows, the head adds nothing (Michel et al., 2019). `nn.Linear` stores $W^O$ transposed, so we write zeros into columns. Which digit is lost without head 0, and which digit does the model with one head get right?
+# Does each head carry one of the two digits? To find out, we switch a head off. A head's context is multiplied by its own d rows of $W^O$. With zeros in these rows, the head adds nothing (Michel et al., 2019). `nn.Linear` stores $W^O$ transposed, so we write the zeros into that head's columns. Which digit is lost without head 0, and which digit does the model with one head get right?
 
 
 # %%
@@ -334,9 +334,9 @@ table(rows, ["first digit right", "second digit right"], digits=2)
 #
 # ## Can one head be enough?
 #
-# So far, attention was followed only by a linear layer. In a Transformer, it is followed by a small network with a **hidden layer**, which lesson 12 builds: a linear layer, then negative numbers are replaced by 0, then another linear layer. Such a network can compute more than sums. Can it separate the digits in the mixture of one head?
+# So far, attention has been followed only by a linear layer. In a Transformer, a small network with a **hidden layer** follows (lesson 12): a linear layer, a step that replaces negative numbers with 0, and another linear layer. Such a network can compute more than sums. Can it separate the digits in one head's mixture?
 #
-# In most Transformers, the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow hidden layer with 32. All models are trained for 2,000 steps, including the models without a hidden layer. The results are stored; the cell trains one of the models again, for the next test. How many digits will one head get right?
+# In most Transformers, the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow one with 32 units. All models, including those without a hidden layer, are trained for 2,000 steps. The results are stored; the cell retrains one of the models, which the next test needs. How many digits will one head get right?
 
 
 # %%
@@ -357,9 +357,9 @@ print(f"trained here, one head and 32 units: {share_right(hidden, facts=2):.2f}"
 figures.table_of_facts(2)
 
 # %% [markdown]
-# With a hidden layer, one head gets nearly all digits right, with each seed. Without a hidden layer, more training does not help (2,500 steps at three learning rates: 0.58 or 0.59). How does our model with 32 units know which digit belongs to which letter?
+# With a hidden layer, one head gets nearly all the digits right with every seed. Without a hidden layer, more training does not help: after 2,500 steps at three learning rates, 0.58 or 0.59 of the digits were right. How does our model with 32 units know which digit belongs to which letter?
 #
-# It may have learned unequal weights. Think of "dog bites man" again. With the weight 0.75 for the first noun and 0.25 for the second, the context is [3, 2]; in "man bites dog", it is [1, 6]. Unequal weights thus leave a trace of the order in the sum.
+# It may have learned unequal weights. Think of "dog bites man" again. With a weight of 0.75 for the first noun and 0.25 for the second, the context is [3, 2]; in "man bites dog", it is [1, 6]. Unequal weights thus leave a trace of the order in the sum.
 #
 # A linear layer can use this trace for only one of the two digits, the one with the larger weight. Perhaps this is why the model with one head got most of the first digits right but few of the second ones. With unequal weights, however, the mixture shows which digit is which, and a hidden layer can learn to tell them apart.
 #
@@ -405,15 +405,15 @@ columns = [
 table(rows, columns, "the two weights", digits=2)
 
 # %% [markdown]
-# With swapped weights, the model mostly gives each letter the digit of the other letter. This model tells the two digits apart by their unequal weights. Other models can do so by the letters, which the values also contain: with 128 units, one of three models loses hardly anything (0.95 stay right).
+# With swapped weights, the model usually gives each letter the other letter's digit. This model tells the two digits apart by their unequal weights. Other models can use the letters, which the values also contain: with 128 units, one of three models loses hardly anything (95% of its answers stay right).
 #
 # One head can be enough for two facts. Is it still as good as several heads for three?
 #
 # ## Three facts and a hidden layer
 #
-# Now each question names three of the four letters. With four heads, each digit can have a head of its own. We use four rather than three because the width 32 must be a multiple of H.
+# Now each question names three of the four letters. With four heads, each digit can have its own head. We use four rather than three because the width, 32, must be a multiple of H.
 #
-# The hidden layer has 32 or 128 units. Each model is trained for 1,000 steps at a learning rate of 0.01, and once more from the beginning for 4,000 steps. With 32 units and 1,000 steps, we also tried 0.005 and 0.02, and 0.01 was the best for one head and for four.
+# The hidden layer has 32 or 128 units. Each model is trained for 1,000 steps at a learning rate of 0.01, and again from scratch for 4,000 steps. With 32 units and 1,000 steps, we also tried 0.005 and 0.02; 0.01 worked best both with one head and with four.
 
 # %% tags=["nbval-check-output"]
 predict("10.three_facts", ...)
@@ -428,23 +428,23 @@ reveal("10.three_facts", round(narrow.mean().item(), 2))
 figures.table_of_facts(3)
 
 # %% [markdown]
-# After 1,000 steps, one head is behind four with each of the three seeds: clearly with 32 units, and less with 128, the usual width. After 4,000 steps, one head with 128 units has caught up. One head can therefore be enough here as well, but four heads learn faster, most clearly with a narrow hidden layer. The compared models have the same number of parameters and learned from the same questions.
+# After 1,000 steps, one head is behind four with all three seeds: clearly with 32 units, less so with 128, the usual width. After 4,000 steps, one head with 128 units has caught up. One head can therefore be enough here as well, but four heads learn faster, most clearly with a narrow hidden layer. The models compared have the same number of parameters and learned from the same questions.
 #
 # ## Does a translation model gain from more heads?
 #
-# In a Transformer that translates, each layer also has a wide hidden layer. We have trained small Transformers on 29,000 captions of photographs, with one, two, four and eight heads. The table shows their BLEU on 1,000 new captions, seed by seed. Is one number of heads the best for every seed?
+# In a Transformer that translates, each layer also has a wide hidden layer. We have trained small Transformers with one, two, four and eight heads on 29,000 photo captions. The table shows their BLEU on 1,000 new captions, seed by seed. Is the same number of heads best for every seed?
 
 # %% tags=["nbval-check-output"]
 figures.table_of_bleu()
 
 # %% [markdown]
-# No number of heads is the best for every seed. After three epochs, we see no clear gain from two or four heads, and with eight the mean is 0.4 lower. Perhaps each of the eight is too narrow. In the larger model of Vaswani et al. (2017), one head lost 0.9 BLEU against the best number of heads, and with too many heads the model became worse again. Our evidence for several heads is therefore the task with facts: without a hidden layer, one head failed, and with a hidden layer, several heads learned faster. We have not tested why one head is enough in the small translation models.
+# No number of heads is best for every seed. After three epochs, we see no clear gain from two or four heads, and with eight heads the mean is 0.4 BLEU lower than with one. Perhaps each of the eight is too narrow. In the larger model of Vaswani et al. (2017), a single head scored 0.9 BLEU below the best number of heads, and with too many heads the model became worse again. Our evidence for several heads therefore comes from the task with facts: without a hidden layer, one head failed, and with a hidden layer, several heads learned faster. We have not tested why one head is enough in the small translation models.
 #
 # ## What do trained heads look at?
 #
-# In our small task, each head looked at a different pair. Do the heads of a translation model also look at different words? The course comes with a trained Transformer, which lesson 12 explains. Its encoder has three layers with four heads each, all counted from 0.
+# In our task, each head looked at a different pair. Do the heads of a translation model also look at different words? We load a trained Transformer, which lesson 12 explains. Its encoder has three layers with four heads each; we count both from 0.
 #
-# The plot shows the weights of head 2 in layer 2, the last layer, for one sentence. Its rows are queries. The text is cut into **tokens**: ▁ marks the beginning of a word, and the full stop has become two tokens, ▁ and the dot. In each row, a frame marks the token before. How much weight does it get? Move the sliders to see the other heads.
+# The plot shows the weights of head 2 in layer 2, the last layer, for one sentence. Its rows are queries. The text is cut into **tokens**: ▁ marks the beginning of a word, and the full stop has become two tokens, ▁ and the dot. In each row, a frame marks the previous token. How much weight does it get? Move the sliders to see the other heads.
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")
@@ -453,15 +453,15 @@ head_explorer = figures.explore_heads(model, subwords, sentence)
 head_explorer
 
 # %% [markdown]
-# On average, this head gives 46% of its weight to the token before. But this is one sentence, and it may be chance, so the next plot shows the mean weight at each distance over 300 captions. The distance -1 is the token before. With equal weights on a caption of 15 tokens, each would get 0.07. The rest of each row is further away. Which head gives the most weight to the token *after*?
+# On average, this head gives 46% of its weight to the previous token. In a single sentence this may be chance, so the next plot shows the mean weight at each distance over 300 captions. The distance -1 means the previous token. In a 15-token caption, equal weights would give each token 0.07. The rest of each row's weight lies further away. Which head gives the most weight to the *next* token?
 
 # %%
 figures.show_weight_by_distance()
 
 # %% [markdown]
-# Head 1 of layer 2 gives 0.24 to the token after and 0.21 to the one after that: it looks ahead, but not at one place. Head 2 of the same layer gives half of its weight to the token before. More precisely, it looks at that token's *place*: after two layers, the vector there also contains something of other tokens. Two heads of one layer thus look in opposite directions. Voita et al. (2019) found much sharper heads of this kind in larger models.
+# Head 1 of layer 2 gives 0.24 to the next token and 0.21 to the one after that: it looks ahead, but not at any one place. Head 2 of the same layer gives half of its weight to the previous token. More precisely, it looks at that token's *place*: after two layers, the vector there also carries information about other tokens. Two heads in one layer thus look in opposite directions. Voita et al. (2019) found much sharper heads of this kind in larger models.
 #
-# Does the model need all heads? We have switched off each head alone and translated the 1,000 captions again. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Guess whether the heads with a clear direction cost most.
+# Does the model need all its heads? We have switched off one head at a time and translated the 1,000 captions again. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Guess whether losing the heads with a clear direction costs most.
 
 # %%
 whole, lost = figures.bleu_lost_by_head()
@@ -472,15 +472,15 @@ print(f"{below_one.sum()} of the 36 heads: less than 1 BLEU is lost without it."
 figures.show_lost_bleu(lost)
 
 # %% [markdown]
-# In the encoder, head 2 of layer 1 and head 1 of layer 2 cost most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all and costs only 0.77 BLEU, and head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
+# In the encoder, losing head 2 of layer 1 or head 1 of layer 2 costs most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all, and losing it costs only 0.77 BLEU; losing head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
 #
-# For 21 of the 36 heads, less than 1 BLEU is lost. That does not show that we could leave out all of these heads together. If two heads do the same thing, the model may not miss either of them alone and still miss both together.
+# For 21 of the 36 heads, switching off that head alone costs less than 1 BLEU. This does not show that all 21 could be switched off together. If two heads do the same thing, losing either one alone may do no harm even where losing both does.
 #
 # ## Why several heads?
 #
-# One head computes only one weighted sum, in which several facts are mixed. Several heads keep the facts apart, if each has weights of its own. They need no more parameters, but they compute more weights, and each head is narrower.
+# One head computes only one weighted sum, in which several facts are mixed. Several heads keep the facts apart if each has its own weights. They need no more parameters, but compute more weights, and each head is narrower.
 #
-# A hidden layer can also separate the facts in the sum of one head. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer also after 4,000. In a trained translation model, some heads look in clearly different directions. In a short training run, however, more heads did not help our small models.
+# A hidden layer can also separate the facts in one head's sum. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer it was still behind after 4,000. In a trained translation model, some heads look in clearly different directions. In a short training run, however, more heads did not help our small models.
 #
 # ## Where you will meet this
 #
@@ -489,7 +489,7 @@ figures.show_lost_bleu(lost)
 # | D ($d_\text{model}$), H ($h$) | `embed_dim`, `num_heads` | `hidden_size`, `num_attention_heads` |
 # | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, 3D×D | `q_proj`, `k_proj`, `v_proj` (Llama) |
 # | $W^O$ | `out_proj` | `o_proj` |
-# | mask: True may be seen | `attn_mask`: True must not be seen | `attention_mask`: 1 may be seen |
+# | mask: True means "may be seen" | `attn_mask`: True means "must not be seen" | `attention_mask`: 1 means "may be seen" |
 # | B T D | T B D, unless `batch_first=True` | B T D |
 #
 # ## Questions
@@ -515,10 +515,11 @@ check("10.q5", ...)
 # ## Recap
 #
 # - One head computes one weighted sum, in which facts are mixed. Several heads keep them apart without additional parameters, but each is narrower.
-# - After one head, a hidden layer can also take facts apart. With three facts, four heads learned faster.
-# - $W^O$ combines what the heads have found. In the mask of `nn.MultiheadAttention`, True means "must not be seen".
-# - What a head looks at can be measured over many sentences. A head that is not missed alone may still be needed together with others.
+# - A hidden layer can also separate the facts that one head mixes. With three facts, four heads learned faster.
+# - $W^O$ combines what the heads have found.
+# - In the mask of `nn.MultiheadAttention`, True means "must not be seen".
+# - What a head looks at can be measured over many sentences. A head that can be lost without harm may still matter when others are lost too.
 #
 # **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
 #
-# **Next**: some heads look at the word before. But self-attention ignores the order of words, so how can they? [Where does the order come from?](11_positions.ipynb)
+# **Next**: some heads look at the previous word. But self-attention ignores the order of words, so how can they? [Where does the order come from?](11_positions.ipynb)

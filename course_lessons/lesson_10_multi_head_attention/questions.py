@@ -6,7 +6,7 @@ questions = (
     Question(
         "10.q1",
         "one head and two facts",
-        "A head gives half of its weight to each of two words. Their values do not show which word they belong to. What can the next layer not learn from the context?",
+        "A head gives half of its weight to each of two words. Their values do not show which word they belong to. What can the next layer not tell from the context?",
         right=(
             "Which of the two values belongs to which of the two words.",
             "The context is the mean of the two values, and a mean does not change when the two values are swapped.",
@@ -67,9 +67,9 @@ questions = (
     Question(
         "10.q4",
         "naming a head",
-        "In one sentence, a head gives most of its weight to the word before. What more do you need before you call it a previous-word head?",
+        "In one sentence, a head gives most of its weight to the previous word. What more do you need before you call it a previous-word head?",
         right=(
-            "Its mean weight on the word before, over many sentences.",
+            "Its mean weight on the previous word, over many sentences.",
             "One sentence may be chance. A name should rest on a number that holds over a corpus and sets the head apart.",
         ),
         wrong=(
@@ -89,7 +89,7 @@ questions = (
     ),
     Question(
         "10.q5",
-        "a head that is not missed",
+        "a head that makes no difference",
         "BLEU stays the same when you switch a head off. What does this show?",
         right=(
             "On these sentences, the other heads can do without it.",
@@ -102,7 +102,7 @@ questions = (
             ),
             (
                 "All heads whose removal changes nothing can be removed together.",
-                "If two heads do the same thing, neither is missed alone, but without both of them BLEU may fall.",
+                "If two heads do the same thing, losing either one may do no harm, but without both of them BLEU may fall.",
             ),
             (
                 "The head is the most important one, because nothing else can replace it.",
@@ -121,16 +121,16 @@ predictions = (
     Prediction(
         "10.changed",
         "Two heads both use the scores of head 0. What share of the digits does the model get right, from 0 to 1?",
-        why="Both heads have the same weights, so each computes a weighted sum with the same mixture of the two pairs.",
+        why="Both heads have the same weights, so both mix the two pairs in the same proportions.",
     ),
     Prediction(
         "10.swapped",
         "What share of the digits does the model still get right when the two weights are swapped, from 0 to 1?",
-        why="If the model gives each letter the digit of the other one, an answer is right only where both digits are the same, which happens one time in eight.",
+        why="If the model gives each letter the other letter's digit, an answer is right only where both digits are the same, which happens one time in eight.",
     ),
     Prediction(
         "10.three_facts",
-        "What share of the digits does the model with one head and a hidden layer of 32 units get right after 1,000 steps if three are asked for, from 0 to 1?",
-        why="One sum carries three digits, and the hidden layer has to take them apart. Guessing would get 1/8 right.",
+        "When three digits are asked for, what share does the model with one head and a hidden layer of 32 units get right after 1,000 steps, from 0 to 1?",
+        why="One sum carries three digits, and the hidden layer has to separate them. Guessing would get 1/8 right.",
     ),
 )
