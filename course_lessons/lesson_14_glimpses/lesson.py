@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## A digit somewhere on a field
 #
-# Our pictures are fields of 24×24 pixels. Each field contains one handwritten 8×8 digit, shown here in a dashed box, and the rest is black. How many of the 576 pixels do you need to read the digit?
+# Our pictures are fields of 24×24 pixels. Each field contains one handwritten 8×8 digit, in a dashed box, and the rest is black. How many of the 576 pixels do you need to read the digit?
 
 # %%
 draw = torch.Generator().manual_seed(7)
@@ -172,7 +172,7 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
-# In field 0, the 9 is on the left. Suppose the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is sampled. The look misses the 9, so the reward is only 0.2, although 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction does the mean move?
+# In field 0, the 9 is on the left. Suppose the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is sampled. The look misses the 9, so the reward is only 0.2, although 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l).
 
 # %% tags=["nbval-check-output"]
 predict("14.mean", ...)
@@ -374,7 +374,7 @@ with torch.no_grad():
 #
 # ## Does the reward teach it where to look?
 #
-# Would the model look in the right place without the reward? We train the same model again, with the same seed, and leave the log density out of the loss. The cross-entropy still trains all the networks except the location network.
+# Would the model look in the right place without the reward? We train the same model again with the same seed, leaving the log density out of the loss. The cross-entropy still trains all the networks except the location network.
 
 
 # %% tags=["nbval-check-output"]
@@ -440,7 +440,7 @@ figures.show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 #
 # ## So: where should it look next?
 #
-# REINFORCE leads the model towards places where, after similar glimpses in training, a look earned more than expected. In our fields, that place is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to look there: without either one, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they depend on what the model has seen.
+# REINFORCE leads the model towards places where, after similar glimpses in training, a look earned more than expected. In our fields, that place is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to look there: without either, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they depend on what the model has seen.
 #
 # ## Where you will meet this
 #

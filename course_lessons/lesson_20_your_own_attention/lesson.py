@@ -259,7 +259,7 @@ plots.weights(both, steps, names, xlabel="keys: steps", ylabel="")
 #
 # $$p_j = \max(z_j - \tau, 0) \qquad \sum_j p_j = 1$$
 #
-# Take the scores 1, 0.6 and -0.5. If all three keys got a weight $z - τ$, the weights would sum to 1.1 - 3τ. For them to sum to 1, τ would have to be 0.1 / 3 = 0.03. But -0.5 is below this threshold, so the third key gets nothing. What is τ for the other two keys?
+# Take the scores 1, 0.6 and -0.5. If all three keys got a weight $z - τ$, the weights would sum to 1.1 - 3τ. For them to sum to 1, τ would have to be 0.1 / 3 = 0.03. But -0.5 is below this threshold, so the third key gets nothing. What is τ for the other two?
 
 # %% tags=["nbval-check-output"]
 z = torch.tensor([1.0, 0.6, -0.5])  # T
@@ -346,7 +346,7 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 #
 # The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key then reads exactly what was written for it. The paper computes a new β at each step and obtains its keys differently; in our version, β is always 1. The course's `delta` scales queries and keys to length 1 and does the work of the loop below for all steps at once.
 #
-# In our ten steps, key 106 has the value 1 at step 0 and the value 3 at step 6. What does this key read after step 0, and what after step 6?
+# In our ten steps, key 106 has the value 1 at step 0 and 3 at step 6. What does this key read after each of these steps?
 
 # %% tags=["nbval-check-output"]
 key_106 = key[0, 0, 0]  # D: the key of step 0
@@ -417,15 +417,15 @@ reveal("20.wins", figures.best_in("latest"))
 #
 # The delta rule does more than overwrite: its keys have length 1, and it does not divide by a sum. To find out which of these makes it win in `latest`, we remove one part and leave everything else as it is. If nothing is read before a value is written, the memory does not overwrite but only adds: $S_t = S_{t-1} + k_t v_t^\top$.
 #
-# We have trained this version with the same five seeds. The brackets give the lowest and the highest share.
+# We have trained this version with the same five seeds; the brackets give the lowest and highest share.
 
 # %% tags=["nbval-check-output"]
 figures.without_overwriting()
 
 # %% [markdown]
-# It is the overwriting: when the memory overwrites, the model gets far more answers right in `latest`, and far fewer in `once`.
+# It is the overwriting: with it, the model gets far more answers right in `latest`, and far fewer in `once`.
 #
-# Linear attention also only adds. Is this why it is last in `once`, or is it because of its φ or its division? We try two more functions as φ, relu(x) = max(x, 0) and x itself, each with and without the division.
+# Linear attention also only adds. Is it last in `once` for this reason, or because of its φ or its division? We try two more functions as φ, relu(x) = max(x, 0) and x itself, each with and without the division.
 
 # %% tags=["nbval-check-output"]
 figures.by_phi()
@@ -491,7 +491,7 @@ def mine(query, key, value, mask):  # B H T D, B H T D, B H T E
 # %% [markdown]
 # **The promises.** `mine` has to break `order` and should keep all the others.
 #
-# **The expectation.** We write it down before the first run, so that we cannot change our minds afterwards. For 32 steps we expect:
+# **The expectation.** We write it down before the first run, so that we cannot change it afterwards. For 32 steps we expect:
 #
 # - 1.00 in `once`, because two heads work as in `attend`
 # - 0.80 in `latest`, less than ALiBi's share of nearly 0.9, because only two heads take the order into account
