@@ -111,7 +111,7 @@ check("18.mixture_loss", mixture_loss)
 #
 # 1. Each row asks k experts: those with the largest sums of score and offset. No two sums in a row are equal.
 # 2. The gates are the scores of the experts that are asked, divided by their sum in the row. All other gates are exactly 0. The offsets do not count here.
-# 3. After the batch, each offset moves by `step`. It rises if fewer rows than the mean over the experts asked this one, falls if more did, and stays the same if the numbers are equal.
+# 3. After the batch, each offset moves by `step`. It rises if fewer rows than the mean over the experts asked this one, falls if more did and stays the same if the numbers are equal.
 #
 # Scores are above 0. Gradients are checked for the scores.
 
