@@ -1122,7 +1122,7 @@ def _(numbers):
     return now == 1 and 0.6 < eight < 0.9 and old < 0.25
 
 
-@claim("20", "If it only adds, old and new keys read the correct value equally often, about 40% of the time.")
+@claim("20", "If the memory only adds, old and new keys read the correct value equally often, about 40% of the time.")
 def _(numbers):
     adding = numbers("only adds  ")
     return 0.3 < min(adding) <= max(adding) < 0.5

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You begin with two things that you can calculate by hand: the location of a bright spot in a coarse patch, and the direction in which a training step moves the mean of the next look. Then you repair the sensor, take the step from one look to the next, and repair the loss. At the end, you write a test that finds models which see more than their glimpses.
+# You begin with two things you can calculate by hand: the location of a bright spot in a coarse patch, and where a training step moves the mean of the next look. Then you repair the sensor, take the step from one look to the next, and repair the loss. Finally, you write a test that catches models which see more than their glimpses.
 #
 # The letters: B images, Y and X their height and width in pixels, T glimpses, D the width of the features and of the state, V classes.
 #
@@ -21,11 +21,11 @@ from course_utils.models.train_model import train_model
 # %% [markdown]
 # ## 14.bright_cell
 #
-# A look at `location` shows a bright cell in patch k, in row `row` and column `column`. At which location is the middle of this cell? A good next look would go there.
+# A look at `location` shows a bright cell in patch k, in row `row` and column `column`. At which location is the middle of this cell? That would be a good place to look next.
 #
-# Each patch has 8×8 cells. Take its middle to be at `location`, although the sensor rounds it to a pixel. Rows and columns of cells are counted from 0, so the middle of a patch is between cells 3 and 4. A cell of patch k is $2^k$ pixels wide and high. The picture has `side`×`side` pixels.
+# Each patch has 8×8 cells. Take its middle to be at `location`, although the sensor rounds it to a pixel. Rows and columns of cells are counted from 0, so the middle of a patch is between cells 3 and 4. A cell in patch k is $2^k$ pixels wide and high. The picture has `side`×`side` pixels.
 #
-# Begin by hand: a field of 24×24 pixels is seen from (0, 0), and patch 1 is bright in column 0. How many cells, pixels and units of x are there between the two middles?
+# Begin by hand: the model looks at a 24×24 field from (0, 0), and patch 1 is bright in column 0. How many cells, pixels and units of x are there between the two middles?
 #
 # <details><summary>Answer</summary>
 #
@@ -65,7 +65,7 @@ check("14.bright_cell", bright_cell)
 #
 # Predict where a training step moves the mean, before the step is made. There is no network here: the mean $\mu$ itself is learned.
 #
-# B locations were sampled from a Gaussian around the mean with the standard deviation `std`. Each of them earned a reward, and a baseline says which reward was expected. Now we take one step of gradient descent with the step size `rate` on the second term of the hybrid loss:
+# B locations were sampled from a Gaussian around the mean with standard deviation `std`. Each location earned a reward, and a baseline says what reward was expected. Now we take one step of gradient descent with step size `rate` on the second term of the hybrid loss:
 #
 # $$-\frac1B \sum_i (R_i - b_i) \ln p(l_i)$$
 #
@@ -105,7 +105,7 @@ check("14.next_mean", next_mean)
 # %% [markdown]
 # ## 14.glimpse
 #
-# This sensor has three faults, none of which shows if a single patch is well inside a square image.
+# This sensor has three faults, none of which shows with a single patch well inside a square image.
 #
 # ```python
 # def glimpse(image, location, size, scales):
@@ -123,9 +123,9 @@ check("14.next_mean", next_mean)
 #
 # Repair it so that it keeps these promises ([lesson 14](../notebooks/14_glimpses.ipynb)):
 #
-# 1. Before a patch is reduced, the pixel of the location is in its row and column side // 2, including in images that are not square. A location of 1 falls in the pixel after the last, outside the image.
+# 1. Before a patch is reduced, the location's pixel is in row and column side // 2 of the patch, even if the image is not square. A location of 1 falls in the pixel after the last, outside the image.
 # 2. Outside the image there are zeros, which count in the mean.
-# 3. A cell of patch $k$ is the mean of $2^k \times 2^k$ pixels.
+# 3. A cell in patch $k$ is the mean of $2^k \times 2^k$ pixels.
 #
 # Only the image gets a gradient.
 
@@ -174,7 +174,7 @@ check("14.glimpse", glimpse)
 # A location is sampled from a Gaussian around $\mu$: it is the mean plus `std` times `noise`, and the noise is standard normal. Return the new state, the next location, and the natural logarithm of the sampled location's density. Decide what has to be detached, so that these promises hold:
 #
 # 1. The sampled location is not a function of the weights. Its density teaches them through $\mu$.
-# 2. The density is that of the location as it was sampled. In the location that you return, numbers beyond -1 or 1 become -1 or 1.
+# 2. The density is computed for the location as it was sampled. In the location you return, numbers beyond -1 or 1 become -1 or 1.
 # 3. A loss on the returned state teaches the core's weights, and so does the density.
 
 
@@ -217,7 +217,7 @@ check("14.next_look", next_look)
 # %% [markdown]
 # ## 14.hybrid_loss
 #
-# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. The version below runs, but it has five faults. How would each of them affect training?
+# The hybrid loss (section 3.2) has three terms: cross-entropy, REINFORCE for the looks, and the squared error of the baseline. The version below runs, but it has five faults. How would each fault affect training?
 #
 # ```python
 # def hybrid_loss(logits, label, log_probability, reward, baseline):
@@ -270,14 +270,14 @@ check("14.hybrid_loss", hybrid_loss)
 # %% [markdown]
 # ## What has it seen?
 #
-# A model that learns where to look must not know what is elsewhere, and it is easy to give this away by accident: somebody subtracts the mean of the whole image, blurs the image before cutting, or moves a glimpse that reaches beyond the border. The model may then learn well, but what it shows about glimpses is wrong.
+# A model that learns where to look must not know what is elsewhere, and it is easy to give this away by accident: by subtracting the mean of the whole image, blurring the image before cutting, or moving a glimpse that reaches beyond the border. The model may then learn well, but what it seems to show about glimpses is wrong.
 
 # %% [markdown]
 # ## 14.catch_peeking
 #
 # The check hands your function one **model** after another. A model is called as `model(image, locations, size, scales)`, with an image Y×X and locations T×2, both float32. It returns V numbers, through which no gradient passes. Return `True` if the model keeps these promises and `False` otherwise:
 #
-# 1. Pixels that are in none of its T glimpses, made as in `14.glimpse`, have **no effect** on its numbers.
+# 1. Pixels that are in none of the model's T glimpses, made as in `14.glimpse`, have **no effect** on its numbers.
 # 2. It raises no error.
 #
 # Thirty random settings are enough: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. If a model peeks, at least one number then changes by more than $10^{-4}$. Rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`, and `reference_corner(location, height, width, side)` returns top rows and left columns.
@@ -329,7 +329,7 @@ check("14.catch_peeking", catch_peeking)
 # %% [markdown]
 # ## Your own loss: what should it reward?
 #
-# Your `hybrid_loss` gets the reward as an argument, so we can choose it. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the right digit. The other is rewarded for its **look**: with 1 if the second look is in the digit's box and 0 otherwise. Cross-entropy teaches both of them to answer. Which model will name more digits correctly after so few steps?
+# Your `hybrid_loss` takes the reward as an argument, so we can choose what to reward. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the right digit. The other is rewarded for its **look**: with 1 if the second look is in the digit's box and 0 otherwise. Cross-entropy teaches both models to answer. Which of them will name more digits correctly after so few steps?
 
 # %%
 predict("14.own", ...)
@@ -367,7 +367,7 @@ def train(hybrid_loss):
 train_own(train, {"14.hybrid_loss": hybrid_loss})
 
 # %% [markdown]
-# The model that is rewarded for its look soon hits the digit in nearly every field. The model that is rewarded for its answer hits no more than before training in these 600 steps, and yet it names more digits correctly for each of five seeds. Finding a digit is therefore not the same as reading it. With five times as many steps, the order is reversed: averaged over two seeds, 74% for the look and 69% for the answer. We have not tested why.
+# The model that is rewarded for its look soon hits the digit in nearly every field. The model that is rewarded for its answer hits no more than before training in these 600 steps, and yet it names more digits correctly for each of five seeds. Finding a digit is therefore not the same as reading it. After five times as many steps, the order is reversed: averaged over two seeds, the model rewarded for its look names 74% of the digits correctly and the other model 69%. We have not tested why.
 
 # %% tags=["own-machine"]
 progress()

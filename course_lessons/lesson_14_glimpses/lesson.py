@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## A digit somewhere on a field
 #
-# Our pictures are fields of 24×24 pixels. Each field has one handwritten digit of 8×8 pixels, in a dashed box, and the rest is black. How many of the 576 pixels do you need to read the digit?
+# Our pictures are fields of 24×24 pixels. Each field contains one handwritten 8×8 digit, in a dashed box, and the rest is black. How many of the 576 pixels do you need to read the digit?
 
 # %%
 draw = torch.Generator().manual_seed(7)
@@ -33,13 +33,13 @@ figures.show_digits(fields, labels, corners)
 # %% [markdown]
 # The 64 pixels in the dashed box are enough.
 #
-# The **recurrent attention model** (Mnih et al., 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Ours begins in the centre. In field 0, the 9 is at the left edge. What does the first look show of it?
+# The **recurrent attention model** (Mnih et al., 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Our model starts in the centre. In field 0, the 9 is at the left edge. How much of it does the first look show?
 #
 # ## A sensor: sharp in the middle, coarse around it
 #
-# For this we need the **sensor**, the part of the model that cuts glimpses out of the picture. A **location** $l = (x, y)$ tells it where to look. Both numbers go from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
+# To find out, we need the **sensor**, the part of the model that cuts glimpses out of the picture. A **location** $l = (x, y)$ tells it where to look. Both numbers go from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
 #
-# A location falls in one pixel. To find the first pixel of a square around it, go up half a side and left half a side. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a field of 24×24 pixels. Work out in which row and column the square of 8×8 pixels around (0.5, -0.5) begins.
+# A location falls within one pixel. To find the first pixel of a square around it, go up half a side and left half a side. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a 24×24 field. Work out in which row and column the 8×8 square around (0.5, -0.5) begins.
 
 
 # %% tags=["nbval-check-output"]
@@ -55,9 +55,9 @@ print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 # %% [markdown]
 # The location is in row 6 and column 18, so the square begins in row 6 - 4 = 2 and column 18 - 4 = 14.
 #
-# One such square shows nothing of what is beside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the one before but is also reduced to `size` × `size` cells, so a cell of patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis than a square has, which `[None]` adds at the front.
+# Such a square shows nothing of what lies beside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the previous one but is also reduced to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis, which `[None]` adds at the front.
 #
-# Calculate how many numbers a glimpse of two patches of 8×8 cells has.
+# Calculate how many numbers there are in a glimpse with two patches of 8×8 cells.
 
 
 # %% tags=["nbval-check-output"]
@@ -82,7 +82,7 @@ print("numbers in a glimpse of a field:    ", patches.numel())
 print("the package's sensor gives the same:", torch.allclose(patches, by_package[0]))
 
 # %% [markdown]
-# Two patches of 64 cells are 128 numbers, however large the picture is. From now on, we use the package's sensor, which cuts glimpses out of many pictures at once.
+# Two patches of 64 cells make 128 numbers, however large the picture is. From now on, we use the package's sensor, which cuts glimpses out of many pictures at once.
 #
 # Below are field 0 and the two patches of the first look, each in the colour of its square. Which patch could tell the model where the 9 is?
 
@@ -91,22 +91,22 @@ first_glimpse = figures.explore_glimpse(fields[0], corners[0])
 first_glimpse
 
 # %% [markdown]
-# Only patch 1 could tell the model where the 9 is: it shows a bright spot at its left edge, and patch 0 shows nothing of the 9. To see the 9 sharply, a good next look would go to the left.
+# Only patch 1 could tell the model where the 9 is: this patch has a bright spot at its left edge, whereas patch 0 shows nothing of the 9. To see the 9 sharply, the model should look further left next.
 #
-# **Your turn**: move the sliders until patch 0 holds the whole digit. At which location is that?
+# **Your turn**: move the sliders until patch 0 contains the whole digit. At which location is that?
 #
 # <details><summary>Answer</summary>
 #
-# At x = -0.65 and y = 0.2, for example, patch 0 holds all 64 pixels of the box.
+# At x = -0.65 and y = 0.2, for example, patch 0 contains all 64 pixels of the box.
 #
 # </details>
 #
 # ## Four networks
 #
-# The model must find such a next look by itself and remember what its glimpses have shown. For this it has four networks (section 3 of the paper):
+# The model has to choose such a look by itself and remember what its glimpses have shown. For this, it has four networks (section 3 of the paper):
 #
 # - The **glimpse network** turns a glimpse and its location into features $g_t$, where $t$ counts the looks.
-# - The **core** combines the features with what it remembers, its state $h_t$, as a recurrent network does with a word.
+# - The **core** combines the features with what it remembers, its state $h_t$, as a recurrent network does with the next word.
 # - The **location network** reads the state and outputs a mean $\mu$, near which the next location is sampled.
 # - The **action network** reads the last state and outputs a logit, a score before the softmax, for each of the ten digits.
 #
@@ -120,7 +120,7 @@ diagrams.recurrent_attention(new=["sensor", "glimpse", "location", "aim"])
 #
 # $$u = \text{ReLU}(\text{what}(\rho)) \qquad w = \text{ReLU}(\text{where}(l)) \qquad g = \text{ReLU}(\text{from\_what}(u) + \text{from\_where}(w))$$
 #
-# The other three networks have one layer each. The core is a GRU cell from lesson 05, and the tanh keeps $\mu$ within the picture:
+# The other three networks have one layer each. The core is the GRU cell from lesson 05, and the tanh keeps $\mu$ within the picture:
 #
 # $$h_t = \text{core}(g_t, h_{t-1}) \qquad \mu = \tanh(\text{location}(h_t)) \qquad \text{logits} = \text{action}(h_T)$$
 #
@@ -155,7 +155,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell in which direction the location has to move? A gradient can reach the location through `where`, but that layer only reads the two numbers. To depend on what is there, the gradient must flow through the sensor. We ask PyTorch whether it does: a result has `requires_grad` set to True if a gradient can flow back from it.
+# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell us in which direction the location has to move? A gradient can reach the location through `where`, but that layer reads only the two numbers. To depend on what is at that place, the gradient has to flow through the sensor. Does it? In PyTorch, `requires_grad` is True for a result if a gradient can flow back from it.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2
@@ -164,15 +164,15 @@ pixels = fields[:1].clone().requires_grad_()  # B Y X
 print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 
 # %% [markdown]
-# No gradient flows through the sensor to the location. It rounds a location to a whole row and column, so a tiny movement of the location changes nothing.
+# No gradient flows through the sensor to the location. The sensor rounds a location to a whole row and column, so moving the location by a tiny amount changes nothing.
 #
-# The model therefore has to try places and needs a reward that says how good they were. In the paper, the reward is 1 for a right answer and 0 for a wrong one. Ours is the probability that the model gives to the right digit, which also distinguishes a nearly right answer from a wrong one.
+# The model therefore has to try places, and it needs a reward that says how good they were. In the paper, the reward is 1 for a correct answer and 0 for a wrong one. Our reward is the probability that the model gives the right digit, which also distinguishes a nearly correct answer from a wrong one.
 #
-# We use REINFORCE (lesson 08): a sampled place becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is sampled from a Gaussian around the mean μ, with the standard deviation σ for x and for y. Its density $p(l)$ is largest at μ and falls with the distance from it. Only the squared distance depends on μ:
+# We use REINFORCE (lesson 08): a sampled place becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is sampled from a Gaussian around the mean μ, with standard deviation σ for both x and y. Its density $p(l)$ is largest at μ and falls with the distance from μ. In the logarithm, only the squared distance depends on μ:
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
-# In field 0, the 9 is on the left. Suppose the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is sampled. The look misses the 9, so the reward is only 0.2, where 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l). In which direction is that?
+# In field 0, the 9 is on the left. Suppose the mean is (0.1, 0), σ is 0.2, and the location (0.3, 0) is sampled. The look misses the 9, so the reward is only 0.2, although 0.6 was expected. REINFORCE moves the mean by a multiple of (0.2 - 0.6) · ∇ log p(l).
 
 # %% tags=["nbval-check-output"]
 predict("14.mean", ...)
@@ -195,15 +195,15 @@ print(f"direction:  {(0.2 - 0.6) * gradient:.1f}")
 reveal("14.mean", "left")
 
 # %% [markdown]
-# The mean moves to the left. The gradient of the log density always points from the mean to the sampled place, here to the right. But the reward was lower than expected, so the mean moves the other way.
+# The mean moves to the left. The gradient of the log density always points from the mean to the sampled place, which is to the right here. But because the reward was lower than expected, the mean moves the other way.
 #
 # ## The whole model
 #
-# Now we can put the parts together. The argument `looks` is the number of looks. The first location is the centre, and each further one is sampled. With σ = 0, the model looks exactly at μ.
+# Now we can put the parts together. The argument `looks` is the number of looks. The first location is the centre, and each later one is sampled. With σ = 0, the model looks exactly at μ.
 #
-# A reward may also be high because the digit is easy to read. As in lesson 08, we therefore compare it with the expected reward, the **baseline**. Here it is learned: the layer `value` predicts the reward from the state before each sample. In the line with `value`, `h.detach()` keeps this prediction from training the other layers.
+# A reward may also be high because the digit is easy to read. As in lesson 08, we therefore compare the reward with the expected reward, the **baseline**. Here the baseline is learned: before each sample, the layer `value` predicts the reward from the state. In the line with `value`, `h.detach()` keeps this prediction from training the other layers.
 #
-# REINFORCE asks how probable one fixed place was. The sampled location must therefore not move along with its mean, and no gradient may flow from it to the mean. Find the line that ensures this.
+# REINFORCE asks how probable one fixed place was. The sampled location must therefore not move along with its mean, and no gradient may flow back to the mean. Find the line that ensures this.
 
 
 # %%
@@ -239,11 +239,11 @@ class Looker(Networks):
 
 
 # %% [markdown]
-# The line that begins with `drawn` ensures this: after `.detach()`, the location is only a pair of numbers.
+# The line that begins with `drawn` stops this gradient: after `.detach()`, the location is only a pair of numbers.
 #
 # ## What to say, where to look, what to expect
 #
-# The loss of a field has three terms and is called the **hybrid loss** (section 3.2 of the paper). Here, $R$ is the reward and $b_t$ the baseline before look $t$. The first location is not sampled, so the sum begins with the second look:
+# A field's loss has three terms and is called the **hybrid loss** (section 3.2 of the paper). Here, $R$ is the reward and $b_t$ the baseline before look $t$. Because the first location is not sampled, the sum begins with the second look:
 #
 # $$\text{cross-entropy} \;-\; \sum_{t=2}^{T} (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
@@ -263,7 +263,7 @@ def terms_of(output, labels):  # labels: B
 
 
 # %% [markdown]
-# A term moves a layer if its gradient for the layer is not 0. We look at the gradient for the bias. Guess which term moves `location` and which terms move `core`.
+# A term moves a layer if the term's gradient for that layer is not 0. We look at the gradient for the bias. Guess which term moves `location` and which terms move `core`.
 
 
 # %% tags=["nbval-check-output"]
@@ -288,7 +288,7 @@ layers = [name for name, _ in model.named_children()]
 table(rows, layers, corner="Does the term move the layer?")
 
 # %% [markdown]
-# Only the log density moves `location`. The core is moved by the cross-entropy and the log density, and the squares move nothing but `value`.
+# Only the log density moves `location`. Together with the cross-entropy, it also moves the core; the squares move nothing but `value`.
 #
 # **Your turn**: delete `.detach()` in the line with `drawn` and run the cells from there. Which term moves `location` now?
 #
@@ -300,9 +300,9 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # ## Does it find the digit?
 #
-# We train the model for 2,000 steps, with two looks and new fields at each step. In training, σ falls from 0.5 to 0.1 in the first two thirds of the steps and stays there. The model therefore tries places far apart at first and places close to μ later. In the test, σ is 0.
+# We train the model for 2,000 steps, with two looks and new fields at each step. Over the first two thirds of the steps, σ falls from 0.5 to 0.1, where it stays. The model therefore tries places far apart at first and places close to μ later. In the test, σ is 0.
 #
-# We say that a look **hits** if its centre is in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance. In how many of 100 will it hit after training?
+# We say that a look **hits** if its centre is in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance.
 
 
 # %%
@@ -349,7 +349,7 @@ rows = {"before training": before, "after 2,000 steps": whole}
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# The second look hits most digits, although the model was only ever told which digit it is. This is one training run; five follow below. How does the model move on our five fields? In the next picture, orange squares are patch 0 of both looks, and the blue square is patch 1 of the first look.
+# The second look hits most digits, although the model was only ever told which digit it is. This is one training run; below, we compare five seeds. Where does the model look in our five fields? In the next picture, the orange squares are patch 0 of both looks, and the blue square is patch 1 of the first look.
 
 # %%
 with torch.no_grad():
@@ -358,7 +358,7 @@ with torch.no_grad():
 # %% [markdown]
 # In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, yet the model reads a 0. In field 4 it misses the 6, yet the model reads it correctly. A hit therefore does not decide the answer.
 #
-# Does the model see nothing but its glimpses? We can test this as we tested a mask in lesson 09. In field 0, no patch of the two looks reaches column 20. We make four columns white there, and then four that the first look shows. Guess when the logits change.
+# Does the model see nothing but its glimpses? We can test this as we tested a mask in lesson 09. In field 0, no patch of either look reaches column 20. We make four columns white from there on, and then four columns that the first look shows. Guess when the logits change.
 
 # %%
 with torch.no_grad():
@@ -374,7 +374,7 @@ with torch.no_grad():
 #
 # ## Does the reward teach it where to look?
 #
-# Would the model look in the right place without the reward? We train the same model again, with the same seed, and leave the log density out of the loss. The cross-entropy still trains all networks except the location network. Will the second look hit more often than before training?
+# Would the model look in the right place without the reward? We train the same model again with the same seed, leaving the log density out of the loss. The cross-entropy still trains all the networks except the location network.
 
 
 # %% tags=["nbval-check-output"]
@@ -397,7 +397,7 @@ table(rows, columns, digits=2)
 # %% [markdown]
 # Without the reward for looking, the second look hits about as often as before training, and fewer answers are right. The location network still has its random initial weights. With this seed, the reward therefore teaches the model where to look.
 #
-# But how does the model know where the digit is? In the next plot, each dot is one of the 1,000 fields. If a second look has the same x as the digit, its dot is on the grey line. We show the whole model, the model without the reward, and a copy of the whole model that gets no information from patch 1. In which of the three will the dots lie along the line?
+# But how does the model know where the digit is? In the next plot, each dot stands for one of the 1,000 fields. If the second look has the same x as the digit, the dot is on the grey line. We show the whole model, the model without the reward, and a copy of the whole model that gets no information from patch 1. For which of them will the dots lie along the line?
 
 # %%
 blind = deepcopy(model)
@@ -410,37 +410,37 @@ models = {
 figures.show_following(models, fields, corners)
 
 # %% [markdown]
-# Only the second looks of the whole model follow the digit from left to right. For y, the titles show the same: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit near the centre at best. If the digit is at the left or right edge, patch 0 shows nothing of it, and the second look always has the same x.
+# Only the second looks of the whole model follow the digit from left to right. For y, the titles show the same: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit at best near the centre. If the digit is at the left or right edge, patch 0 shows nothing of it, and the second look always has the same x.
 #
-# This model has therefore learned to look where patch 1 shows a spot.
+# The whole model has therefore learned to look where patch 1 shows a spot.
 #
 # ## Was it luck?
 #
-# One model of each kind may be luck. The blind copy was also trained with both patches, so it never learned to do without patch 1. The next table shows five seeds each, with models trained on patch 0 alone and models that have only the first look. All fields now have 32×32 pixels, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most right answers, and which the most hits.
+# One result of each kind may be luck, and the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds for each kind, including models trained on patch 0 alone and models with only the first look. All fields now have 32×32 pixels, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most correct answers, and which the most hits.
 
 # %%
 figures.compare_five_seeds()
 
 # %% [markdown]
-# Patch 0 alone costs the most right answers, and no reward costs the most hits. In both cases, the second look misses most digits for every seed. The coarse patches and the reward therefore both help to find the digit.
+# Using patch 0 alone costs the most correct answers, and leaving out the reward costs the most hits. In both cases, the second look misses most digits for every seed. The coarse patches and the reward therefore both help to find the digit.
 #
-# But coarse patches can also be read: with only the first look, which hits by chance, 47% of the answers are right, more than with two looks at patch 0 alone. With two looks and all patches, the model reads 384 numbers and gets 80% of the answers right; all 1,024 pixels give 94%. Four looks read more digits than two for every seed. On average, the last of the four hits less often, but an earlier one may have hit.
+# But coarse patches can also be read: with only the first look, which hits by chance, 47% of the answers are right, more than with two looks at patch 0 alone. With two looks and all the patches, the model reads 384 numbers and gets 80% of the answers right; the network that reads all 1,024 pixels gets 94%. For every seed, the model reads more digits with four looks than with two. On average, the last of the four hits less often, but an earlier look may have hit.
 #
 # ## What if one look is not enough?
 #
-# Until now, every bright spot was the digit. Now we add **clutter**, four pieces of other digits, so a coarse patch shows several spots. The next models have four looks and were trained among clutter. The picture shows patch 0 and patch 1 of each look of one of them. Patch 2 is not shown: at the first look it covers the whole field, and each of its cells is the mean of 16 pixels.
+# Until now, every bright spot was the digit. Now we add **clutter**, four pieces of other digits, so that a coarse patch shows several spots. The next models have four looks and were trained among clutter. The picture shows patches 0 and 1 of one model's looks. Patch 2 is not shown: at the first look it covers the whole field, and each of its cells is the mean of 16 pixels.
 #
-# The table counts which look is the first to hit, in 1,000 fields for each of five seeds. In its second row, the looks of one field are laid over a different field. When the first two looks miss, how often does a later one still find the digit?
+# The table shows how often each look is the first to hit, in 1,000 fields for each of five seeds. In its second row, the looks from one field are laid over a different field. When the first two looks miss, how often does a later look still find the digit?
 
 # %%
 figures.show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# In 46 of 100 fields, on average, the first two looks miss. In 33 of these 46, the third or fourth look hits. Laid over a different field, the later looks are the first to hit in fewer than 10 of 100, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: four looks read far fewer digits among clutter than a network that sees all pixels.
+# In 46 of 100 fields, on average, both of the first two looks miss. In 33 of these 46, the third or fourth look hits. Laid over a different field, these later looks are the first to hit in fewer than 10 of 100 fields, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: among clutter, a model with four looks reads far fewer digits than a network that sees all the pixels.
 #
 # ## So: where should it look next?
 #
-# REINFORCE leads the model towards places where a look has earned more than expected, after similar glimpses in training. In our fields, that is at a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to go there: without either, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they follow what the model has seen.
+# REINFORCE leads the model towards places where, after similar glimpses in training, a look earned more than expected. In our fields, that place is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to look there: without either, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they depend on what the model has seen.
 #
 # ## Where you will meet this
 #
@@ -476,10 +476,10 @@ check("14.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - It should look next where its coarse patches show a spot, as the reward has taught it. Without coarse patches, or without the reward, the second look missed most digits.
+# - The model should look next where its coarse patches show a spot, as the reward has taught it to. Without coarse patches, or without the reward, the second look missed most digits.
 # - A glimpse has a few patches around one location, sharp in the middle and coarse around it.
-# - No gradient flows through the sensor to the location, so a location is sampled from a Gaussian. REINFORCE moves the mean towards the sampled place if the reward is higher than expected, and otherwise away from it.
-# - The hybrid loss has three terms: what to say, where to look, what to expect. Only the second moves the location network.
+# - No gradient flows through the sensor to the location, so a location is sampled from a Gaussian. REINFORCE moves the mean towards the sampled place if the reward is higher than expected, and away from it if the reward is lower.
+# - The hybrid loss has three terms: what to say, where to look and what to expect. Only the second moves the location network.
 # - Whether a model sees only its glimpses can be tested: change all other pixels, and its logits must stay the same.
 #
 # **Exercises**: [open them](../exercises/14_glimpses_exercises.ipynb)

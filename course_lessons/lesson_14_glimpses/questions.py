@@ -9,11 +9,11 @@ questions = (
         "A sensor takes four patches of 6×6 cells each from a picture of 128×64 pixels. How many numbers does one glimpse have?",
         answer=144,
         tolerance=0.5,
-        why="Four patches of 36 cells each give 144 numbers. The size of the picture does not matter.",
+        why="Four patches of 36 cells each make 144 numbers. The picture's size does not matter.",
         wrong={
-            36: "That is one patch of 6×6 cells. The sensor takes four.",
+            36: "That is one patch of 6×6 cells. The sensor takes four patches.",
             3060: "You have counted the pixels that the patches span, 6², 12², 24² and 48². Each patch is reduced to 6×6 cells.",
-            8192: "Those are the pixels of the whole picture. A glimpse has only the cells of its patches.",
+            8192: "That is the number of pixels in the whole picture. A glimpse has only the cells in its patches.",
             1296: "That is 6⁴. Each of the four patches has 6 · 6 cells.",
         },
         otherwise="Each patch has 6 · 6 cells, however many pixels it spans, and there are four patches.",
@@ -29,7 +29,7 @@ questions = (
         wrong=(
             (
                 "It reads the whole picture at a coarse resolution and outputs the place of the digit.",
-                "None of the four networks sees the picture. What a coarse patch has shown is known only through the state.",
+                "None of the four networks sees the picture. What a coarse patch has shown reaches them only through the state.",
             ),
             (
                 "It reads the last glimpse and outputs one weight for each pixel of the picture.",
@@ -37,7 +37,7 @@ questions = (
             ),
             (
                 "It reads the location so far and outputs the direction in which the reward grows.",
-                "The location reaches it only through the state. And it outputs a place, not a direction; the reward comes later.",
+                "The location reaches it only through the state. Moreover, the network outputs a place, not a direction, and the reward comes later.",
             ),
         ),
     ),
@@ -47,7 +47,7 @@ questions = (
         "In the hybrid loss, which term moves the weights of the location network?",
         right=(
             "Only the one with the log densities.",
-            "A sampled place is detached from its mean, so the cross-entropy does not reach the location network. What teaches this network is the reward, through the density of that place.",
+            "A sampled place is detached from its mean, so the cross-entropy does not reach the location network. This network learns from the reward, through the density at that place.",
         ),
         wrong=(
             (
@@ -56,7 +56,7 @@ questions = (
             ),
             (
                 "All three of them, because they are added up to one loss.",
-                "They are added up, but a gradient flows only where a term depends on the weights in a way that can be differentiated.",
+                "They are added up, but a gradient reaches the weights only from a term that depends on them in a differentiable way.",
             ),
             (
                 "The square of the surprise, because it compares the reward with what was expected.",
@@ -92,11 +92,11 @@ questions = (
         wrong=(
             (
                 "Change pixels inside its glimpses and see whether its answer stays the same.",
-                "That tests whether it uses what it sees. A model that peeks may use that as well.",
+                "That tests whether it uses what it sees. A model that peeks may use what it sees as well.",
             ),
             (
                 "Compare its accuracy with that of a network that reads all pixels.",
-                "A model may peek and do badly, or keep to its glimpses and do well. Accuracy can't tell.",
+                "A model may peek and do badly, or keep to its glimpses and do well. Accuracy cannot tell the two apart.",
             ),
             (
                 "Compute the gradient of its answer with respect to the locations, which must be zero.",

@@ -1,7 +1,7 @@
 # %% [markdown]
-# First, you decide what may be forgotten when experts learn something new. Then you write three parts of a mixture: the loss that makes experts compete, a step of balancing without a loss, and the capacity. For those who want more, the last task is a test that tells correct layers from incorrect ones.
+# First, you decide what may be forgotten when experts learn something new. Then you write three parts of a mixture: the loss that makes experts compete, a step of balancing without a loss, and a limit on how many tokens an expert accepts. The last task, for those who want more, is a test that tells correct layers from incorrect ones.
 #
-# The letters: B is the number of rows in the batch, which are inputs or tokens. N is the number of experts, and D the width of an expert's output. The weights that a gate gives to the experts are called **gates** here, as in most papers. Row b, column i of `gates` is the weight $g_i$ that row b of the batch gives to expert i.
+# The letters: B is the number of rows in the batch (inputs or tokens), N the number of experts, and D the width of an expert's output. The weights that a gate gives to the experts are called **gates** here, as in most papers. Row b, column i of `gates` is the weight $g_i$ of expert i for row b of the batch.
 
 # %%
 import torch
@@ -16,7 +16,7 @@ from course_utils.models.train_model import train_model
 # %% [markdown]
 # ## Gates that are tiny
 #
-# Three outputs, 2, 6 and 4, are learned parameters. One step moves them so that their weighted sum gets closer to the target 5. Their gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which uses the plain gradient, and which change with Adam (lesson 13)?
+# Three outputs, 2, 6 and 4, are learned parameters. One step moves them so that their weighted sum gets closer to a target of 5. The outputs' gates are 0, 0.9999 and 0.0001. Which outputs change with SGD, which uses the plain gradient, and which with Adam (lesson 13)?
 
 # %%
 gates = torch.tensor([0.0, 0.9999, 0.0001])  # N
@@ -38,7 +38,7 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
 # %% [markdown]
 # ## 18.at_risk
 #
-# A mixture has learned an old task. Now its experts learn new targets for new inputs, with a fresh Adam, for as long as you like. The gate does not change, so every input keeps its gates. Some gates are exactly 0, because each input asks only its best experts.
+# A mixture has learned an old task. Now its experts learn new targets for new inputs, with a new Adam optimiser, for as long as you like. The gate does not change, so every input keeps its gates. Some gates are exactly 0 because each input asks only its best experts.
 #
 # Which of the old inputs may be answered differently afterwards? Decide from the gates alone.
 
@@ -74,7 +74,7 @@ check("18.at_risk", at_risk)
 #
 # $$L = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert t - o_i\rVert^2\Big)$$
 #
-# Return the mean of $L$ over the batch. Targets may be at such a distance from all outputs that every $\exp$ is 0 in float32; the loss should be finite even then. Gates may be 0, but at least one in each row is above 0. Gradients are checked only where all gates are above 0.
+# Return the mean of $L$ over the batch. Targets may be so far from all the outputs that every $\exp$ is 0 in float32; even then, the loss should be finite. Gates may be 0, but at least one in each row is above 0. Gradients are checked only where all gates are above 0.
 
 
 # %%
@@ -111,7 +111,7 @@ check("18.mixture_loss", mixture_loss)
 #
 # 1. Each row asks k experts: those with the largest sums of score and offset. No two sums in a row are equal.
 # 2. The gates are the scores of the experts that are asked, divided by their sum in the row. All other gates are exactly 0. The offsets do not count here.
-# 3. After the batch, each offset moves by `step`. It rises if fewer rows asked the expert than the mean over the experts, falls if more did and stays if the numbers are equal.
+# 3. After the batch, each offset moves by `step`. It rises if fewer rows than the mean over the experts asked this one, falls if more did and stays the same if the numbers are equal.
 #
 # Scores are above 0. Gradients are checked for the scores.
 
@@ -147,9 +147,9 @@ check("18.balance_by_offsets", balance_by_offsets)
 # %% [markdown]
 # ## 18.within_capacity
 #
-# Some large models limit how many tokens of a batch an expert accepts, so that the sizes of all tensors are known in advance. This number is its **capacity** (Fedus et al., 2021, section 2.2). Tokens arrive in the order of the batch. Each takes a place at the expert it was sent to. If all places are taken, the token is left out and passes through the residual connection alone.
+# Some large models limit how many tokens of a batch an expert accepts, so that the sizes of all tensors are known in advance. This limit is the expert's **capacity** (Fedus et al., 2021, section 2.2). Tokens arrive in batch order, and each takes a place at the expert it was sent to. If all the places are taken, the token is left out and passes through the residual connection alone.
 #
-# This costs accuracy. If each expert of the lesson's translation model accepts at most an eighth of the tokens of a batch in training, 82% of the words are right instead of 87% ([our measurements](../docs/measurements.md#what-experts-know)).
+# This costs accuracy. If each expert of the lesson's translation model accepts at most an eighth of the tokens in a batch during training, 82% of the words are right instead of 87% ([our measurements](../docs/measurements.md#what-experts-know)).
 
 
 # %%
@@ -184,7 +184,7 @@ check("18.within_capacity", within_capacity)
 # This task is for those who want more. The check hands your function one **layer** after another. `layer(x)` maps x, B×4 (float32), to `(y, gates, outputs)`, which are B×4, B×N and B×N×4. Each layer has its own N. Return `True` for a layer that keeps these promises and `False` for any other:
 #
 # 1. Each row of y is the sum of its own outputs, weighted by its gates: $y_b = \sum_i g_{b,i}\, o_{b,i}$.
-# 2. This holds for batches of one row, of a few, and of 50, where some layers run out of room.
+# 2. This holds for batches of one row, a few rows, and 50 rows, where some layers run out of room.
 # 3. y has the shape B×4, and no error is raised.
 #
 # Gates may be any numbers. With random x of about 1, a wrong y is off by more than $10^{-3}$, and rounding stays below $10^{-5}$.
@@ -225,7 +225,7 @@ check("18.catch_wrong_routing", catch_wrong_routing)
 # %% [markdown]
 # ## Your own loss, where two answers are right
 #
-# Now each x from 0 to 1 has two right answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which of them is the target. Two experts, each with a hidden layer, learn from such targets. One mixture is trained with the squared error of the weighted sum, the other with your `mixture_loss`. At x = 1, the targets are 6 and -6. What will the weighted sum be there after training with your loss?
+# Now each x from 0 to 1 has two right answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which one is the target. Two experts, each with a hidden layer, learn from such targets. One mixture is trained with the squared error of the weighted sum, the other with your `mixture_loss`. At x = 1, the targets are 6 and -6. What will the weighted sum be there after training with your loss?
 
 # %%
 predict("18.own", ...)
@@ -263,7 +263,7 @@ def train(mixture_loss):
 train_own(train, {"18.mixture_loss": mixture_loss})
 
 # %% [markdown]
-# Trained with the squared error, the sum stays near 0, half-way between the two targets. For x above 0, this answer is never right. Your loss gives each target an expert of its own. But nothing in x tells which target will come, so both gates are near 1/2, and the weighted sum is still near 0. If several answers are right, it is better to ask one expert than to mix them.
+# Trained with the squared error, the sum stays near 0, halfway between the two targets. For x above 0, this answer is never right. Your loss gives each target an expert of its own. But nothing in x tells us which target will come, so both gates are near 1/2, and the weighted sum is still near 0. If several answers are right, it is better to ask one expert than to mix the answers.
 
 # %% tags=["own-machine"]
 progress()

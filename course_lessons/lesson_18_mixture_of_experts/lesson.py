@@ -19,11 +19,11 @@ def generator(seed):
 
 
 # %% [markdown]
-# Until now, a single network has answered every input. Now we have several, and one should answer each input. Which one, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end with a Transformer.
+# Until now, a single network has answered every input. Now we have several, and one of them should answer each input. Which one, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end with a Transformer.
 #
-# ## Several rules, and nobody says where each holds
+# ## Several rules, and nobody says where each applies
 #
-# For the points plotted below, we want to predict y from x with networks that can each draw only one straight line. How many would you use?
+# For the points plotted below, we want to predict y from x with networks that can each produce only one straight line. How many would you use?
 
 # %%
 points = on_lines(1000, generator(1))  # x: B 1, y: B 1
@@ -40,9 +40,9 @@ plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 #
 # $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
-# Row $i$ of $W$ belongs to expert $i$, whose score is the dot product of this row with $x$, plus the bias $b_i$.
+# Row $i$ of $W$ belongs to expert $i$, whose score is the dot product of that row and $x$, plus the bias $b_i$.
 #
-# Two experts have the outputs 2 and 6 and the scores ln 3 and 0. Calculate the answer on paper; the exponential of ln 3 is 3.
+# Two experts have outputs 2 and 6 and scores ln 3 and 0. Calculate the answer on paper; the exponential of ln 3 is 3.
 
 # %% tags=["nbval-check-output"]
 outputs = torch.tensor([2.0, 6.0])  # N
@@ -58,7 +58,7 @@ print("the same as a product:", weights @ outputs)
 # %% [markdown]
 # The answer is 3, because the weights are 3/4 and 1/4, and 3/4 · 2 + 1/4 · 6 = 3.
 #
-# This is the attention of lesson 03. What are its query, keys and values here? In the code, N is the number of experts, D the width of an input, and E the width of an output.
+# This is attention as in lesson 03. What are the query, keys and values here? In the code, N is the number of experts, D the width of an input, and E the width of an output.
 
 
 # %%
@@ -83,15 +83,15 @@ def weighted_sum(outputs, weights):  # B N E, B N
 figures.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words matters here: a value has to be computed anew for each query, so this work is saved if an expert is not asked.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words matters here: each value has to be computed anew for each query, so we save this work if we do not ask the expert.
 #
 # ## Work together, or compete?
 #
-# Now the mixture has to learn. Its loss can ask that the weighted sum be close to the target $t$, or that one of the experts be:
+# Now the mixture has to learn. Its loss can require either the weighted sum or one of the experts to be close to the target $t$:
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target, the second each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if it is far away. The negative logarithm turns a sum close to 1 into a loss close to 0, so this loss is small as soon as one expert with a large weight is right.
+# The first loss compares only the sum with the target, the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if the output is far away. The negative logarithm turns a sum close to 1 into a loss close to 0, so the second loss is small as soon as one expert with a large weight is right.
 #
 # We use the same two experts, with outputs 2 and 6 and weights 3/4 and 1/4. The target is 2.5, so the first expert is nearly right. The second loss is `mixture_loss`, which you write in the exercises. Guess which loss moves the first output towards the target and which moves it away.
 
@@ -115,9 +115,9 @@ for name, loss in losses.items():
     print(f"loss {name:14}", -gradients[0].flatten())
 
 # %% [markdown]
-# The loss of the sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should give smaller numbers, although the first one's number is already too small. These experts **work together**: each makes up for the errors of the other.
+# The loss of the sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should give smaller numbers, although the first expert's number is already too small. These experts **work together**: each makes up for the other's errors.
 #
-# The second loss moves the first output towards the target. The second output hardly moves: it is farther away, so its term in the sum is nearly 0. An input therefore teaches the expert whose output is nearest to the target, and the experts **compete** for the input.
+# The second loss moves the first output towards the target. The second output hardly moves: it is further from the target, so its term in the sum is nearly 0. An input therefore teaches the expert whose output is nearest to the target, and the experts **compete** for the input.
 #
 # We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
 
@@ -141,23 +141,23 @@ competing = train_on_points(mixture_loss)
 figures.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
-# Each line belongs to one expert. Where this expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many of the points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the pieces.
+# Each line belongs to one expert. Where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many of the points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the pieces.
 #
-# Among competing experts, the one with the largest weight could therefore answer alone. With 20 seeds, how much larger is the error of that single expert than the error of the sum?
+# Among competing experts, the one with the largest weight could therefore answer alone. Over 20 seeds, how much larger is its error than the error of the sum?
 
 # %% tags=["nbval-check-output"]
 figures.errors_on_lines()
 
 # %% [markdown]
-# If experts compete, the single expert is hardly worse than the sum. If they work together, the single expert's mean error is 0.80 and the sum's 0.05. Competing experts can therefore soon answer alone; experts that work together can do so as well after 5,000 steps at a learning rate of 0.1.
+# If experts compete, the single expert is hardly worse than the sum. If they work together, the single expert's mean error is 0.80 and the sum's is 0.05. Competing experts can therefore soon answer alone; experts that work together can do so as well after 5,000 steps at a learning rate of 0.1.
 #
-# ## Ask only the best
+# ## Ask only the best expert
 #
-# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them during training. If we ask only the best from the beginning, we save this work as well. The expert that is asked cannot lean on any other, so an ordinary loss will do. But now the gate names the winner before anybody has answered.
+# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them during training. If we ask only the best expert from the beginning, we save this work as well. That expert cannot rely on any other, so an ordinary loss will do. But now the gate names the winner before anybody has answered.
 #
-# The weights of all the others should then be exactly 0. On paper, a softmax never gives exactly 0, so Shazeer et al. (2017) keep only the $k$ largest scores and hide the others, as a mask hides words.
+# The weights of all the other experts should then be exactly 0. On paper, a softmax never gives exactly 0, so Shazeer et al. (2017) keep only the $k$ largest scores and hide the rest, as a mask hides words.
 #
-# If k is 2, which weights do experts with the scores 1, 3 and 2 get?
+# If k is 2, what weights do experts with scores of 1, 3 and 2 get?
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([1.0, 3.0, 2.0])  # N
@@ -170,15 +170,15 @@ print("weights", weights)
 diagrams.best_experts(scores, weights)
 
 # %% [markdown]
-# The first expert gets 0, so it need not even read the input. The other two share the weight by the softmax of 3 and 2, which is 0.731 and 0.269.
+# The first expert gets 0, so it need not even read the input. The softmax of 3 and 2 gives the other two 0.731 and 0.269.
 #
 # An output that is multiplied by 0 gets a gradient of 0, so the first expert learns nothing from this input.
 #
 # ## One expert for each input
 #
-# We save the most work if k is 1. But can the gate still learn? It learns from the loss only if the answer changes with its scores.
+# We save the most work if k is 1. But can the gate still learn? It learns from the loss only if the answer depends on its scores.
 #
-# We can multiply the best expert's output by the softmax over the single score that is kept, or by the expert's probability $p_i$ in the softmax over all scores. Guess in which case the gate gets a gradient.
+# We can multiply the best expert's output by the softmax of the single score that is kept, or by the expert's probability $p_i$ in the softmax over all the scores. Guess in which case the gate gets a gradient.
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([1.0, 3.0, 2.0], requires_grad=True)  # N
@@ -198,9 +198,9 @@ for target in (6.0, 1.0):
 # %% [markdown]
 # Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1, whereas the probability 0.665 changes with every score.
 #
-# The last two lines show what the gate learns. If more of this output would lower the loss, as for the target 6, a step raises its score. If less of it would, as for the target 1, a step lowers it, and a different expert may win next time.
+# The last two lines show what the gate learns. If more of this output would lower the loss, as with a target of 6, a step raises its score. If less would, as with a target of 1, a step lowers the score, and a different expert may win next time.
 #
-# A **switch** (Fedus et al., 2021) works this second way. It asks the expert with the largest probability and multiplies its output by this probability:
+# A **switch** (Fedus et al., 2021) works in this second way. It asks the expert with the largest probability and multiplies its output by this probability:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
@@ -228,7 +228,7 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will all experts be asked?
 #
-# An expert that is never asked learns nothing. Will a switch ask all of its experts? We give it a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a pair of a language and a word. It has 8 + 64 entries: a 1 for the language, a 1 for the word, 0 elsewhere. Work out where the 1s for language 6 and word 13 are.
+# An expert that is never asked learns nothing. We give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair. It has 8 + 64 entries: a 1 for the language, a 1 for the word and 0 elsewhere. Work out where the 1s for language 6 and word 13 are.
 
 # %% tags=["nbval-check-output"]
 task = dictionaries(0, languages=8)
@@ -250,14 +250,14 @@ print("1s of the first token:", places.tolist())
 # %% [markdown]
 # The 1s are at positions 6 and 8 + 13 = 21.
 #
-# Eight linear experts should translate these tokens, each with a score for each of the 72 symbols. Can one expert store two languages? Take two words and their translations, the symbols 31 and 45:
+# Eight linear experts are to translate these tokens, each giving a score to each of the 72 symbols. Can one expert store two languages? Take two words and their translations, the symbols 31 and 45:
 #
 # | | first language | second language |
 # | --- | --- | --- |
 # | first word | 31 | 45 |
 # | second word | 45 | 31 |
 #
-# This is the XOR of lesson 16. An expert adds a number for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. It therefore cannot store two whole languages, only one, or large parts of several. But each language could have an expert of its own.
+# This is the XOR problem from lesson 16. To score a symbol, an expert adds a number for the language and a number for the word, so it cannot prefer 31 on one diagonal and 45 on the other. An expert can therefore store only one whole language, or large parts of several. But each language could have an expert of its own.
 
 
 # %%
@@ -302,17 +302,17 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# Most of the words are wrong, and only two of the eight experts have work: the mixture has **collapsed**. After 20 steps, a batch already asks only two, and after 3,500 steps it still does. At a learning rate of 0.05, it asks four by then, and 86% of the words are right. Shazeer et al. (2017) saw the same in large models and explained it: the experts that are asked learn faster, so they are asked even more. The other experts get no gradient.
+# Most of the words are wrong, and only two of the eight experts have work: the mixture has **collapsed**. After 20 steps, a batch already asks only two, and after 3,500 steps it still does. At a learning rate of 0.05, a batch asks four by then, and 86% of the words are right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are asked learn faster, so they are asked even more often. The other experts get no gradient.
 #
-# The two experts get 43% of the words right, more than two languages of eight, so each stores large parts of several.
+# The two experts get 43% of the words right, more than two of eight languages would give, so each stores large parts of several.
 #
 # ## A balance loss
 #
-# The gate should spread the tokens over all experts. The **balance loss** of Fedus et al. (2021, equation 4) asks for this:
+# The gate should spread the tokens over all the experts. The **balance loss** of Fedus et al. (2021, equation 4) asks for this:
 #
 # $$N \sum_i f_i P_i$$
 #
-# Here $f_i$ is the share of the tokens that choose expert $i$, and $P_i$ is the mean of its probability over all tokens.
+# Here $f_i$ is the share of the tokens that choose expert $i$, and $P_i$ is the expert's mean probability over all tokens.
 #
 # For the six tokens and three experts below, calculate f, P and the loss on paper.
 
@@ -342,11 +342,11 @@ print(f"loss {loss:.2f}")
 print("gradient for the first token", gradient[0])
 
 # %% [markdown]
-# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all experts get the same share of the tokens, the loss is 1. The more tokens go to a few experts, and the more probable the gate finds these, the larger the loss.
+# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all the experts get the same share of the tokens, the loss is 1. The more tokens go to a few experts, and the more probable the gate finds these, the larger the loss.
 #
-# The gradient flows through P alone, because f is a count. It is largest for the expert that gets the most tokens, so a step lowers that expert's probability, and a different one can win.
+# The gradient flows through P alone, because f is a count. It is largest for the expert that gets the most tokens, so a step lowers that expert's probability, and a different expert can win.
 #
-# We train the switch again and add a tenth of the balance loss. The plot shows the first 16 words, and the number and colour of each cell say which expert is chosen. Will each language now go to one expert of its own?
+# We train the switch again, adding a tenth of the balance loss. The plot shows the first 16 words; the number and colour of each cell tell which expert is chosen. Will each language now go to an expert of its own?
 
 
 # %%
@@ -363,7 +363,7 @@ figures.draw_choices({"no second loss": alone, "with the balance loss": balanced
 #
 # ## Other ways to balance
 #
-# **Your turn**: can you prevent the collapse in a way of your own? Write a line for `mine` that uses only `p.mean(0)`.
+# **Your turn**: can you prevent the collapse in your own way? Write a line for `mine` that depends only on `p.mean(0)`.
 
 
 # %%
@@ -384,20 +384,20 @@ right = test("with mine", train(mine)[0])  # 0: the model
 #
 # $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + 0.01\, \text{sign}(1/N - f_j)$$
 #
-# Or the tokens could go through the norm of lesson 12 first, as in a Transformer. Which of these ways prevent the collapse? And does the gate have to learn at all? The table also has a **fixed gate**, which keeps its initial weights.
+# Alternatively, the tokens could first go through the norm from lesson 12, as in a Transformer. Which of these methods prevent the collapse? And does the gate have to learn at all? The table also includes a **fixed gate**, which keeps its initial weights.
 
 
 # %% tags=["nbval-check-output"]
 figures.ways_to_balance()
 
 # %% [markdown]
-# Offsets also prevent the collapse, as does the norm, which makes the inputs about six times as large.
+# The offsets also prevent the collapse, as does the norm, which makes the inputs about six times as large.
 #
 # The fixed gate gets fewer words right than any of these for every seed, but more than a gate that collapses. At this learning rate, the best gate is one that learns and does not collapse.
 #
 # ## What has each expert learned?
 #
-# Nearly all experts can therefore be kept at work. Can each answer any token, or only those the gate sends to it? In the switch with the balance loss, we give all test tokens to each expert. What share will an expert get right of its own tokens, and what share of the others'?
+# Nearly all the experts can therefore be kept at work. In the switch with the balance loss, we give all the test tokens to each expert. What share of its own tokens will an expert get right, and what share of the others' tokens?
 
 # %%
 x, translation = batch(generator(1), size=4000)  # B D, B
@@ -412,17 +412,17 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right and almost none of the others' tokens. On these, seven of the eight do worse than a guess among 64 words, which is right 0.016 of the time. Each has learned only from the tokens that were sent to it.
+# Each expert gets most of its own tokens right and almost none of the others' tokens. On these, seven of the eight experts do worse than a random guess among 64 words, which is right 1.6% of the time. Each expert has learned only from the tokens that were sent to it.
 #
 # ## Experts in a Transformer
 #
-# In the feed-forward network of lesson 12, every token uses all parameters. With a switch instead, a token uses the parameters of only one expert, so a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al., 2024), a token asks two of eight experts and uses 13 of 47 billion parameters, but all 47 billion must be in memory.
+# In the feed-forward network from lesson 12, every token uses all the parameters. With a switch instead, a token uses the parameters of only one expert, so a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al., 2024), a token asks two of eight experts and uses 13 of 47 billion parameters, but all 47 billion must be in memory.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
 
 # %% [markdown]
-# The diagram shows a layer of lesson 12 with a switch. We have trained a translation model with one such layer ([our measurements](../docs/measurements.md#what-experts-know)) for 32 languages and 64 words. It reads a language and six words and translates each word. Its *8 experts* are feed-forward networks, trained with the balance loss and, once more, without it. We compare them with *one network* of the size of an expert and *one wide network* with eight times as many hidden units.
+# The diagram shows the layer from lesson 12 with a switch. We have trained a translation model with one such layer ([our measurements](../docs/measurements.md#what-experts-know)) for 32 languages and 64 words. It reads a language and six words and translates each word. Its *8 experts* are feed-forward networks, trained once with and once without the balance loss. We compare them with *one network* the size of an expert and *one wide network* with eight times as many hidden units.
 #
 # A token has 32 entries and an expert 32 hidden units. An expert therefore needs 2 · 32 · 32 = 2,048 multiplications per token, and the gate 8 · 32 = 256 more.
 
@@ -435,17 +435,17 @@ reveal("18.translators", "one wide network")
 figures.compare_layers()
 
 # %% [markdown]
-# The *wide network* gets more words right than the eight experts for every seed. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all words right (one run each), so it only learns sooner.
+# For every seed, the *wide network* gets more words right than the eight experts. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network only learns sooner.
 #
-# At nearly equal work, the experts win: at this learning rate, they get 33 more words in 100 right than *one network*, and 25 more after 6,000 steps. In this task, experts are therefore better if the work per token is the limit.
+# At nearly equal work, the experts win: at this learning rate, they get 33 more words in 100 right than *one network*, and 25 more after 6,000 steps. In this task, experts are therefore better if work per token is what limits us.
 #
-# This layer does not collapse without the balance loss, and even its busiest expert gets less than a quarter of the tokens. The diagram may show why: there is a norm before the gate. But large models have another reason to balance: their experts are spread over several chips, and the busiest one makes all the others wait.
+# This layer does not collapse without the balance loss, and even its busiest expert gets less than a quarter of the tokens. The diagram may show why: there is a norm before the gate. But large models have another reason to balance the load: their experts are spread over several chips, and the busiest one makes all the others wait.
 #
 # ## So: who should answer?
 #
-# The expert that has learned this kind of token should answer. Nobody says beforehand which one that is. The gate sends a token somewhere, and that expert learns from it. The gate learns whether this was a good choice, because the answer is multiplied by its probability. Choice and skill therefore grow together, and after training hardly any other expert can answer.
+# The expert that has learned this kind of token should answer. Nobody says beforehand which one that is. The gate sends a token to some expert, and that expert learns from it. The gate learns whether this was a good choice, because the answer is multiplied by the expert's probability. Choice and skill therefore develop together, and after training hardly any other expert can answer.
 #
-# The kinds need not have a name: most of our languages were shared by several experts. Jiang et al. (2024) looked for experts on single topics in Mixtral and found no obvious ones.
+# These kinds of token need not have a name: most of our languages were shared by several experts. Jiang et al. (2024) looked for experts on single topics in Mixtral and found no obvious ones.
 #
 # If choice and skill are left alone, a few experts may end up with all the work, so a balance loss or offsets send tokens to the others.
 #
@@ -460,7 +460,7 @@ figures.compare_layers()
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
+# Run a cell to see its question, then replace the dots with a number or a letter in quotes.
 
 # %%
 check("18.q1", ...)
@@ -482,7 +482,7 @@ check("18.q5", ...)
 #
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
 # - If experts compete, the one with the largest weight can answer alone.
-# - An expert with a weight of exactly 0 gets no gradient. Where nothing spread the tokens, a gate that learned left nearly all the work to one to four of our eight linear experts.
+# - An expert with a weight of exactly 0 gets no gradient. Where nothing spread the tokens, a learned gate left nearly all the work to between one and four of our eight linear experts.
 # - At nearly equal work per token, our layer of experts got more words right than one network. At nearly equal parameters, it learned more slowly.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)

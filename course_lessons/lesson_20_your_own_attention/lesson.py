@@ -259,7 +259,7 @@ plots.weights(both, steps, names, xlabel="keys: steps", ylabel="")
 #
 # $$p_j = \max(z_j - \tau, 0) \qquad \sum_j p_j = 1$$
 #
-# Take the scores 1, 0.6 and -0.5. If all three keys got a weight $z - τ$, the weights would sum to 1.1 - 3τ. For them to sum to 1, τ would have to be 0.1 / 3 = 0.03. But -0.5 is below this threshold, so the third key gets nothing. What is τ for the other two keys?
+# Take the scores 1, 0.6 and -0.5. If all three keys got a weight $z - τ$, the weights would sum to 1.1 - 3τ. For them to sum to 1, τ would have to be 0.1 / 3 = 0.03. But -0.5 is below this threshold, so the third key gets nothing. What is τ for the other two?
 
 # %% tags=["nbval-check-output"]
 z = torch.tensor([1.0, 0.6, -0.5])  # T
@@ -344,9 +344,9 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key then reads exactly what was written for it. The paper computes a new β at each step and obtains its keys differently; in our version, β is always 1. The course's `delta` scales queries and keys to length 1 and does what the loop below does for all steps at once.
+# The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key then reads exactly what was written for it. The paper computes a new β at each step and obtains its keys differently; in our version, β is always 1. The course's `delta` scales queries and keys to length 1 and does the work of the loop below for all steps at once.
 #
-# In our ten steps, key 106 has the value 1 at step 0 and the value 3 at step 6. What does this key read after step 0, and what after step 6?
+# In our ten steps, key 106 has the value 1 at step 0 and 3 at step 6. What does this key read after each of these steps?
 
 # %% tags=["nbval-check-output"]
 key_106 = key[0, 0, 0]  # D: the key of step 0
@@ -417,21 +417,21 @@ reveal("20.wins", figures.best_in("latest"))
 #
 # The delta rule does more than overwrite: its keys have length 1, and it does not divide by a sum. To find out which of these makes it win in `latest`, we remove one part and leave everything else as it is. If nothing is read before a value is written, the memory does not overwrite but only adds: $S_t = S_{t-1} + k_t v_t^\top$.
 #
-# We have trained this version with the same five seeds. The brackets give the lowest and the highest share.
+# We have trained this version with the same five seeds; the brackets give the lowest and highest share.
 
 # %% tags=["nbval-check-output"]
 figures.without_overwriting()
 
 # %% [markdown]
-# It is the overwriting: when the memory overwrites, the model gets far more answers right in `latest`, and far fewer in `once`.
+# It is the overwriting: with it, the model gets far more answers right in `latest`, and far fewer in `once`.
 #
-# Linear attention also only adds. Is this why it is last in `once`, or is the reason its φ or its division? We try two more functions as φ, relu(x) = max(x, 0) and x itself, each with and without the division.
+# Linear attention also only adds. Is it last in `once` for this reason, or because of its φ or its division? We try two more functions as φ, relu(x) = max(x, 0) and x itself, each with and without the division.
 
 # %% tags=["nbval-check-output"]
 figures.by_phi()
 
 # %% [markdown]
-# After 600 steps, the main reason is this φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, and it gets 0.73. The products can then be negative, so their sum can be negative or near 0, and dividing by it does harm.
+# After 600 steps, it is mostly because of this φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, and it gets 0.73. The products can then be negative, so their sum can be negative or near 0, and dividing by it does harm.
 #
 # Why does overwriting cost answers in `once`? This task writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be orthogonal. A new key therefore **overlaps** with old ones: its dot product with them is not 0. In either memory, an old key then also reads part of the new value. But the delta rule first removes what the new key reads, and with it part of what was stored for the old keys. We write 128 random keys in one head and ask for the key from 0, 8, 32 or 96 steps ago. Which of these keys still read the correct value if the memory overwrites, and which if it only adds?
 
@@ -462,7 +462,7 @@ columns = ["0 steps ago", "8 steps ago", "32 steps ago", "96 steps ago"]
 table(rows, columns, "correct value read", digits=2)
 
 # %% [markdown]
-# If the memory overwrites, the latest key always reads its own value, and a key from 8 steps ago usually does. What was written 96 steps ago is lost: the share is no better than chance, one in eight. If it only adds, old and new keys read the correct value equally often, about 40% of the time.
+# If the memory overwrites, the latest key always reads its own value, and a key from 8 steps ago usually does. What was written 96 steps ago is lost: the share is no better than chance, one in eight. If the memory only adds, old and new keys read the correct value equally often, about 40% of the time.
 #
 # With β = 1, few dimensions and many keys, a delta rule therefore remembers only the latest keys. In `latest`, only eight keys are written, and they disturb one another far less. On that task our model, with its trained keys and four heads, got 99% right.
 #
@@ -491,7 +491,7 @@ def mine(query, key, value, mask):  # B H T D, B H T D, B H T E
 # %% [markdown]
 # **The promises.** `mine` has to break `order` and should keep all the others.
 #
-# **The expectation.** We write it down before the first run, so that we cannot change our minds afterwards. For 32 steps we expect:
+# **The expectation.** We write it down before the first run, so that we cannot change it afterwards. For 32 steps we expect:
 #
 # - 1.00 in `once`, because two heads work as in `attend`
 # - 0.80 in `latest`, less than ALiBi's share of nearly 0.9, because only two heads take the order into account
@@ -503,7 +503,7 @@ expected = {"once": 1.00, "latest": 0.80}
 print(attention_report.report("mine", mine, 2, promises, expected, beside="ALiBi"))
 
 # %% [markdown]
-# **The result.** `mine` breaks only `order`. In `once`, our expectation for 32 steps was right. At 128 steps, `mine` is as good as the dot product and clearly better than ALiBi, for both seeds. This is at the upper end of what we expected, or a little above. In `latest`, `mine` is better than we expected and nearly as good as ALiBi. We had counted two heads that take the order into account, against four in ALiBi. But only one of these four has a slope of 1/4, and over a few steps the last two behave almost like `attend`. This may be why we expected too little.
+# **The result.** `mine` breaks only `order`. In `once`, our expectation for 32 steps was right, and at 128 steps `mine` is as good as the dot product and clearly better than ALiBi, for both seeds. This is at the upper end of what we expected, or a little above. In `latest`, `mine` is better than we expected and nearly as good as ALiBi. We had counted two heads that take the order into account, against four in ALiBi. But only one of these four has a slope of 1/4, and over a few steps the last two behave almost like `attend`. This may be why we expected too little.
 #
 # **Which part makes it better?** Again we remove a part. Without any slopes, `mine` is the dot product. We also remove the two zeros, so that all four heads have a slope of 1/4. We have trained all three versions with five seeds. Which of the two tasks needs these zeros?
 
@@ -530,7 +530,7 @@ figures.by_slopes()
 # - If the task asks for the latest value, change the score, as ALiBi does, or overwrite, as the delta rule does.
 # - If one key among very many has to be found, the others must not get much weight in total: use larger scores, or a normaliser that produces zeros, as sparsemax does.
 # - If the task asks for both, divide the work among the heads. Our attention, with two heads without a slope and two with 1/4, got 0.96 in `once` and 0.87 in `latest`.
-# - If the memory must not grow, ask what may be forgotten. A memory that overwrites with β = 1 loses old keys. A memory that only adds can keep more of them but cannot tell which value is the latest.
+# - If the memory must not grow, ask what may be forgotten. A memory that overwrites with β = 1, as ours does, loses old keys. A memory that only adds can keep more of them but cannot tell which value is the latest.
 #
 # Then make one change for one reason. Test the promises, write down what you expect, and after the run take the change out again.
 #
