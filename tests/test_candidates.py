@@ -51,7 +51,9 @@ def test_each_candidate_says_what_it_is_and_no_two_say_the_same(task):
     names = [case.name for case in task.make_cases(0)]
     assert len(set(names)) == len(names) == len(task.candidates)
     for name in names:
-        assert name.startswith(("a ", "an ", "correct ", "incorrect ")) and name[-1] != "." and "not shown" not in name, name
+        assert (
+            name.startswith(("a ", "an ", "correct ", "incorrect ")) and name[-1] != "." and "not shown" not in name
+        ), name
 
 
 @pytest.mark.parametrize(
