@@ -18,7 +18,6 @@ def part_of(path: Path) -> str:
         "lesson.py": "lessons: pages",
         "exercises.py": "lessons: exercises",
         "figures.py": "lessons: figures",
-        "questions.py": "lessons: questions",
     }.get(path.name, "lessons: tasks, and what they share")
 
 

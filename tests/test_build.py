@@ -330,6 +330,33 @@ def test_a_sentence_of_a_task_counts_where_an_output_shows_it(course, shown, is_
     assert build(course, check=True) != []
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "is_stale"),
+    [
+        ("It is the reason why.", "It was the reason why.", False),  # no output shows it
+        ("What do you see in", "What can you see in", True),
+        ("- [ ] No.", "- [ ] Not.", True),  # too short to be looked for in outputs
+        ("- [x] Yes.\n  > It is the reason why.\n- [ ] No.", "- [ ] Yes.\n  > It is the reason why.\n- [x] No.", True),
+        ("## 01.q2: another", "## 01.q2: a second", False),  # which no cell asks
+    ],
+)
+def test_of_a_file_of_questions_counts_what_a_cell_asks_and_shows(course, old, new, is_stale):
+    place = course / "course_lessons/lesson_01_sums/questions.md"
+    one, two = (
+        f"## 01.{title}\n\nWhat do you see in {it}?\n\n- [x] Yes.\n  > It is the reason why.\n- [ ] No.\n  > Look at it once more.\n"
+        for title, it in (("q1: one", "this"), ("q2: another", "that"))
+    )
+    write(place, f"{one}\n{two}")
+    write(
+        course / OTHER_PLACE,
+        '# %%\ndef later():\n    check("01.q1", ...)\n\n\nprint("What do you see in this? Yes. No.")\n',
+    )
+    assert build(course, say=quiet) == []
+    text = place.read_text(encoding="utf-8")
+    place.write_text(text.replace(old, new, 1), encoding="utf-8")
+    assert bool(build(course, check=True)) == is_stale
+
+
 def test_an_output_is_kept_as_long_as_no_code_above_it_has_changed(course, no_kernel):
     before = outputs(course)
     change(course / SUMS_PLACE, "plt.plot([1, 2]);", "plt.plot([1, 3]);")

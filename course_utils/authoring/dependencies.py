@@ -16,12 +16,13 @@ from course_utils.authoring.execution import OWN_MACHINE
 from course_utils.authoring.notebook_builder import checksum
 from course_utils.authoring.sources import Cell, Target
 from course_utils.base.imports import PACKAGE, PACKAGES, runs_something
-from course_utils.base.paths import LESSONS, folder_of
+from course_utils.base.paths import LESSONS, QUESTIONS, folder_of
 
 LEARNER = f"{PACKAGE}.learner.notebook"  # `check` and its like: the package loads them, and they load tasks, by name
 SHOWING = [f"{PACKAGE}.checks.question", f"{PACKAGE}.checks.report"]  # how a question, and a right answer, are shown
 ASKS = re.compile(r"\b(check|predict|reveal)\(")
 TASK = re.compile(r"""["'](\d\d)\.(\w+)["']""")
+SECTION = re.compile(r"^## \d\d\.(\w+)(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)  # of a file of questions
 TABLES = {"measured", "measured_once", "measured_at", "by_seed"}  # called with the name of a measured table
 WITHOUT_EFFECT = set("cache cached_property contextmanager dataclass lru_cache no_grad property total_ordering".split())
 SENTENCE = re.compile(r"[A-Z`].*[.?!:]", re.DOTALL)
@@ -89,7 +90,7 @@ class Reached:
         found = []
         for name in _git(self.root, "diff", "--name-only", "--relative", "HEAD").splitlines():
             path = self.root / name
-            if path in self.tables:
+            if path in self.tables or path in self.files and path.name == QUESTIONS:
                 found.append(name)
             elif path in self.files:
                 committed = _parse(self.root, path, _git(self.root, "show", f"HEAD:./{name}"))
@@ -100,8 +101,12 @@ class Reached:
         return found
 
     def _found(self, path, use):
-        """Yield the parts that a use names: ("name", its dotted name in the module at path), ("from", module, name or "*"), ("table", name)."""
+        """Yield the parts that a use names: ("name", its dotted name in the module at path), ("from", module, name or "*"), ("table", name),
+        ("question", lesson, its name or "*").
+        """
         kind, *rest = use
+        if kind == "question":
+            yield from self._questions(*rest)
         if kind == "table":
             table = self.root / f"{PACKAGE}/data/measured_tables/{rest[0]}.csv"
             self.tables |= {table} if table.is_file() else set()
@@ -109,6 +114,17 @@ class Reached:
             yield from self._from(*rest)
         elif path is not None:
             yield from self._named(self._module(path), rest[0].split("."))
+
+    def _questions(self, number, name):
+        """Yield a part for each question and prediction of a lesson that is meant; its sentences count only where they are shown."""
+        path = self.root / folder_of(self.root, number) / QUESTIONS
+        if path.is_file():
+            for heading, text in SECTION.findall(path.read_text(encoding="utf-8")):
+                if name in ("*", heading):
+                    pieces = re.split(r"\n(?=[-\n]|  >)", text)
+                    short = [each for each in pieces if len(re.findall(r"\w+", each)) < WINDOW]  # no output tells them
+                    code = repr([heading, re.findall(r"^- \[.\]", text, re.MULTILINE), short])
+                    yield path, Part(code, tuple(pieces), frozenset())
 
     def _named(self, module, dotted):
         name, *further = dotted
@@ -206,23 +222,29 @@ def _of_cell(root, target, cell):
     if OWN_MACHINE in cell.metadata.get("tags", ()):
         return code, set()
     uses = {use for use in _uses(tree, ()) if use[0] != "name"}
-    return code, uses | {("from", name, "*") for name in _asked(root, target, cell.text)}
+    return code, uses | set(_asked(root, target, cell.text))
 
 
 def _asked(root, target, text):
-    """Return the modules that the output of a cell depends on which asks for an answer, a guess, or shows what a check says."""
+    """Return the uses that the output of a cell depends on which asks for an answer, a guess, or shows what a check says."""
     if not ASKS.search(text):
         return []
     ids = TASK.findall(text)
     tasks = [_module_of(root, number, f"tasks/{name}") for number, name in ids]
     tasks = [name for name in tasks if (root / f"{name.replace('.', '/')}.py").is_file()]
     if ids and not tasks:
-        return [*SHOWING, *(_module_of(root, number, "questions") for number, _ in ids)]
+        return [*map(_all_of, SHOWING), *(("question", *each) for each in ids)]
     if ids and target.folder == "solutions":  # a check there says that the answer is right, and tests see to that
-        return SHOWING
+        return [*map(_all_of, SHOWING)]
     of_lesson = sorted((root / folder_of(root, target.number)).glob("tasks/*.py"))  # where a cell names no task
-    names = ["questions", *(f"tasks/{path.stem}" for path in of_lesson)]
-    return [LEARNER, *(tasks or [_module_of(root, target.number, name) for name in names])]
+    if tasks:
+        return [*map(_all_of, (LEARNER, *tasks))]
+    named = [_module_of(root, target.number, f"tasks/{path.stem}") for path in of_lesson]
+    return [*map(_all_of, (LEARNER, *named)), ("question", target.number, "*")]
+
+
+def _all_of(module):
+    return "from", module, "*"
 
 
 def _module_of(root, number, name):

@@ -19,6 +19,7 @@ NAMED = "[0-9][0-9]_*"  # what lessons are called
 PUBLISHED = (
     Path(__file__).resolve().parents[1] / "published"
 )  # what a wheel holds of the course's folder beside the code
+QUESTIONS = "questions.md"  # of a lesson, in its folder
 LESSONS = "course_lessons"  # the package of the lessons, with a folder for each
 
 

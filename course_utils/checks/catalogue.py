@@ -1,6 +1,6 @@
 """Finds lessons, tasks and questions in the package of the lessons; judges nothing. The rest of the course asks here: nothing imports a lesson.
 
-`lesson_NN_title/__init__.py` declares the `lesson`, `questions.py` its `questions` and `predictions`, and each module of `tasks/` one `task`;
+`lesson_NN_title/__init__.py` declares the `lesson`, `questions.md` its questions and predictions, and each module of `tasks/` one `task`;
 modules whose names begin with an underscore hold what several tasks share. Tasks come in the order of their answers in `answers.json`, which
 the build writes in the order of the exercises; one that has not been built yet comes last.
 """
@@ -14,11 +14,12 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from course_utils.base.errors import CourseError
-from course_utils.base.paths import LESSONS, number_of
+from course_utils.base.paths import LESSONS, QUESTIONS, number_of
 from course_utils.base.sanitise import did_you_mean
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.own_mistakes import PACKED, Own, add_own, file_of_own, read, unpacked
 from course_utils.checks.question import NumberQuestion, Prediction, Question
+from course_utils.checks.question_file import read_questions
 from course_utils.checks.task import Task
 
 __all__ = [
@@ -63,20 +64,19 @@ def tasks_of(number: str) -> list[Task]:
 @cache
 def questions_of(number: str) -> tuple[Question | NumberQuestion, ...]:
     """Return the questions of one lesson, in order; none where it has no file of questions."""
-    return _asked_in(number, "questions")
+    return tuple(_asked_in(number)[0])
 
 
 @cache
 def predictions_of(number: str) -> tuple[Prediction, ...]:
     """Return what is to be predicted in one lesson."""
-    return _asked_in(number, "predictions")
+    return tuple(_asked_in(number)[1])
 
 
-def _asked_in(number, name):
-    package = _package(number)
-    if "questions" not in _modules(package):
-        return ()
-    return getattr(import_module(f"{package.__name__}.questions"), name, ())
+@cache
+def _asked_in(number):
+    path = Path(_package(number).__file__).with_name(QUESTIONS)
+    return read_questions(path, number) if path.is_file() else ((), ())
 
 
 def _package(number):

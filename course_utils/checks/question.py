@@ -1,14 +1,6 @@
 """Questions whose answer is a letter or a number, and predictions, which are never wrong. Shows and keeps nothing.
 
-They are together in a lesson's file `course_lessons/lesson_04_alignment_scores/questions.py`:
-
-    questions = (
-        Question("04.q1", "two widths", "Why is … ?",
-                 right=("Because …", "why that is right"),
-                 wrong=(("Because …", "why that is wrong"), ...)),
-        NumberQuestion("04.q2", "three words", "How much … ?", answer=0.25, why="…", wrong={0.5: "why that is wrong"}),
-    )
-    predictions = (Prediction("04.wide", "How large … ?", why="…"),)
+A lesson's are written in its `questions.md`, which `question_file.py` reads.
 """
 
 import random

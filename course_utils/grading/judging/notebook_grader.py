@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from course_utils.base.imports import closure
-from course_utils.base.paths import LESSONS
+from course_utils.base.paths import LESSONS, QUESTIONS
 from course_utils.base.sanitise import cut
 from course_utils.checks import catalogue, judge
 from course_utils.checks.expected import Expected
@@ -87,10 +87,10 @@ def decides_on_verdicts() -> set[Path]:
         Path(__file__).resolve(),
         Path(fork_server.__file__).resolve(),
         *(policy.PACKAGE.parent / LESSONS).glob("*/tasks/*.py"),
-        *(policy.PACKAGE.parent / LESSONS).glob("*/questions.py"),
     }
     offers = {offer for of in catalogue.by_lesson().values() for task in of for offer in task.offers}
-    return closure(policy.PACKAGE.parent, modules | {offered_source.file_of(offer) for offer in offers})
+    questions = (policy.PACKAGE.parent / LESSONS).glob(f"*/{QUESTIONS}")
+    return closure(policy.PACKAGE.parent, modules | {offered_source.file_of(offer) for offer in offers}) | {*questions}
 
 
 @cache
