@@ -155,6 +155,19 @@ def test_a_good_course_has_no_breach(course):
     assert course.lint() == []
 
 
+def test_a_document_is_held_to_the_same_english(course, tmp_path):
+    (tmp_path / "README.md").write_text(
+        "# A course\n\nIt has `attentions`, and:\n\n| what | too |\n| --- | --- |\n| an attention | x |\n"
+    )
+    assert course.lint() == []
+    (tmp_path / "README.md").write_text(f"# A course\n\n{HABITS}\n")
+    (breach,) = course.lint()
+    assert breach.startswith(
+        'README.md: 5 phrases in 15 words are unidiomatic, at most 2.5 in 1,000. Better: line 3, "So": '
+    )
+    assert 'line 3, "in place of": instead of' in breach
+
+
 def test_sources_that_are_not_built(course, tmp_path):
     course.lint()
     for path in tmp_path.rglob("*.ipynb"):
@@ -167,6 +180,7 @@ def words(count):
 
 
 LONG_CODE = "\n".join(f"a{number} = {number}" for number in range(26)) + "\na0"
+HABITS = "The attentions, too, come out right in place of theirs. So it goes."
 ONE_STEP = STEP.replace("NUMBER", "7")
 
 # what is replaced, by what, the piece at whose line the breach stands (None: in no line), and its sentence
@@ -188,12 +202,13 @@ BREACHES = [
     ("It goes up.", "Well.\n# Obviously it goes up.", "Obviously", '"Obviously" in prose: leave it out'),
     ("Step 3: which", "Step 3: just which", "Step 3", '"just" in prose: leave it out'),
     ("Step 3: which", "Step 3! Which", "Step 3", '"!" in prose: leave it out'),
+    ("It goes up.", HABITS, None, "5 phrases in "),
     ("## Recap", "## Summary", "## Summary", "the last cell has no recap: a heading or bold **Recap**"),
     ("# - two\n# - three\n", "", "## Recap", "the recap has 1 lines, at least 3"),
     ("# - two\n", "# - two\n" * 4, "## Recap", "the recap has 6 lines, at most 5"),
     ("../exercises/01_sums", "../exercises/02_sums", "## Recap", "the last cell has no link to ../exercises/01_s"),
     ("order counts?", "order counts.", "## Recap", "the last cell has no **Next** with a question"),
-    ("line go?", "line go.", "plot(", "a picture has no question in the text before it"),
+    ("line go?", "line go.", "plot(", "the text before a picture has no question, and does not ask for a"),
     ("[markdown]\n# It goes", "\nx = 1\n\n# %% [markdown]\n# It goes", "plot(", "a picture has no text right after it"),
     ("# %%\nplot(", '# %% tags=["nbval-check-output"]\nplot(', "plot(", "a picture is not compared"),
 ]
@@ -208,6 +223,7 @@ SOLUTION_BREACHES = [
     ("    Returns:", "    Returned:", "def answer_0", "the task's docstring lacks Returns: as lines of their own"),
     ('check("01.answer_0"', 'print("01.answer_0"', "def answer_0", "the task has no check cell right under it"),
     ("A task.", "Just a task.", "Just", '"Just" in prose: leave it out'),
+    ("A task.", HABITS, None, "5 phrases in "),
 ]
 
 
@@ -224,6 +240,8 @@ def test_each_breach_in_a_lesson_and_a_solution(course, name, old, new, piece, m
 
 
 CORRECT = [
+    (NAMES[0], "It goes up.", "So it goes up, too.", "two phrases in a short text"),
+    (NAMES[0], "line go?", "line go. Before you run the cell, guess where.", "a picture after an instruction"),
     (NAMES[0], SILENT, SILENT * 31, "52 cells"),
     (NAMES[0], "step = 3\nstep", LONG_CODE.replace("a0 = 0\na1 = 1\n", "") + "1", "20 lines of code"),
     (NAMES[0], "Words are numbers here.", words(32), "a sentence of 32 words"),

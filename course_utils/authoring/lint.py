@@ -13,6 +13,7 @@ from statistics import median
 from course_utils.authoring.execution import OWN_MACHINE
 from course_utils.authoring.headers import lesson_facts
 from course_utils.authoring.notebook_builder import REVEALS
+from course_utils.authoring.prose_habits import too_many_habits
 from course_utils.authoring.sources import CHECK, TASK_HEADING, Cell, begins_in_header, has_answer, read_source
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import file_of, number_of, source_of, sources_in
@@ -38,6 +39,7 @@ COMPARED = "nbval-check-output"
 AN_ADDRESS = re.compile(r"<[^<>\n]* at 0x\w+>")  # an object as Python writes it
 # Seven digits after the point are all that float32 keeps, and processors differ in the last; how small a rounding error is differs, too.
 LAST_DIGITS = re.compile(r"-?\d+\.\d{7,}(?:e[-+]?\d+)?|-?\d+(?:\.\d+)?e-(?:0[6-9]|[1-9]\d)|\b0(?:\.0+)?e[-+]00")
+ASKS = re.compile(r"\?|\b(before you run|guess|predict|work out|move the slider|look for)\b", re.IGNORECASE)
 BANNED = re.compile(r"\b(simply|obviously|just)\b|!", re.IGNORECASE)
 
 # What is markdown but not prose. Each piece is replaced by its line ends, so that line numbers stay right.
@@ -45,12 +47,13 @@ NOT_PROSE = re.compile(
     r"^ *(```|~~~).*?^ *\1"  # a block of code
     r"|(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\2(?!`)"  # a code span
     r"|\$\$.*?\$\$|\\begin\{(\w+\*?)\}.*?\\end\{\3\}|(?<![\\$])\$[^$\n]+\$"  # an equation
-    r"|^ *\|[^\n]*"  # a row of a table
     r"|!\[[^\]]*\]\([^)]*\)"  # a picture
     r"|(?<=\])\([^)]*\)"  # the address of a link
     r"|<!--.*?-->|</?\w[^>\n]*>",  # html
     re.MULTILINE | re.DOTALL,
 )
+ROW = re.compile(r"^ *\|[^\n]*", re.MULTILINE)  # of a table, which is prose without sentences
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md")
 
 
 def lint(root: Path) -> list[str]:
@@ -70,6 +73,9 @@ def lint(root: Path) -> list[str]:
                 found += _minutes_stated(lesson_facts(root, number_of(lesson)).reading, minutes(cells))
             for line, message in sorted(found, key=lambda breach: breach[0]):
                 sentences.append(f"{name}, line {line}: {message}" if line else f"{name}: {message}")
+    for file in sorted(file for pattern in DOCUMENTS for file in root.glob(pattern)):
+        if sentence := too_many_habits([(1, prose(file.read_text(encoding="utf-8"), tables=True))]):
+            sentences.append(f"{file.relative_to(root)}: {sentence}")
     return sentences
 
 
@@ -86,9 +92,10 @@ def _built_outputs(path: Path, cells: list[Cell]) -> list[list[dict]] | None:
         return None
 
 
-def prose(markdown: str) -> str:
-    """Return the text that is read as sentences, on the lines where it stood."""
-    return NOT_PROSE.sub(lambda match: " " + "\n" * match.group().count("\n"), markdown)
+def prose(markdown: str, tables: bool = False) -> str:
+    """Return the text that is read as sentences, and on request what tables say, on the lines where they are."""
+    text = NOT_PROSE.sub(lambda match: " " + "\n" * match.group().count("\n"), markdown)
+    return text if tables else ROW.sub("", text)
 
 
 def _words(cells):
@@ -215,6 +222,12 @@ def _banned_words(name, cells, built):
                     yield line, f'"{match.group()}" in prose: leave it out'
 
 
+def _habits(name, cells, built):
+    text = [(cell.line, prose(cell.text, tables=True)) for cell in cells if cell.kind == "markdown"]
+    if sentence := too_many_habits(text):
+        yield 0, sentence
+
+
 def _ending(name, cells, built):
     last = cells[-1] if cells and cells[-1].kind == "markdown" else Cell("markdown", "", 0, {})
     lines = _recap(last.text)
@@ -246,8 +259,8 @@ def _pictures(name, cells, built):
         first = place
         while first and cells[first - 1].kind == "code":  # a prediction, or functions that the picture uses
             first -= 1
-        if not any("?" in cell.text for cell in _markdown_before(cells, first)):
-            yield cells[place].line, "a picture has no question in the text before it"
+        if not any(ASKS.search(cell.text) for cell in _markdown_before(cells, first)):
+            yield cells[place].line, "the text before a picture has no question, and does not ask for a guess"
         if not _is_markdown(cells, place + 1):
             yield cells[place].line, "a picture has no text right after it that says what it shows"
         if COMPARED in cells[place].metadata.get("tags", ()):
@@ -355,10 +368,11 @@ LESSON_RULES = (
     _plain_code,
     _plain_prose,
     _banned_words,
+    _habits,
     _ending,
     _pictures,
     _outputs,
     _last_digits,
     _given_away,
 )
-SOLUTION_RULES = (_banned_words, _outputs, _tasks)
+SOLUTION_RULES = (_banned_words, _habits, _outputs, _tasks)
