@@ -16,7 +16,7 @@ from course_utils.authoring.notebook_builder import REVEALS
 from course_utils.authoring.prose_habits import too_many_habits
 from course_utils.authoring.sources import CHECK, TASK_HEADING, Cell, begins_in_header, has_answer, read_source
 from course_utils.base.errors import CourseError
-from course_utils.base.paths import file_of, number_of, source_of, sources_in
+from course_utils.base.paths import LESSONS, file_of, number_of, source_of, sources_in
 
 CELLS = 20, 52  # of a lesson, without predictions, the questions at its end, and the set-up cell that the build inserts
 QUESTION = re.compile(r"""check\(["']\d\d\.q\d+["'], \.\.\.\)""")
@@ -53,7 +53,7 @@ NOT_PROSE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 ROW = re.compile(r"^ *\|[^\n]*", re.MULTILINE)  # of a table, which is prose without sentences
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md")
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md", f"{LESSONS}/*/questions.md")
 
 
 def lint(root: Path) -> list[str]:

@@ -7,7 +7,7 @@ that are merely clumsy are seen by a reader only. Measures of code and of pages 
 import re
 
 MOST = 2.5  # in 1,000 words
-FEW = 2  # a short text may have this many whatever its length
+FEW = 4  # a short text may have this many whatever its length
 SHOWN = 8
 LAYERS = "layer|head|weight|score|mechanism|map|pattern|model|function|matrix|step"
 RUNS = "run|set|step|loop|example|sentence|story|batch|loss|text|epoch"
