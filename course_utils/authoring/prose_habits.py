@@ -13,6 +13,7 @@ LAYERS = "layer|head|weight|score|mechanism|map|pattern|model|function|matrix|st
 RUNS = "run|set|step|loop|example|sentence|story|batch|loss|text|epoch"
 OTHERS = "seed|way|score|state|order|word|number|kind|place|rate|machine|model"
 VERBS = "see|train|compare|choose|measure|add|take|use|let|ask|count|look"
+NO_VERBS = "its|this|as|axis|less|thus|always|perhaps|others|words|rows|weights|models|scores|columns|heads"
 HABITS = {  # pattern -> what to write
     r"\bin place of\b": "instead of",
     r"\b(?:stands?|stood|standing)\b(?! for\b)": "is, or a verb of its own",
@@ -25,11 +26,11 @@ HABITS = {  # pattern -> what to write
     r", too\b": "also, as well",
     r"(?:(?<=[.?!:] )|(?<=\n)|^)So\b": "because, which, therefore, or no connective",
     r"\b(?:that|those) of\b": "the noun again",
-    r"\b(?:how|as|so) far\b": "what it measures: how long, how much, up to which",
+    r"\b(?:how|as) far\b": "what it measures: how long, how much, up to which",
     r"\bthe course (?:has|trains|trained|gives)\b": "we have, we train",
     r"\d %": "no space before %",
     r"\bet al\.? \d{4}": "et al. (2014), and in brackets: et al., 2014",
-    rf", and (?:then )?(?:[a-z]+s|{VERBS}) ": "no comma before a second verb of the same subject",
+    rf", and (?:then )?(?!(?:{NO_VERBS}) )(?:[a-z]+s|{VERBS}) ": "no comma before a second verb of the same subject",
     r"\bturn(?:s|ed)? (?:it |them |all signs )?round\b": "reverse, invert",
     r", also\b": "including, or a sentence of its own",
     r"(?:(?<=[.?!] )|^)(?:Further|Besides|Thereby|Therein|Herewith)\b": "also, or no connective",
