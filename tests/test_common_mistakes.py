@@ -219,7 +219,7 @@ SAYS = [
     ("04.two_projections", lambda weight: (2 * weight.T, torch.eye(len(weight)).repeat(1, 2)[:, : weight.shape[1]]), "W_sᵀW_h[0, 0] is 3.5"),
     ("12.encoder_layer", altered("12.encoder_layer", ("x + feed_forward(self.norm2(x))", "x + feed_forward(self.norm2(self.norm1(x)))")), "Where the feed-forward network gives zeros, all is right"),
     ("12.decoder_layer", altered("12.decoder_layer", ("attn_mask=future", "attn_mask=~future"), ("hidden = ~memory", "hidden = memory")), "look at self-attention first: what does it read, and with which mask?"),
-    ("12.decoder_layer", altered("12.decoder_layer", ("self.multihead_attn(y, memory, memory", "self.multihead_attn(y, memory, memory + 1")), "Where attention to the source does so, too, all is right"),
+    ("12.decoder_layer", altered("12.decoder_layer", ("self.multihead_attn(y, memory, memory", "self.multihead_attn(y, memory, memory + 1")), "Where attention to the source also does so, all is right"),
     ("13.paired_difference", paired(lambda d: int(len(d) > 4 and statistics.mean(d) > 1)), "All 5 differences are below 0 here"),
     ("13.adam_step", altered("13.adam_step", ("- rate * m_corrected", "- rate * m_corrected**3")), "The m and v that you return are right"),
     ("13.adam_step", altered("13.adam_step", ("gradient**2", "gradient**4")), "Look at v first"),

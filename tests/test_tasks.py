@@ -95,7 +95,7 @@ def test_a_task_is_complete(task):
     assert 1 <= task.difficulty <= 5 and 1 <= task.importance <= 5 and 0 < task.minutes <= 60
     assert task.id in answers(), f"its answer is not built: run `course build {task.id[:2]}`"
     assert len(CORRECT.get(task.id, ())) >= 2, (
-        "write two correct answers in other styles, as docs/writing-tasks.md says"
+        "write two correct answers in other styles, as the page on writing tasks says"
     )
     cases = task.make_cases(0)
     assert cases[0].args and (task.candidates or not cases[0].edge)

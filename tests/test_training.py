@@ -462,7 +462,7 @@ def test_a_run_follows_its_schedule(tmp_path):
     warmup = round(0.25 * trainer.steps)
     assert trainer.rate(warmup - 1) == 0.5e-2
     assert trainer.rate(trainer.steps - 1) == pytest.approx(0.5e-2 / (trainer.steps + 1 - warmup))
-    assert trainer.optimizer.torchs.param_groups[0]["lr"] == trainer.curves[-1]["rate"]
+    assert trainer.optimizer.base.param_groups[0]["lr"] == trainer.curves[-1]["rate"]
 
 
 @pytest.mark.parametrize("kind", ["adamw", "sgd"])

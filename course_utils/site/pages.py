@@ -189,5 +189,5 @@ def _reports(task, imports, solution):
     right = judge_answer(task, names[task.answer_name])
     return (
         "<div class='course-reports'><p>In the notebook, a cell below your answer checks it. It says of one wrong answer:</p>"
-        f"{wrong._repr_html_()}<p>It says of a right one:</p>{right._repr_html_()}</div>"
+        f"{wrong._repr_html_()}<p>It says of a correct one:</p>{right._repr_html_()}</div>"
     )

@@ -73,8 +73,8 @@ WRONG = (
 
 
 _bank = (
-    *((name, right, f"a right {name}, written differently") for name, right in RIGHT.items()),
-    *((name, wrong, f"a wrong {name}: {what}") for name, wrong, what in WRONG),
+    *((name, right, f"a correct {name}, written differently") for name, right in RIGHT.items()),
+    *((name, wrong, f"an incorrect {name}: {what}") for name, wrong, what in WRONG),
 )
 
 
