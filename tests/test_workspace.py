@@ -381,6 +381,51 @@ def test_a_guess_keeps_out_no_other_code_of_the_course(old, mine, new, stays):
     assert texts == [mine] if stays else texts[0] == new and texts[-1] == mine and len(texts) == 3
 
 
+def test_a_note_that_the_learner_has_written_into_stays():
+    stub, answer = "def softmax(x):\n    raise NotImplementedError", "def softmax(x):\n    return x.softmax(-1)"
+    (asks,), (mine,) = cells_of(stub), cells_of(answer)
+    own_cells, known = [mine | {"id": "one"}], {"one": copies.digest(asks)}
+    for version in ("two", "three"):
+        new = [asks | {"id": version, "source": stub + f"  # {version}"}]
+        own_cells = merge(own_cells, known, new).cells
+        known = {version: copies.digest(new[0])}
+        if version == "two":
+            own_cells[0]["source"] += "\nKeep mine."
+    texts = [cell["source"] for cell in own_cells]
+    assert len(texts) == 3 and texts[0].endswith("Keep mine.") and "# three" in texts[1] and texts[2] == answer
+
+
+def test_a_new_part_comes_behind_what_the_learner_has_added_to_the_one_before():
+    base = cells_of("a", "b")
+    new = [
+        base[0],
+        {"cell_type": "markdown", "id": "h", "metadata": {}, "source": "## New"},
+        *cells_of("stub"),
+        base[1],
+    ]
+    known = {cell["id"]: copies.digest(cell) for cell in base}
+    merged = merge([base[0], *cells_of("mine"), base[1]], known, new)
+    assert [cell["source"] for cell in merged.cells] == ["a", "mine", "## New", "stub", "b"]
+
+
+def test_submit_names_a_placeholder_and_an_answer_in_a_text_cell(clone):
+    left = SOFTMAX.replace("return (scores", "y = (scores") + "\n    raise NotImplementedError"
+    write_into(own(clone), answered(left))
+    done = submit(clone, "02")
+    assert done.rows[0].here == "not attempted"
+    assert "02.softmax: your code is there, but so is the placeholder `raise NotImplementedError`" in "\n".join(
+        done.remarks
+    )
+
+    def to_text(cells):
+        (cell,) = [cell for cell in cells if cell["source"].startswith("def softmax(")]
+        cell.update(cell_type="markdown", source=SOFTMAX)
+        del cell["outputs"], cell["execution_count"]
+
+    write_into(own(clone), to_text)
+    assert "02.softmax: `softmax` is in a text cell. Make it a code cell" in "\n".join(submit(clone, "02").remarks)
+
+
 def test_a_task_that_is_as_it_was_gets_no_note_where_its_answer_has_lost_its_id():
     stub, answer = "def softmax(x):\n    raise NotImplementedError", "def softmax(x):\n    return x.softmax(-1)"
     (asks,), (prompt,), (reworded,), (mine,) = (cells_of(text) for text in (stub, "b", "c", answer))

@@ -38,11 +38,8 @@ def run(options) -> int:
     if options.file is None:
         say_what_is_newer(root, done.path.stem)
     if done.stays:
-        put_right = (
-            "name the notebook with your answers"
-            if options.file
-            else "put right what is named above, save the notebook, and run this again"
-        )
+        put_right = "put right what is named above, save the notebook, and run this again"
+        put_right += ", or name another notebook" if options.file else ""
         print(
             f"{done.source} holds no answer that counts, so the file that you have handed in before stays as it was: {put_right}."
         )

@@ -26,6 +26,7 @@ NEW_STUB = (
     "```python\n{}\n```\n\nCompare the two, then delete this note."
 )
 
+UNTOUCHED_NOTE = re.compile(re.escape(NEW_STUB).replace(r"\{\}", ".*"), re.DOTALL)
 DELETED = "**The course has deleted this cell, which you had changed.** Yours is below, as it was: delete what you do not need."
 NOTES = ("both changed this cell", "has changed this task", "has deleted this cell")  # how each kind is found
 
@@ -65,7 +66,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
         if cell["id"] in answers:  # an answer to what the new version asks in other words
             asks = by_id[answers[cell["id"]]]
             if STUB in asks["source"] and asks["id"] not in base and digest(asks) != digest(cell):
-                if result and result[-1]["source"].startswith(NEW_STUB.split("\n")[0]):
+                if result and UNTOUCHED_NOTE.fullmatch(result[-1]["source"]):
                     result.pop()  # what an earlier update said of a version before this one
                 result.append(_note(NEW_STUB.format(asks["source"])))
             result.append(cell | {"id": asks["id"]})
@@ -203,6 +204,8 @@ def _insert(new, base, result, gone, replaced):
         end = next((at for at, name in enumerate(there) if at >= place and name in order), len(there))
         if (old := replaced.get(cell["id"])) in there:
             place = max(place, there.index(old) + 1) if old in gone else there.index(old)
+        elif cell["cell_type"] == "markdown" and cell["source"].startswith("#"):
+            place = end  # a new part comes behind what the learner has added to the one before
         else:
             place = next((at + 1 for at in range(place, end) if there[at] in gone), place)
         result.insert(place, fresh(cell))

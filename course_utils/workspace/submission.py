@@ -5,6 +5,7 @@ by the same code as there.
 """
 
 import ast
+import json
 import re
 import warnings
 from collections.abc import Iterator
@@ -84,7 +85,9 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     if not stays:
         target.parent.mkdir(parents=True, exist_ok=True)
         write(target, text)
-    remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken)]
+    texts = [cell["source"] for cell in json.loads(text)["cells"] if cell["cell_type"] != "code"]
+    elsewhere = {name for each in texts for name in DEFINED.findall("".join(each))}
+    remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere)]
     return Submission(target, path, rows, remarks, stays)
 
 
@@ -131,6 +134,8 @@ def _clean(plain, name):
 def _row(task, cells, broken):
     name = last_check(cells, task.id, task.answer_name)[1]
     text = definition(cells, name)
+    if fingerprint(text) and _ends_in_placeholder(text):
+        return Row(task.id, "not attempted", "")
     here = (
         "answered" if fingerprint(text) else "not attempted" if text else "not Python" if name in broken else "missing"
     )
@@ -142,11 +147,18 @@ def _row(task, cells, broken):
     return Row(task.id, here, entry.get("state", ""))
 
 
+def _ends_in_placeholder(text):
+    return text.rstrip().rpartition("\n")[2].strip().startswith("raise NotImplementedError")
+
+
 # What is odd
 
 
-def _remarks(cells, number, broken):
-    """Give a sentence for each thing that the learner may not have meant; `broken` are names in cells that are no Python."""
+def _remarks(cells, number, broken, elsewhere):
+    """Give a sentence for each thing that the learner may not have meant.
+
+    `broken` are names in code cells that are no Python, `elsewhere` names that text cells define.
+    """
     exercises = catalogue.by_lesson()[number]
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
     for task in exercises:
@@ -154,8 +166,14 @@ def _remarks(cells, number, broken):
         check, given = last_check(cells, task.id, task.answer_name)
         if not places and given == task.answer_name and given not in broken:
             like = likely_rename(cells, task.answer_name, names)
+            if task.answer_name in elsewhere:
+                yield f"{task.id}: `{task.answer_name}` is in a text cell. Make it a code cell (key Y in JupyterLab), and save."
+                continue
             perhaps = f" Perhaps it is `{like}` now: grading looks for the name `{task.answer_name}`." if like else ""
             yield f"{task.id}: `{task.answer_name}` is nowhere defined.{perhaps}"
+        text = definition(cells, given)
+        if fingerprint(text) and _ends_in_placeholder(text):
+            yield f"{task.id}: your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
         if len(places) > 1 and check < 0:
             yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
         if places and places[-1] > check >= 0:
