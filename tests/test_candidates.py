@@ -241,8 +241,14 @@ def test_a_test_that_has_asked_all_candidates_tells_no_process_in_which_it_judge
     if tells is BY_A_CELL:  # the text shows the first check alone
         cells += [*(ENDS_IN.format(n=n) for n in range(64)), f"also = check\nalso('{task.id}', {task.answer_name})"]
         asked = asked._replace(checked=checked, places=(checked, len(cells) - 1))
-    answer = list(sandbox.answers(cells, [asked]))[-1]
-    report = judge(task, expected.cases, answer.outcomes, expected, explaining=False)
+    tries = (
+        3 if tells is BY_TIME else 1
+    )  # by chance, a process begins in the slot that earns the point, about once in 16 times
+    for _ in range(tries):
+        answer = list(sandbox.answers(cells, [asked]))[-1]
+        report = judge(task, expected.cases, answer.outcomes, expected, explaining=False)
+        if report.state == "failed":
+            break
     assert report.state == "failed", str(report)
     assert f"{task.answer_name} judges a candidate differently when it has met no other" in sandbox.odd
 
