@@ -15,6 +15,7 @@ from pathlib import Path
 from course_utils.authoring.execution import OWN_MACHINE
 from course_utils.authoring.notebook_builder import checksum
 from course_utils.authoring.sources import Cell, Target
+from course_utils.base.docstrings import has_docstring, without_docstrings
 from course_utils.base.imports import PACKAGE, PACKAGES, runs_something
 from course_utils.base.paths import LESSONS, QUESTIONS, folder_of
 
@@ -45,7 +46,7 @@ class Module:
         self.path, self.package = path, package
         self.defined, self.imported, self.effects = {}, {}, []
         tree = ast.parse(text)
-        for node in tree.body[_has_docstring(tree) :]:
+        for node in tree.body[has_docstring(tree) :]:
             self.imported |= _bound_by_imports(node, package)
             if isinstance(node, ast.Import | ast.ImportFrom):
                 continue
@@ -107,7 +108,7 @@ class Reached:
         kind, *rest = use
         if kind == "question":
             yield from self._questions(*rest)
-        if kind == "table":
+        elif kind == "table":
             table = self.root / f"{PACKAGE}/data/measured_tables/{rest[0]}.csv"
             self.tables |= {table} if table.is_file() else set()
         elif kind == "from":
@@ -218,7 +219,7 @@ def _of_cell(root, target, cell):
         tree = ast.parse(cell.text)
     except SyntaxError:  # a magic of IPython
         return cell.text, set()
-    code = [_dump(_without_docstrings(tree, inside=True)), cell.text.rstrip().endswith(";")]
+    code = [_dump(without_docstrings(tree, inside=True)), cell.text.rstrip().endswith(";")]
     if OWN_MACHINE in cell.metadata.get("tags", ()):
         return code, set()
     uses = {use for use in _uses(tree, ()) if use[0] != "name"}
@@ -257,7 +258,7 @@ def _module_of(root, number, name):
 def _part(node, package, with_sentences):
     sentences = []
     uses = frozenset(_uses(node, package))
-    tree = _without_docstrings(node)
+    tree = without_docstrings(node)
     if with_sentences:
         tree = _Cut(sentences).visit(tree)
     return Part(_dump(tree), tuple(sentences), uses)
@@ -285,20 +286,6 @@ class _Cut(ast.NodeTransformer):
             return node
         self.sentences.append(text)
         return ast.Constant(value="")
-
-
-def _without_docstrings(tree, inside=False):
-    """Return the tree without docstrings; inside=True: without those of its functions and classes, as a cell shows a string that it ends in."""
-    for node in ast.walk(tree):
-        if _has_docstring(node) and not (inside and isinstance(node, ast.Module)):
-            node.body = node.body[1:] or [ast.Pass()]
-    return tree
-
-
-def _has_docstring(node):
-    documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-    first = node.body[0] if documented and node.body else None
-    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
 
 
 def _names_defined(node):

@@ -78,7 +78,7 @@ def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> lis
 
 def clone_folder() -> Path:
     """Return the clone of the course around the current folder, for what only a clone has: sources, tests. Raises `CourseError`."""
-    here = _here()
+    here = current_folder()
     if found := _around(here, is_clone):
         return found
     raise CourseError(
@@ -91,7 +91,7 @@ def workspace_folder() -> Path:
 
     Raises `CourseError` where there is no course to copy, and where a folder of that name holds other things.
     """
-    here = _here()
+    here = current_folder()
     if found := _around(here, is_clone, _holds_copies):
         return found
     if not PUBLISHED.is_dir():
@@ -107,7 +107,7 @@ def workspace_folder() -> Path:
 
 def course_folder() -> Path:
     """Return the folder that the built notebooks lie in: the clone around here, else the installed course. Raises `CourseError`."""
-    return _around(_here(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
+    return _around(current_folder(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
 
 
 def course_of(workspace: Path) -> Path:
@@ -131,7 +131,8 @@ def remedy(course: Path, in_clone: str) -> str:
     return f"pip install --force-reinstall --no-deps {wheel}"
 
 
-def _here():
+def current_folder() -> Path:
+    """Return the current folder. Raises `CourseError` where it is gone."""
     try:
         return Path.cwd()
     except OSError:

@@ -13,6 +13,7 @@ import ast
 import copy
 import re
 
+from course_utils.base.docstrings import without_docstrings
 from course_utils.base.errors import CourseError
 
 ARROW, ASSIGNS = " -> ", re.compile(r"([A-Za-z]\w*) := (.+)")
@@ -28,7 +29,7 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
 
     Raises `CourseError` for a change that cannot be read, or that fits nowhere.
     """
-    tree = _without_docstrings(ast.parse(solution))
+    tree = without_docstrings(ast.parse(solution))
     patterns, arguments = [], []
     for change in changes:
         old, arrow, new = change.partition(ARROW)
@@ -82,19 +83,6 @@ def _assign(tree, name, value, change):
         raise CourseError(f"`{change}` changes no argument: there are {', '.join(known)}")
     test = ast.Compare(ast.Name(name, ast.Load()), [ast.IsNot()], [ast.Constant(None)])
     own.body.insert(0, ast.If(test, [ast.Assign([ast.Name(name, ast.Store())], value)], []))
-
-
-def _without_docstrings(tree):
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        first = body[0] if isinstance(body, list) and body else None
-        if (
-            isinstance(node, ast.FunctionDef | ast.ClassDef)
-            and isinstance(first, ast.Expr)
-            and isinstance(first.value, ast.Constant)
-        ):
-            node.body = body[1:] or [ast.Pass()]
-    return tree
 
 
 class _Replacing(ast.NodeTransformer):

@@ -1,7 +1,5 @@
 """Tries the mistakes that an instructor has added to tasks: whether a check can name each, and what it says then."""
 
-from collections.abc import Iterator
-
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
 from course_utils.checks.answer import expected_on, judge_answer
@@ -10,10 +8,10 @@ from course_utils.checks.match_mistake import alike_value
 from course_utils.checks.own_mistakes import FILE, Own, file_of_own
 
 
-def try_all() -> Iterator[tuple[Own, str]]:
-    """Give each own mistake with what a check says of it. Raises `CourseError` for the first that is of no use."""
+def try_all() -> None:
+    """Try each own mistake. Raises `CourseError` for the first that is of no use."""
     for own in catalogue.own_mistakes():
-        yield own, try_out(own)
+        try_out(own)
 
 
 def try_out(own: Own) -> str:

@@ -18,7 +18,7 @@ from traceback import extract_tb
 from course_utils.base.ascii_fallback import use_plain_signs
 from course_utils.base.environment import DISTRIBUTION, PYTHONS, course_version, right_python
 from course_utils.base.errors import CourseError
-from course_utils.base.paths import LESSONS
+from course_utils.base.paths import LESSONS, current_folder
 from course_utils.base.sanitise import clean, cut, did_you_mean
 
 AT_MOST = 2000  # characters of a sentence
@@ -75,10 +75,7 @@ def _run(arguments):
         raise CourseError(
             f"`{command.prog}` does not know {' '.join(unknown)}{meant}: `{command.prog} --help` shows how it is used."
         )
-    try:
-        os.getcwd()
-    except OSError:  # before PyTorch is imported, which ends the program there
-        raise CourseError("the current folder is gone: change into the folder of the course.") from None
+    current_folder()  # must be there: PyTorch, where a command imports it, ends the program otherwise
     return options.command(options)
 
 

@@ -1,6 +1,6 @@
 """`course update`: brings new versions of lessons into the learner's own copies (`workspace/updating.py`)."""
 
-from course_utils.base.paths import chosen, course_of, names_in, workspace_folder
+from course_utils.base.paths import workspace_folder
 from course_utils.commands._arguments import report
 
 WORDS = "Bring new versions of lessons into your own copies; what you have written stays."
@@ -16,14 +16,8 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Update, and say for each copy what was done; 1 if one could not be updated."""
     root = workspace_folder()
-    from course_utils.workspace.copies import bring_pages, rename_old
     from course_utils.workspace.updating import update
 
-    chosen(
-        options.lessons, names_in(course_of(root), "notebooks")
-    )  # a wrong name is refused before anything is written
-    rename_old(root)
-    bring_pages(root)
     written = []
 
     def say(line):

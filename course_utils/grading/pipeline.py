@@ -138,7 +138,7 @@ def grade_class(
     with Journal(what.out) as journal:
         what = which_lessons(what, journal)
         must_have_effect(what.overrides, what.counted, what.settings)
-        list(try_all())  # an instructor's own mistakes: one that is of no use is told before hours of grading
+        try_all()  # an instructor's own mistakes: one that is of no use is told before hours of grading
         begin(what)
         if seed is None:
             seed = journal.header.get("seed", LEAST_SEED + secrets.randbelow(2**128 - LEAST_SEED))

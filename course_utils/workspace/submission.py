@@ -5,7 +5,6 @@ by the same code as there.
 """
 
 import ast
-import json
 import re
 import warnings
 from collections.abc import Iterator
@@ -75,7 +74,7 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     path = file or root / OWN / file_of("exercises", name)
     if not path.exists():
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
-    notebook, text = _read(path, name)
+    notebook, clean, text = _read(path, name)
     target = root / HANDED_IN / f"{name}.ipynb"
     skipped = dict(_no_python(notebook.cells))
     cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
@@ -85,17 +84,18 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     if not stays:
         target.parent.mkdir(parents=True, exist_ok=True)
         write(target, text)
-    texts = [cell["source"] for cell in json.loads(text)["cells"] if cell["cell_type"] != "code"]
-    elsewhere = {name for each in texts for name in DEFINED.findall("".join(each))}
+    texts = [cell["source"] for cell in clean["cells"] if cell["cell_type"] != "code"]
+    elsewhere = {name for each in texts for name in DEFINED.findall(each)}
     remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere)]
     return Submission(target, path, rows, remarks, stays)
 
 
 def _read(path, name):
-    """Return a notebook as grading reads it, and the text of the file to hand in, once it is sure that it is of the lesson."""
+    """Return a notebook as grading reads it, and what to hand in as a dict and as text, once it is sure that it is of the lesson."""
     try:
         plain = read_own(path)
-        notebook, text = notebook_in(plain, names_by_lesson(), path.name), to_text(_clean(plain, name))
+        notebook, clean = notebook_in(plain, names_by_lesson(), path.name), _clean(plain, name)
+        text = to_text(clean)
         must_fit(len(text.encode()))
         parse(text.encode())  # as whatever is handed in is read: with the limits for what may come from anybody
     except Unreadable as problem:
@@ -107,7 +107,7 @@ def _read(path, name):
         raise CourseError(
             f"{path} holds {holds}, and lesson {number_of(name)} is asked for: name the right lesson or --file."
         )
-    return notebook, text
+    return notebook, clean, text
 
 
 def _clean(plain, name):
@@ -134,7 +134,7 @@ def _clean(plain, name):
 def _row(task, cells, broken):
     name = last_check(cells, task.id, task.answer_name)[1]
     text = definition(cells, name)
-    if fingerprint(text) and _ends_in_placeholder(text):
+    if _keeps_placeholder(text):
         return Row(task.id, "not attempted", "")
     here = (
         "answered" if fingerprint(text) else "not attempted" if text else "not Python" if name in broken else "missing"
@@ -147,8 +147,9 @@ def _row(task, cells, broken):
     return Row(task.id, here, entry.get("state", ""))
 
 
-def _ends_in_placeholder(text):
-    return text.rstrip().rpartition("\n")[2].strip().startswith("raise NotImplementedError")
+def _keeps_placeholder(text):
+    """Return whether an answer ends in the line that its stub raises an error in, below code of its own."""
+    return bool(fingerprint(text)) and text.rstrip().rpartition("\n")[2].strip().startswith("raise NotImplementedError")
 
 
 # What is odd
@@ -164,15 +165,13 @@ def _remarks(cells, number, broken, elsewhere):
     for task in exercises:
         places = definitions(cells, task.answer_name)
         check, given = last_check(cells, task.id, task.answer_name)
-        if not places and given == task.answer_name and given not in broken:
+        if not places and given in elsewhere:
+            yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), and save."
+        elif not places and given == task.answer_name and given not in broken:
             like = likely_rename(cells, task.answer_name, names)
-            if task.answer_name in elsewhere:
-                yield f"{task.id}: `{task.answer_name}` is in a text cell. Make it a code cell (key Y in JupyterLab), and save."
-                continue
             perhaps = f" Perhaps it is `{like}` now: grading looks for the name `{task.answer_name}`." if like else ""
             yield f"{task.id}: `{task.answer_name}` is nowhere defined.{perhaps}"
-        text = definition(cells, given)
-        if fingerprint(text) and _ends_in_placeholder(text):
+        if _keeps_placeholder(definition(cells, given)):
             yield f"{task.id}: your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
         if len(places) > 1 and check < 0:
             yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."

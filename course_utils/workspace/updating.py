@@ -24,6 +24,8 @@ def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> 
     if names:
         wanted = chosen(names, sorted({place.name for place in places}))
         places = [place for place in places if place.name in wanted]
+    copies.rename_old(root)  # once the names are known to be right
+    copies.bring_pages(root)
     problems = []
     for place in places:
         try:

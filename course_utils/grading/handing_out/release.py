@@ -74,7 +74,7 @@ def release(root: Path, names: list[str], out: Path, settings: Settings, force: 
     """
     files, notebooks, begin = {}, [], settings.solutions_from
     withheld = begin is not None and datetime.now(timezone.utc) < begin
-    list(try_all())  # an instructor's own mistakes: one that is of no use is told here
+    try_all()  # an instructor's own mistakes: one that is of no use is told here
     course = package(root, f"The solutions are handed out from {written_out(begin)} on.") if withheld else b""
     for lesson in lessons(root, names):
         notebook = read_built(root, "exercises", lesson)
