@@ -300,6 +300,7 @@ def test_definitions_are_found_whole(style):
         "for _ in range(1):\n\n    # twice\n    with a, b:\n        {}",
         "class A:\n    x = 1\n\n\nif a(\n    1\n):\n    {}",
         ">>> {}\n>>> attention(3)",
+        "\n    {}\n    attention(3)",
     ],
 )
 def test_definitions_inside_blocks_and_behind_prompts_are_the_notebooks_own(inside):

@@ -723,9 +723,10 @@ def test_handing_in_says_what_is_missing_and_odd(clone):
         'if __name__ == "__main__":\n    {}',
         "try:\n    {}\nfinally:\n    pass",
         ">>> {}",
+        "\n    {}",
     ],
 )
-def test_an_answer_in_a_block_or_behind_a_prompt_is_answered(clone, around):
+def test_an_answer_in_a_block_or_indented_or_behind_a_prompt_is_answered(clone, around):
     edge = "... " if ">>>" in around else "    "
     write_into(own(clone), answered(SOFTMAX))
 
@@ -736,6 +737,23 @@ def test_an_answer_in_a_block_or_behind_a_prompt_is_answered(clone, around):
     write_into(own(clone), work)
     done = submit(clone, "02")
     assert done.rows[0].here == "answered" and "nowhere defined" not in "\n".join(done.remarks)
+
+
+def test_the_lesson_itself_is_named_in_one_sentence(clone):
+    said = submit(clone, "02", own(clone, "notebooks")).remarks
+    assert said[0].startswith("This notebook holds none of the tasks of lesson 02.") and len(said) == 1
+
+
+def test_an_answer_that_its_check_does_not_reach_is_named(clone):
+    def moved(cells):
+        (answer,) = [cell for cell in cells if cell["source"].startswith("def softmax(")]
+        cells.remove(answer)
+        cells.append(answer)
+
+    write_into(own(clone), answered(SOFTMAX))
+    write_into(own(clone), moved)
+    said = "\n".join(submit(clone, "02").remarks)
+    assert "02.softmax: `softmax` is defined in code cell" in said and "move the check below" in said
 
 
 def test_submit_says_that_a_newer_version_waits_but_not_of_another_file(clone, capsys):

@@ -161,6 +161,13 @@ def _remarks(cells, number, broken, elsewhere):
     `broken` are names in code cells that are no Python, `elsewhere` names that text cells define.
     """
     exercises = catalogue.by_lesson()[number]
+    checked = {found for cell in cells for found in CHECK.findall(cell)}
+    answers = names_by_lesson()[number]
+    if not checked.intersection(task.id for task in exercises) and not any(
+        definitions(cells, name) or name in broken or name in elsewhere for name in answers
+    ):
+        yield f"This notebook holds none of the tasks of lesson {number}. Perhaps it is the lesson itself: the tasks are in its exercises."
+        return
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
     for task in exercises:
         places = definitions(cells, task.answer_name)
@@ -176,11 +183,15 @@ def _remarks(cells, number, broken, elsewhere):
         if len(places) > 1 and check < 0:
             yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
         if places and places[-1] > check >= 0:
+            again = places[0] <= check
             yield (
-                f"{task.id}: `{task.answer_name}` is defined again in code cell {places[-1] + 1}, below its last check in cell {check + 1}. "
-                "What that check was given counts: move the check below, or delete what you do not need."
+                f"{task.id}: `{task.answer_name}` is defined{' again' * again} in code cell {places[-1] + 1}, below its last check in cell {check + 1}. "
+                + (
+                    "What that check was given counts: move the check below, or delete what you do not need."
+                    if again
+                    else "Nothing is there to check when the notebook runs from the top: move the check below."
+                )
             )
-    checked = {found for cell in cells for found in CHECK.findall(cell)}
     if gone := [task.id for task in exercises if task.id not in checked]:
         yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
     yield from sandbox_warnings(cells)

@@ -430,13 +430,15 @@ def _indent(text):
     return len(text) - len(text.lstrip())
 
 
-def _without_prompts(code):
-    """Return a cell without the prompts of a session, which notebooks overlook."""
+def _as_run(code):
+    """Return a cell without what notebooks overlook: the indentation of its first line, and the prompts of a session."""
+    if indent := code[: len(code) - len(code.lstrip())].rpartition("\n")[2]:
+        code = "\n".join(line.removeprefix(indent) for line in code.split("\n"))
     return PROMPT.sub("", code) if code.lstrip().startswith(">>>") else code
 
 
 def _bare(code):
-    code = _without_prompts(code)
+    code = _as_run(code)
     if not any(mark in code for mark in SEVERAL_LINES):
         return code
     parts, end = [], 0
@@ -474,7 +476,7 @@ def definition(cells: tuple[str, ...], name: str, at_most: int = 4000, last: int
     if not found:
         return ""
     bare, lines_of = _outlines(tuple(cells))[found[-1]]
-    lines, bare, first = _without_prompts(cells[found[-1]]).split("\n"), bare.split("\n"), lines_of[name][-1]
+    lines, bare, first = _as_run(cells[found[-1]]).split("\n"), bare.split("\n"), lines_of[name][-1]
     inside, end = _indent(bare[first]), first + 1
     while first and bare[first - 1].lstrip().startswith("@"):
         first -= 1
