@@ -205,7 +205,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "With one vector for everything, training needed a higher learning rate and more epochs, and one run in five failed.",
+    "With one vector for everything, and first vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five failed.",
 )
 def _(numbers):
     earlier = [
@@ -455,7 +455,7 @@ def _(numbers):
 
 @claim(
     "08",
-    "Hard attention therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards",
+    "At this learning rate, hard attention therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards",
 )
 def _(numbers):
     soft, hard = (dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean"))

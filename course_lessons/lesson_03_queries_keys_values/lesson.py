@@ -410,7 +410,7 @@ with torch.no_grad():
 #
 # ## What if the sentence asks the question itself?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, each of our five training runs found self-attention that does it, within 15 epochs. Any one of the three matrices was enough, or nearly so, but training often took longer. With one vector for everything, no run succeeded at this learning rate. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, each of our five training runs found self-attention that does it, within 15 epochs. Any one of the three matrices was enough, or nearly so, but training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at this learning rate. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
 #
 # ## Where you will meet this
 #
@@ -422,7 +422,7 @@ with torch.no_grad():
 # | `query`, `key`, `value` | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, all three | `q_proj`, `k_proj`, `v_proj` |
 # | fixed attention | attention pooling | none | `SiglipMultiheadAttentionPoolingHead` |
 #
-# We follow Vaswani et al. (2017). The slides by Ylipää (2020) call θ a *key* and the words the *query set*; the slides by MAIL-ECNU (2019) write $V, K, Q$.
+# We follow Vaswani et al. (2017). The slides by Ylipää (2020) call θ a *key* and the words the *query set*; the slides by MAIL-ECNU (2019) write $\mathrm{MultiHead}(V, K, Q)$.
 #
 # ## Questions
 #
@@ -448,7 +448,7 @@ check("03.q5", ...)
 #
 # - Attention, a soft dictionary, is a function of queries, keys and values: score each key for each query, normalise with a softmax, sum the values.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With these three vectors, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, training needed a higher learning rate and more epochs, and one run in five failed.
+# - With these three vectors, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, and first vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five failed.
 # - A mask is True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)

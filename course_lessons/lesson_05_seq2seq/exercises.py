@@ -147,7 +147,7 @@ check("05.last_state", last_state)
 # ## 05.shift_right
 #
 # In training, the decoder reads the right words instead of its own; this is called **teacher forcing**. When it predicts word $t$, it may read the words before it, but not word $t$ itself. Its inputs are therefore the
-# target shifted one position to the right, with `bos`, the id that marks the beginning of a sentence, in front. The last word of the target is predicted but never read.
+# target shifted one position to the right, with `bos`, the id that marks the beginning of a sentence, in front. What is at the target's last position is predicted but never read.
 #
 # $$\text{inputs}_{b,0} = \text{bos} \qquad \text{inputs}_{b,t} = \text{target}_{b,t-1} \quad \text{for } t > 0$$
 

@@ -474,7 +474,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## Can one vector hold a sentence?
 #
-# It can hold a short one, even one not seen in training. With our training, nearly all three-word sentences come through whole, about half of the six-word sentences do, and none of the twelve-word sentences. In a twelve-word sentence, mostly the first words come through, while the last ones are harder to find in the vector. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words. Longer training and a larger vector both help, but most twelve-word sentences still fail. More training sentences may also help.
+# It can hold a short one, even one not seen in training. With our training, nearly all three-word sentences come through whole, about half of the six-word sentences do, and none of the twelve-word sentences. In a twelve-word sentence, mostly the first words come through, while the last ones are harder to find in the vector. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words. Longer training helps, and so does a larger vector in a larger network, but most twelve-word sentences still fail. More training sentences may also help.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards gave no clear gain, as an exercise shows.
 #

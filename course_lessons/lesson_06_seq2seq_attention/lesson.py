@@ -324,7 +324,7 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 #
 # ## How long can a sentence be now?
 #
-# As in lesson 05, we measure the share of words in the right position. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so each context is this one vector (Cho et al., 2014). Their learning rate is 0.01, as in lesson 05, because they get fewer words right at 0.005. For the models that look back, the learning rate makes little difference to this share ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+# As in lesson 05, we measure the share of words in the right position. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so each context is this one vector (Cho et al., 2014). Their learning rate is 0.01, as in lesson 05, because they get fewer words right at 0.005. For the models that look back, the learning rate makes little difference to this share at 12 words ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
 #
 # The dotted line marks 12 words, the greatest length in training. What share of the words is right at that length when the decoder looks back?
 
@@ -494,7 +494,7 @@ table(rows, columns, corner="right words", digits=2)
 #
 # ## Real sentences
 #
-# Does looking back also help with real sentences? The course comes with a larger model with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On new captions, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU says how close a translation is to a human one.
+# Does looking back also help with real sentences? The course comes with a larger model with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU says how close a translation is to a human one.
 #
 # Does this model also look at the right words, and is the word that it then writes right? Take "old", which is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
 
@@ -526,7 +526,7 @@ figures.translation_window(french, subwords, "An old tree stands in the snow.")
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
-# | score $z$, weight $a$ | Bahdanau: $e_{ij}$, $\alpha_{ij}$; *additive*; Luong's is *multiplicative* | none | `cross_attentions`: $a$ for each head, B heads T S |
+# | score $z$, weight $a$ | Bahdanau: $e_{ij}$, $\alpha_{ij}$; *additive*; Luong's is *multiplicative* | none | `cross_attentions`: $a$ for each layer and head, B heads T S |
 # | annotations | encoder states | `output` of `nn.GRU(…, bidirectional=True)` | `encoder_outputs.last_hidden_state` |
 # | mask, True at words | | `nn.MultiheadAttention`: `key_padding_mask`, True at padding | `attention_mask`: 1 at words |
 #
@@ -552,7 +552,7 @@ check("06.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Once the decoder can look back, the model correctly translates sentences as long as those in training.
+# - Once the decoder can look back, the model gets nearly every word right in sentences as long as those in training.
 # - The encoder passes on all its states, the annotations. Before each word, the decoder state is the query: score, normalise, sum.
 # - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and only the output reads the context, unless there is input feeding.
 # - The alignment error rate compares the largest weights with known links. Up to 12 words, few links are wrong.

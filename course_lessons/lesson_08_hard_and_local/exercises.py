@@ -134,7 +134,7 @@ check("08.best_baseline", best_baseline)
 # %% [markdown]
 # ## A window
 #
-# Local attention looks at all positions within a window whose centre is learned (Luong et al., 2015, section 3.2).
+# Local attention looks at all positions within a window whose centre can be learned (Luong et al., 2015, section 3.2).
 
 # %% [markdown]
 # ## 08.local_weights

@@ -303,7 +303,7 @@ for i in (1, 2, 4, 10):  # of the 11 times
 reveal("08.values_read", "ahead" if ahead[:, 1].mean() > 0 else "behind")
 
 # %% [markdown]
-# With the same number of rewards, hard attention is ahead after 25 steps, for every seed. Later, the two are about equal. But hard attention has used ten times as many questions and scores. With 8 questions per step, it reaches 0.75 after 125 steps, whereas soft attention gets there after 50, as the plot shows. Hard attention therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards instead of 4,000. This is worthwhile where reading costs the most, as in lesson 14.
+# With the same number of rewards, hard attention is ahead after 25 steps, for every seed. Later, the two are about equal. But hard attention has used ten times as many questions and scores. With 8 questions per step, it reaches 0.75 after 125 steps, whereas soft attention gets there after 50, as the plot shows. At this learning rate, hard attention therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards instead of 4,000. This is worthwhile where reading costs the most, as in lesson 14.
 #
 # ## Hard attention after training
 #
@@ -381,7 +381,7 @@ for place in (1.0, 2.5):
 #
 # For word $t$ of a translation, Luong et al. place the centre in one of two ways:
 #
-# - **local-m** follows the rule centre $= t$: word 5 of the translation looks at the words around word 5 of the source. The m stands for *monotone*: both languages have the same word order. This version has no Gaussian.
+# - **local-m** follows the rule centre $= t$: word 5 of the translation looks at the words around word 5 of the source. The m stands for *monotone*: both languages have roughly the same word order. This version has no Gaussian.
 # - **local-p** predicts the centre from the decoder state $s_t$: centre $= S \cdot \text{sigmoid}(v^\top \tanh(W s_t))$. The sigmoid gives a share between 0 and 1, and the centre is this share of the $S$ source words. The vector $v$, which is not a value, and the matrix $W$ are learned.
 #
 # Suppose the source has five words, the state is $s = (1, -1)$, $W$ leaves the state as it is, and $v = (0.5, 0.1)$. Where does local-p place its window?
@@ -438,7 +438,7 @@ columns = ["in it, of 12 words", "in it, of 20 words", "words read, at most"]
 table(rows, columns, corner="window of local-m")
 
 # %% [markdown]
-# With $D = 2$, the right word is in the window in 94% of cases at 12 words and 85% at 20. Local-m gets 96% and 89% of the words right. It can also guess: without any attention, the model gets a third to a half of the words right. A wider window misses fewer words but reads more. Even with the same word order, some source words lie outside a narrow window, because earlier words are left out or doubled.
+# With $D = 2$, the right word is in the window in 94% of cases at 12 words and 85% at 20. Local-m gets 96% and 89% of the words right: some of the words outside can be guessed, and the table counts EOS as a word. A wider window misses fewer words but reads more. Even with the same word order, some source words lie outside a narrow window, because earlier words are left out or doubled.
 #
 # What if the rule is wrong? We reverse the order, so that the first word of the translation belongs to the last word of the source. How much worse is local-m then?
 
@@ -468,9 +468,9 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
 #
 # ## Does attention have to be soft, and does it have to look at every word?
 #
-# Attention does not have to be soft, but hard attention has a price in training. It reads one value and learns from rewards, but needs more questions. After training, a model that has learned with soft attention can read only the value with the largest weight. On average, reading one value did not make our translation models any worse in these two orders.
+# Attention does not have to be soft, but hard attention has a price in training. It reads one value and learns from rewards, but needs more questions. After training, a model that has learned with soft attention can read only the value with the largest weight. On average, reading one value made our translation models hardly any worse.
 #
-# Nor does attention have to look at every word. Local attention is soft and has a gradient, but it sees nothing outside its window. With the right rule for the centre, it was slightly behind global attention at the lengths seen in training and better on longer sentences. With the wrong rule, or with a learned centre on longer sentences, it was much worse.
+# Nor does attention have to look at every word. Local attention is soft and has a gradient, but it reads no annotation outside its window. With the right rule for the centre, it was slightly behind global attention at the lengths seen in training and better on longer sentences. With the order reversed, or with a learned centre on longer sentences, it was much worse.
 #
 # After training, hard attention reads one value instead of ten, though it still needs ten scores. A window with $D = 2$ reads at most five of twenty words, so where we know the right rule, it saves three quarters of the scores and values. Where we know no rule, global attention is the safer choice: at the lengths seen in training, it was best, or nearly so.
 #
@@ -518,7 +518,7 @@ check("08.q5", ...)
 # - Soft attention returns the expectation of hard attention. A draw passes no gradient, but the reward times the gradient of $\log p_k$ is an unbiased estimate.
 # - A baseline that does not depend on the draw leaves the mean of the estimate unchanged. Near the expected reward, it usually reduces the variance.
 # - Hard attention reads fewer values but needs more questions to learn. Once trained, it can use the largest weight.
-# - Local attention has a gradient, but sees nothing outside its window. It helps when we know where the window should be.
+# - Local attention has a gradient, but reads nothing outside its window. It helps when we know where the window should be.
 #
 # **Exercises**: [open them](../exercises/08_hard_and_local_exercises.ipynb)
 #

@@ -168,7 +168,7 @@ check("09.layer_cost", layer_cost)
 # 2. Its output is finite.
 # 3. For every position t: new numbers in the rows after t, **at the same T**, leave rows 0 … t of its output unchanged, in every feature.
 #
-# The output may depend on T itself. A broken promise shows at T = 1, 5 or 12. Use random numbers of around 1: an output that sees them changes by more than $10^{-4}$, and rounding errors stay below $10^{-5}$. Your test must raise no error. No gradient passes through the models.
+# The output may depend on T itself. A broken promise that counts shows at T = 1, 5 or 12. Use random numbers of around 1: an output that sees them changes by more than $10^{-4}$, and rounding errors stay below $10^{-5}$. Your test must raise no error. No gradient passes through the models.
 
 
 # %%

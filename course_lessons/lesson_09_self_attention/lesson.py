@@ -190,7 +190,7 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption)
 
 # %% [markdown]
-# Self-attention learns faster, and the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, while the LSTM only guesses. After 500 steps, an LSTM trained at distance 0 answers nearly all questions, and an LSTM trained at distances up to 32 answers fewer than half on average. At distance 0, self-attention is ahead only at 100 steps. After 500 steps, training at distances up to 32 lowers the share right by 0.51 for the LSTM and 0.02 for self-attention. At learning rates of 0.003 and 0.03, it also costs the LSTM more. After 2,000 steps at these distances, the LSTM answers about nine in ten questions.
+# Self-attention learns faster, and in these 2,000 steps the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, while the LSTM only guesses. After 500 steps, an LSTM trained at distance 0 answers nearly all questions, and an LSTM trained at distances up to 32 answers fewer than half on average. At distance 0, self-attention is clearly ahead only at 100 steps. After 500 steps, training at distances up to 32 lowers the share right by 0.51 for the LSTM and 0.02 for self-attention. At learning rates of 0.003 and 0.03, it also costs the LSTM more. After 2,000 steps at these distances, the LSTM answers about nine in ten questions.
 #
 # What about layers that look only nearby? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with radius 4 on the same task. All models were trained five times, on distances from 0 to 32, for 2,500 steps. We gave the LSTM and the restricted layer the better of two learning rates and self-attention the best of four.
 
@@ -216,7 +216,7 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 # %% [markdown]
 # At distance 16, self-attention and the LSTM answer more than nine in ten questions. A single restricted layer gets worse in steps, because the pairs leave its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on: no training lets them see beyond their reach.
 #
-# What is within reach still has to be learned. At distance 4, all the pairs are within the reach of two layers, which answer about six in ten questions; one model answers seven in ten after 12,500 steps. Self-attention answers the same share of questions at every distance, even at 0, so its errors are not due to distance.
+# What is within reach still has to be learned. At distance 4, all the pairs are within the reach of two layers, which answer about six in ten questions; one model answers seven in ten after 12,500 steps. Self-attention answers the same share of questions at every distance, even at 0, so its errors do not depend on the distance at which it is tested.
 #
 # ## The first price: the order is lost
 #
@@ -352,7 +352,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower with 10 and 100 words, because its steps wait for each other. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
+# This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower in our table, because steps that wait for each other cannot be merged into a few large products. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
 #
 # A GRU has six matrices and needs $6nd^2$ multiplications. Self-attention needs fewer than a GRU if 2n < 3d: at width 512, for every text shorter than 768 words.
 #
@@ -360,7 +360,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # ## What if every word looks at every word at once?
 #
-# Each word can then learn to find the word it needs. In training, no word waits for another. Any two words are one step apart: in our task, self-attention learned faster than an LSTM, and distance cost it far less. We pay three prices. Without positions or a mask, the order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow with the square of the length.
+# Each word can then learn to find the word it needs. In training, no word waits for another. Any two words are one step apart: in our task, self-attention learned faster than an LSTM, and in the first 2,000 steps distance cost it far less. We pay three prices. Without positions or a causal mask, the order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow with the square of the length.
 #
 # ## Where you will meet this
 #
@@ -369,7 +369,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 # | `SelfAttention` | self-attention; over an LSTM's states, *intra-attention* (Cheng et al., 2016) | `F.scaled_dot_product_attention` | `attn_implementation`: `sdpa` |
 # | mask: True means "may look" | mask | `attn_mask`: True means "may look" | `attention_mask`: 1 means "may be seen" |
 # | `causal_mask` | masking in the decoder | `is_causal=True` | `is_causal` in `LlamaAttention` |
-# | restricted, radius on both sides | *local*, *sliding-window* | none | `sliding_window` in `MistralConfig`: only back |
+# | restricted, radius on both sides | *local*, *sliding-window* | `flex_attention` with a block mask | `sliding_window` in `MistralConfig`: only back |
 #
 # ## Questions
 #

@@ -336,7 +336,7 @@ table(rows, ["first digit right", "second digit right"], digits=2)
 #
 # So far, attention has been followed only by a linear layer. In a Transformer, a small network with a **hidden layer** follows (lesson 12): a linear layer, a step that replaces negative numbers with 0, and another linear layer. Such a network can compute more than sums. Can it separate the digits in one head's mixture?
 #
-# In most Transformers, the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow one with 32 units. All models, including those without a hidden layer, are trained for 2,000 steps. The results are stored; the cell retrains one of the models, which the next test needs. How many digits will one head get right?
+# In Vaswani et al. (2017), the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow one with 32 units. All models, including those without a hidden layer, are trained for 2,000 steps. The results are stored; the cell retrains one of the models, which the next test needs. How many digits will one head get right?
 
 
 # %%
@@ -428,7 +428,7 @@ reveal("10.three_facts", round(narrow.mean().item(), 2))
 figures.table_of_facts(3)
 
 # %% [markdown]
-# After 1,000 steps, one head is behind four with all three seeds: clearly with 32 units, less so with 128, the usual width. After 4,000 steps, one head with 128 units has caught up. One head can therefore be enough here as well, but four heads learn faster, most clearly with a narrow hidden layer. The models compared have the same number of parameters and learned from the same questions.
+# After 1,000 steps, one head is behind four with all three seeds: clearly with 32 units, less so with 128. After 4,000 steps, one head with 128 units has caught up. One head can therefore be enough here as well, but four heads learn faster, most clearly with a narrow hidden layer. The models compared have the same number of parameters and learned from the same questions.
 #
 # ## Does a translation model gain from more heads?
 #
@@ -480,7 +480,7 @@ figures.show_lost_bleu(lost)
 #
 # One head computes only one weighted sum, in which several facts are mixed. Several heads keep the facts apart if each has its own weights. They need no more parameters, but compute more weights, and each head is narrower.
 #
-# A hidden layer can also separate the facts in one head's sum. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer it was still behind after 4,000. In a trained translation model, some heads look in clearly different directions. In a short training run, however, more heads did not help our small models.
+# A hidden layer can also separate the facts in one head's sum. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer it was still behind after 4,000. In a trained translation model, some heads look in clearly different directions. In a short training run, however, more heads did not help our small translation models.
 #
 # ## Where you will meet this
 #

@@ -1,12 +1,14 @@
 # %% [markdown]
-# You repair two parts of a Transformer whose mistakes nobody noticed, decide where the norms belong, and then write whole layers, which give the same numbers as PyTorch's own with the same weights. At the end, you write a test that finds models in which padding, other sentences or later words affect what they should not. The letters:
+# You repair two parts of a Transformer whose mistakes nobody noticed, decide where the norms belong, and then write whole layers, which give the same numbers as PyTorch's own with the same weights. Then you write a test that finds models in which padding, other sentences or later words affect what they should not. An optional task at the end turns an image into a sentence. The letters:
 # B sentences, S words of the source, T words of the target, D width of a word, F width between the two layers of the feed-forward network, H heads, V vocabulary. A mask is True at words and False at padding.
 
 # %%
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from course_utils import check, hint, progress, solution
+from course_utils.data.digit_fields import digits_of
 from course_utils.learner.train_answers import train_own
 from course_utils.models.custom_transformer import train_assembled
 
@@ -349,6 +351,100 @@ def train(encoder_layer, decoder_layer):
 
 
 train_own(train, {"12.encoder_layer": EncoderLayer, "12.decoder_layer": DecoderLayer})
+
+# %% [markdown]
+# ## 12.patch_embeddings
+#
+# *This exercise is optional.* To an encoder, it makes no difference what its vectors stand for. A **Vision Transformer** ([Dosovitskiy et al., 2021](https://arxiv.org/abs/2010.11929)) reads an image as a sentence whose words are **patches** of P×P pixels.
+#
+# Cut each image into patches and read them row by row, from left to right. Flatten each patch in the order C, P, P and project it with `weight`, flattened in the same way, and `bias`. Put `summary` in front of the patches: a learned vector, after the encoder, that says what is in the image. Then add `positions`.
+#
+# Y and X are multiples of P, and N is the number of patches.
+
+
+# %%
+def patch_embeddings(images, weight, bias, summary, positions):
+    """Turn images into the vectors that an encoder reads.
+
+    Args:
+        images: B×C×Y×X.
+        weight: D×C×P×P.
+        bias: D.
+        summary: D.
+        positions: (1+N)×D, the first row for `summary`.
+
+    Returns:
+        The vectors, B×(1+N)×D.
+
+    Example:
+        >>> image, one = torch.tensor([[[[5.0, 6.0]]]]), torch.ones(1, 1, 1, 1)
+        >>> patch_embeddings(image, one, torch.zeros(1), torch.zeros(1), torch.tensor([[1.0], [2.0], [3.0]]))
+        tensor([[[1.],
+                 [7.],
+                 [9.]]])
+    """
+    ### BEGIN SOLUTION
+    B, C, Y, X = images.shape
+    P = weight.shape[-1]
+    patches = images.reshape(B, C, Y // P, P, X // P, P).permute(0, 2, 4, 1, 3, 5)  # B Y/P X/P C P P
+    words = patches.reshape(B, -1, C * P * P) @ weight.flatten(1).T + bias  # B N D
+    vectors = torch.cat([summary.expand(B, 1, -1), words], dim=1)  # B 1+N D
+    return vectors + positions
+    ### END SOLUTION
+
+
+# %%
+check("12.patch_embeddings", patch_embeddings)
+
+# %% [markdown]
+# The next cell is a small Vision Transformer around your patches. An encoder layer is the one from the lesson, now from PyTorch.
+
+
+# %%
+class VisionTransformer(nn.Module):
+    def __init__(self, embed, with_positions, D=32, P=2, N=16):
+        super().__init__()
+        self.embed = embed
+        self.weight = nn.Parameter(torch.randn(D, 1, P, P) / P)
+        self.bias = nn.Parameter(torch.zeros(D))
+        self.summary = nn.Parameter(torch.randn(D))
+        self.positions = nn.Parameter(torch.randn(1 + N, D) * with_positions, with_positions)
+        layer = nn.TransformerEncoderLayer(D, 4, 64, 0.0, batch_first=True, norm_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.readout = nn.Linear(D, 10)
+
+    def forward(self, images):
+        weights = self.weight, self.bias, self.summary, self.positions
+        vectors = self.embed(images, *weights)  # B 1+N D
+        return self.readout(self.encoder(vectors)[:, 0])  # B 10
+
+
+# %% [markdown]
+# It learns to read scikit-learn's handwritten digits of 8×8 pixels, cut into 16 patches of 2×2, in two times about five seconds: once with positions and once with zeros instead. What share of the 400 test digits will each of the two get right?
+
+
+# %% tags=["own-machine"]
+def train(patch_embeddings):
+    images, labels = digits_of("train")
+    test_images, test_labels = digits_of("test")
+    for with_positions in (True, False):
+        torch.manual_seed(0)
+        model = VisionTransformer(patch_embeddings, with_positions)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+        for _ in range(300):
+            rows = torch.randint(len(images), (64,))
+            loss = F.cross_entropy(model(images[rows, None]), labels[rows])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        right = model(test_images[:, None]).argmax(-1) == test_labels
+        print(f"positions {with_positions}: {right.float().mean():.2f} of the test digits read correctly")
+
+
+train_own(train, {"12.patch_embeddings": patch_embeddings})
+
+# %% [markdown]
+# With five seeds, the course's own patches get 0.89 to 0.94 right with positions and 0.56 to 0.65 without: without positions, the image is a bag of patches.
 
 # %% tags=["own-machine"]
 progress()

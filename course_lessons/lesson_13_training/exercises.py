@@ -1,12 +1,13 @@
 # %% [markdown]
 # Four of these tasks are the core of the lesson: you fix a schedule and a step of Adam, measure the distance of a smoothed loss from the best one, and decide what runs with the same seeds show.
 #
-# The other four are optional, for readers who want more. You fill batches by tokens, compute one step of attention with a cache, say how large the cache is, and write a test that finds wrong training loops. The letters:
+# The other five are optional, for readers who want more. You fill batches by tokens, compute one step of attention with a cache, say how large the cache is, write a test that finds wrong training loops, and write a whole translation model from an empty cell. The letters:
 # B sentences, T words in a sentence, t earlier words, D width of a word, H heads, d = D/H width of a head, V vocabulary.
 
 # %%
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from course_utils import check, hint, progress, solution
 
@@ -337,7 +338,7 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
-# *This exercise is optional* and the longest in this lesson.
+# *This exercise is optional.*
 #
 # A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all promises:
 #
@@ -407,6 +408,106 @@ def catch_wrong_step(train):
 
 # %%
 check("13.catch_wrong_step", catch_wrong_step)
+
+# %% [markdown]
+# ## From an empty cell
+#
+# So far the course has given you a piece of the model or of its training, and you have written the rest. Now you write all of it.
+
+# %% [markdown]
+# ## 13.train_and_translate
+#
+# *This exercise is optional* and the largest in the course: from an empty cell to a trained translation model, with `torch` alone.
+#
+# Build a model, train it for `steps` steps on all pairs, then use it on some new batches. It should keep these promises:
+#
+# 1. It knows the order of the words. The decoder never sees later tokens, and padding in the source has no effect.
+# 2. The loss is the mean cross-entropy over the real tokens.
+# 3. In the end, it predicts every token of its training pairs correctly.
+# 4. Translations come from greedy search: without BOS, up to EOS, then 0.
+# 5. Two calls give the same, so begin with `torch.manual_seed(0)`.
+#
+# Ids: 0 padding, 1 BOS, 2 EOS. No batch is wider than 20 tokens. Width 32, one layer each, and Adam with a learning rate of 0.005 are enough.
+
+
+# %%
+def train_and_translate(source, target, V, steps, new_source, new_target):
+    """Train a translation model from random weights, and use it.
+
+    Args:
+        source: the training sentences, token ids B×S, padded with 0.
+        target: their translations, B×T: BOS, tokens, EOS, padding.
+        V: the size of the vocabulary, for both languages.
+        steps: the number of training steps, an int.
+        new_source: a list of batches, each N×S with N and S of its own.
+        new_target: a list of target batches for them, each N×T, also from BOS to EOS.
+
+    Returns:
+        The training losses, a list of `steps` numbers, and a list of results, one for each new batch, from the trained model in
+        evaluation mode: logits N×(T-1)×V with teacher forcing; their loss, one number; translations N×(T-1).
+
+    Example:
+        >>> source, target = torch.tensor([[3, 4]]), torch.tensor([[1, 4, 3, 2]])
+        >>> losses, results = train_and_translate(source, target, 5, 50, [source], [target])
+        >>> results[0][2]
+        tensor([[4, 3, 2]])
+    """
+    ### BEGIN SOLUTION
+    PAD, BOS, EOS = 0, 1, 2
+    torch.manual_seed(0)
+
+    class Translator(nn.Module):
+        def __init__(self, D=32, H=2):
+            super().__init__()
+            self.tokens = nn.Embedding(V, D)
+            self.positions = nn.Embedding(20, D)
+            self.encoder = nn.TransformerEncoderLayer(D, H, 2 * D, dropout=0.0, batch_first=True)
+            self.decoder = nn.TransformerDecoderLayer(D, H, 2 * D, dropout=0.0, batch_first=True)
+            self.readout = nn.Linear(D, V)
+
+        def embed(self, ids):
+            return self.tokens(ids) + self.positions(torch.arange(ids.shape[1]))
+
+        def forward(self, source, given):
+            hidden = source == PAD  # in PyTorch, True means "may not attend"
+            later = torch.ones(given.shape[1], given.shape[1], dtype=torch.bool).triu(1)
+            memory = self.encoder(self.embed(source), src_key_padding_mask=hidden)
+            states = self.decoder(self.embed(given), memory, tgt_mask=later, memory_key_padding_mask=hidden)
+            return self.readout(states)
+
+    def mean_loss(logits, target):
+        return F.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten(), ignore_index=PAD)
+
+    def greedy(source, length):
+        written = torch.full((len(source), 1), BOS)
+        for _ in range(length):
+            finished = (written == EOS).any(dim=1)
+            token = model(source, written)[:, -1].argmax(-1).masked_fill(finished, PAD)
+            written = torch.cat([written, token[:, None]], dim=1)
+        return written[:, 1:]
+
+    model = Translator()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    losses = []
+    for _ in range(steps):
+        loss = mean_loss(model(source, target[:, :-1]), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+
+    model.eval()
+    results = []
+    with torch.no_grad():
+        for source, target in zip(new_source, new_target, strict=True):
+            logits = model(source, target[:, :-1])
+            results.append((logits, mean_loss(logits, target), greedy(source, target.shape[1] - 1)))
+    return losses, results
+    ### END SOLUTION
+
+
+# %%
+check("13.train_and_translate", train_and_translate)
 
 # %% tags=["own-machine"]
 progress()

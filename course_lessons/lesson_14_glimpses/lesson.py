@@ -203,7 +203,7 @@ reveal("14.mean", "left")
 #
 # A reward may also be high because the digit is easy to read. As in lesson 08, we therefore compare the reward with the expected reward, the **baseline**. Here the baseline is learned: before each sample, the layer `value` predicts the reward from the state. In the line with `value`, `h.detach()` keeps this prediction from training the other layers.
 #
-# REINFORCE asks how probable one fixed place was. The sampled location must therefore not move along with its mean, and no gradient may flow back to the mean. Find the line that ensures this.
+# REINFORCE asks how probable one fixed place was. The sampled location must therefore not move along with its mean: no gradient may flow back through it. Find the line that ensures this.
 
 
 # %%
@@ -370,7 +370,7 @@ with torch.no_grad():
         print(f"columns from {start}: largest change {change.abs().max():.2f}")
 
 # %% [markdown]
-# The logits change only when pixels inside the glimpses change.
+# Only the change inside the glimpses changes the logits.
 #
 # ## Does the reward teach it where to look?
 #
@@ -416,7 +416,7 @@ figures.show_following(models, fields, corners)
 #
 # ## Was it luck?
 #
-# One result of each kind may be luck, and the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds for each kind, including models trained on patch 0 alone and models with only the first look. All fields now have 32×32 pixels, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most correct answers, and which the most hits.
+# One result of each kind may be luck, and the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds for each kind, including models trained on patch 0 alone and models with only the first look. All fields now have 32×32 pixels, the models are wider and train longer, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most correct answers, and which the most hits.
 
 # %%
 figures.compare_five_seeds()
@@ -440,7 +440,7 @@ figures.show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 #
 # ## So: where should it look next?
 #
-# REINFORCE leads the model towards places where, after similar glimpses in training, a look earned more than expected. In our fields, that place is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to look there: without either, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they depend on what the model has seen.
+# REINFORCE leads the model towards places where, after similar glimpses in training, a look earned more than expected. In our fields, such a place is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to look there: without one or the other, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they depend on what the model has seen.
 #
 # ## Where you will meet this
 #

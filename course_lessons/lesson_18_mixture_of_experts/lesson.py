@@ -117,7 +117,7 @@ for name, loss in losses.items():
 # %% [markdown]
 # The loss of the sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should give smaller numbers, although the first expert's number is already too small. These experts **work together**: each makes up for the other's errors.
 #
-# The second loss moves the first output towards the target. The second output hardly moves: it is further from the target, so its term in the sum is nearly 0. An input therefore teaches the expert whose output is nearest to the target, and the experts **compete** for the input.
+# The second loss moves the first output towards the target. The second output hardly moves: it is further from the target, so its term in the sum is nearly 0. An input therefore mainly teaches the expert with the largest term, and the experts **compete** for the input.
 #
 # We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
 
@@ -304,7 +304,7 @@ for steps in (0, 10, 20, 699):
 # %% [markdown]
 # Most of the words are wrong, and only two of the eight experts have work: the mixture has **collapsed**. After 20 steps, a batch already asks only two, and after 3,500 steps it still does. At a learning rate of 0.05, a batch asks four by then, and 86% of the words are right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are asked learn faster, so they are asked even more often. The other experts get no gradient.
 #
-# The two experts get 43% of the words right, more than two of eight languages would give, so each stores large parts of several.
+# The two experts get 43% of the words right, more than two of eight languages would give, so they store parts of more than two.
 #
 # ## A balance loss
 #
@@ -380,9 +380,9 @@ right = test("with mine", train(mine)[0])  # 0: the model
 #
 # </details>
 #
-# Wang et al. (2024) give each expert an **offset** $c_j$, which affects which expert is chosen but not the factor $p_i$. After each batch, the offset rises if the expert got too few tokens and falls if it got too many:
+# Wang et al. (2024) give each expert an **offset** $c_j$, which affects which expert is chosen but not the factor $p_i$. After each batch, the offset rises if the expert got too few tokens and falls if it got too many, by a step $u$ that is 0.01 here:
 #
-# $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + 0.01\, \text{sign}(1/N - f_j)$$
+# $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + u\, \text{sign}(1/N - f_j)$$
 #
 # Alternatively, the tokens could first go through the norm from lesson 12, as in a Transformer. Which of these methods prevent the collapse? And does the gate have to learn at all? The table also includes a **fixed gate**, which keeps its initial weights.
 

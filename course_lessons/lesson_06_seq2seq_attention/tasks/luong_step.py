@@ -26,7 +26,7 @@ task = Task(
         "turns the two into features.",
         (
             "Take the state [1], two annotations [0] and [ln 3] ≈ [1.0986], and W = [[1]]. The scores are 1·1·0 = 0 and 1·1·1.0986 = 1.0986. Their exponentials are 1 and 3, so the weights are 0.25 and 0.75, and the context is 0.75·1.0986 = 0.8240. "
-            "With W_c = [[1, -1]] the features are tanh(1·0.8240 - 1·1) = tanh(-0.1760) = -0.1742: the context's part of W_c comes first."
+            "With W_c = [[1, -1]] the features are tanh(1·0.8240 - 1·1) = -0.1742: the context's part of W_c comes first."
         ),
         "annotations = zeros where the mask is False; scores = (state times weight) as B×1×E, times annotations, summed over E, B×S; put -inf where the mask is False; weights = softmax over S, zeros instead of NaN in empty "
         "rows; context = weights as B×S×1 times annotations, summed over S; return tanh of (context and state side by side, times weight_c transposed), and the weights.",

@@ -211,7 +211,7 @@ plus_infinity_mistakes(task, others="words")
 
 task.changed(
     "mask_for_each_head",
-    "The mask B×T×S meets scores B×H×T×S as it is, so that its first axis counts heads: it fits only where there are as many sentences as heads, or one, and the second sentence's mask then hides words from the second head. Give it an axis of size 1 for the heads: B×1×T×S.",
+    "The mask B×T×S meets scores B×H×T×S as it is, so that its first axis counts heads: it fits only where there are as many sentences as heads, or one of either, and the second sentence's mask then hides words from the second head. Give it an axis of size 1 for the heads: B×1×T×S.",
     {"the mask for all heads": left_out},
 )
 task.changed(

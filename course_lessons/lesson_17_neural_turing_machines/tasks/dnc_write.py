@@ -10,6 +10,8 @@ from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 
+APART = 1e-3  # between the usage of any two positions of a row: rounding must not change their order
+
 task = Task(
     "17.dnc_write",
     "where a differentiable neural computer writes",
@@ -40,11 +42,14 @@ def closed_gates_free_nothing(case, value):
 
 
 def _inputs(draw, B, R, N, dtype=torch.float32):
-    """Where the allocation looks, no two positions of a row are equally free."""
-    usage = torch.stack([draw.distinct(N, 1, 2 * N + 6) for _ in range(B)]).to(dtype) / (2 * N + 6)
-    written, reads = shares(draw, B, N, dtype=dtype), shares(draw, B, R, N, dtype=dtype)
-    gates = [drawn_gates(draw, *shape, dtype=dtype) for shape in ((B, R), (B,), (B,))]
-    return usage, written, reads, gates[0], drawn_weights(draw, B, N, dtype), *gates[1:]
+    """Where the allocation looks, no two positions of a row are equally free, whether or not the heads free anything."""
+    while True:
+        usage = torch.stack([draw.distinct(N, 1, 2 * N + 6) for _ in range(B)]).to(dtype) / (2 * N + 6)
+        written, reads = shares(draw, B, N, dtype=dtype), shares(draw, B, R, N, dtype=dtype)
+        gates = [drawn_gates(draw, *shape, dtype=dtype) for shape in ((B, R), (B,), (B,))]
+        filled = usage + written - usage * written
+        if all((new.sort(1)[0].diff(dim=1) > APART).all() for new in (filled, filled * _kept(reads, gates[0]))):
+            return usage, written, reads, gates[0], drawn_weights(draw, B, N, dtype), *gates[1:]
 
 
 @task.cases

@@ -1,0 +1,290 @@
+"""Task 13.train_and_translate: a translation model from an empty cell. Any model that keeps the promises is right: what it gives is held against itself."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_utils.base.errors import CourseError
+from course_utils.checks.running.contract import Case
+from course_utils.checks.task import Task
+
+PAD, BOS, EOS = 0, 1, 2
+ROOM = 1e-3  # for rounding
+FALLS = 0.8  # at most this share of the first losses is left at the end
+KEPT = "one that keeps its promises"
+# Rows of a new batch below the training pairs: the first pair again, and the same with one thing changed
+SAME, LATER, EARLIER, OTHER_SOURCE, OTHER_ORDER = range(-5, 0)
+
+task = Task(
+    "13.train_and_translate",
+    "a translation model from an empty cell",
+    arguments=("source B×S", "target B×T", "V", "steps", "new_source [N×S]", "new_target [N×T]"),
+    result="losses and results",
+    difficulty=5,
+    importance=4,
+    minutes=120,
+    hints=(
+        "Begin with the pieces of lesson 12: embeddings for tokens and positions, an encoder, a decoder, a readout. Print the shape of the logits before you write the loop, and train on one pair first: its loss should fall to nearly 0.",
+        "Take a target row of 1, 7, 5, 2, 0. The decoder reads 1, 7, 5, 2 and should predict 7, 5, 2, 0, of which the 0 does not count. It may not see later tokens, and a source row of 5, 7, 0 has one position that no attention may see. PyTorch's modules take masks in which True means that a position is hidden.",
+        "Training: logits of source and target[:, :-1]; cross_entropy against target[:, 1:] with ignore_index=0; zero_grad, backward, step. Then model.eval() and torch.no_grad(). Greedy search: begin with a column of 1s; at each step, append the argmax of the last position's logits, and 0 for a sentence that already contains a 2.",
+    ),
+)
+
+
+def _batch(draw, B, S, V):
+    """B pairs, of which the first is as long as the batch: the translation is the sentence backwards."""
+    source, target = torch.zeros(B, S, dtype=torch.long), torch.zeros(B, S + 2, dtype=torch.long)
+    for b in range(B):
+        n = S if b == 0 else int(draw.whole(2, S + 1, 1))
+        words = draw.distinct(n, 3, V)
+        source[b, :n] = words
+        target[b, : n + 2] = torch.cat([torch.tensor([BOS]), words.flip(0), torch.tensor([EOS])])
+    return source, target
+
+
+def _altered(source, target, V):
+    """The pairs, and below them the first one again, each time with at most one thing changed."""
+    first, words = source[:1].repeat(5, 1), target[:1].repeat(5, 1)
+    other = lambda tokens: 3 + (tokens - 2) % (V - 3)  # noqa: E731
+    half = target.shape[1] // 2
+    words[LATER, half:] = other(words[LATER, half:])
+    words[EARLIER, 1] = other(words[EARLIER, 1])
+    first[OTHER_SOURCE] = other(first[OTHER_SOURCE])
+    first[OTHER_ORDER] = first[OTHER_ORDER].flip(0)
+    return torch.cat([source, first]), torch.cat([target, words])
+
+
+@task.cases
+def _(draw):
+    for B, S, V, steps in ((5, 4, 9, 60), (9, 6, 13, 80)):
+        source, target = _batch(draw, B, S, V)
+        new = _altered(source, target, V)
+        sources = [new[0], F.pad(new[0], (0, 3)), source[:1]]
+        targets = [new[1], F.pad(new[1], (0, 2)), target[:1]]
+        yield Case(f"{B} sentences of at most {S} words", (source, target, V, steps, sources, targets))
+
+
+@task.oracle
+def _(source, target, V, steps, new_source, new_target):
+    return KEPT
+
+
+def _differ(one, other):
+    return not torch.allclose(one, other, atol=ROOM, rtol=ROOM)
+
+
+def _fault_of_model(logits, wide, alone):
+    """The first promise about the logits that is broken, or None. The three are those of the new batches."""
+    first, half = logits[0], (logits.shape[1] + 1) // 2
+    shown = {
+        "chance": _differ(first, logits[SAME]),
+        "later": _differ(first[:half], logits[LATER, :half]),
+        "padding": _differ(logits, wide[:, : logits.shape[1]]),
+        "alone": _differ(first, alone[0]),
+        "source ignored": not _differ(first, logits[OTHER_SOURCE]),
+        "order ignored": not _differ(first, logits[OTHER_ORDER]),
+        "target ignored": not _differ(first[1:], logits[EARLIER, 1:]),
+    }
+    return next((fault for fault, found in shown.items() if found), None)
+
+
+def _fault_of_loss(logits, loss, target):
+    """Which loss was returned, unless it is the mean over the real tokens that the logits should predict."""
+    each = F.cross_entropy(logits.mT, target[:, 1:], reduction="none")  # N T
+    real = target[:, 1:] != PAD
+    copied = F.cross_entropy(logits.mT, target[:, :-1], ignore_index=PAD)
+    means = {
+        None: each[real].mean(),
+        "loss of padding": each.mean(),
+        "loss summed": each[real].sum(),
+        "loss by sentence": ((each * real).sum(1) / real.sum(1)).mean(),
+        "loss not shifted": copied,
+    }
+    return next((fault for fault, mean in means.items() if not _differ(loss, mean)), "other loss")
+
+
+def _fault_of_search(logits, translations, target):
+    """The first row whose translation is not what greedy search makes of the logits, as far as the row's target leads along with it."""
+    best = logits.topk(2, dim=-1)
+    for row, found in enumerate(translations.tolist()):
+        for t, word in enumerate(found):
+            clear = best.values[row, t, 0] - best.values[row, t, 1] > ROOM
+            if clear and word != best.indices[row, t, 0]:
+                return "BOS kept" if t == 0 and word == BOS else "search"
+            if word == EOS:
+                if any(found[t + 1 :]):
+                    return "no end"
+                break
+            if t + 1 < target.shape[1] and word != target[row, t + 1]:
+                break
+    return None
+
+
+@task.canonical
+def _(case, value):
+    """Which promise is broken first."""
+    source, target, V, steps, _, new_target = case.args
+    losses, results = _parts(value, steps, new_target, V)
+    logits = [each[0] for each in results]
+    if fault := _fault_of_model(*logits):
+        return fault
+    for (given, loss, _), new in zip(results, new_target, strict=True):
+        if fault := _fault_of_loss(given, loss, new):
+            return fault
+    if losses[-5:].mean() > FALLS * losses[:5].mean():
+        return "loss does not fall"
+    wanted = target[:, 1:]
+    if (logits[0][: len(target)].argmax(-1) != wanted)[wanted != PAD].any():
+        return "not learned"
+    for (given, _, translations), new in zip(results, new_target, strict=True):
+        if fault := _fault_of_search(given, translations, new):
+            return fault
+    return KEPT
+
+
+def _parts(value, steps, new_target, V):
+    """Return losses and results in float64, or say what is expected of them."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise CourseError("Two things are expected: the losses, and the list of results, one for each new batch.")
+    losses, results = value
+    losses = torch.as_tensor(losses) if _numbers(losses) else losses
+    if not isinstance(losses, Tensor) or losses.shape != (steps,) or not losses.is_floating_point():
+        raise CourseError(f"The losses should be {steps} numbers, one for each step, as a list or a tensor.")
+    if not isinstance(results, (tuple, list)) or len(results) != len(new_target):
+        raise CourseError(f"The results should be a list with one entry for each of the {len(new_target)} new batches.")
+    found = []
+    for place, (result, target) in enumerate(zip(results, new_target, strict=True)):
+        which = f"results[{place}]"
+        if not isinstance(result, (tuple, list)) or len(result) != 3:
+            raise CourseError(f"{which} should have three parts: logits, loss and translations.")
+        logits, loss, translations = result
+        N, T = target.shape[0], target.shape[1] - 1
+        if not isinstance(logits, Tensor) or logits.shape != (N, T, V) or not logits.is_floating_point():
+            raise CourseError(f"The logits in {which} should be a tensor of shape {(N, T, V)}: N×(T-1)×V.")
+        if not isinstance(loss, (int, float)) and not (isinstance(loss, Tensor) and loss.numel() == 1):
+            raise CourseError(f"The loss in {which} should be one number.")
+        if not isinstance(translations, Tensor) or translations.shape != (N, T) or translations.is_floating_point():
+            raise CourseError(f"The translations in {which} should be whole numbers of shape {(N, T)}: N×(T-1).")
+        loss = torch.as_tensor(loss, dtype=torch.float64).reshape(())
+        if not logits.isfinite().all() or not loss.isfinite():
+            raise CourseError(
+                f"There is NaN or infinity in {which}. Is a whole row of scores masked, or the learning rate too high?"
+            )
+        found.append((logits.double(), loss, translations))
+    if not losses.isfinite().all():
+        raise CourseError("One of the losses is NaN or infinity. Is the learning rate too high?")
+    return losses.double(), found
+
+
+def _numbers(losses):
+    return isinstance(losses, (tuple, list)) and all(isinstance(loss, (int, float)) for loss in losses)
+
+
+SAID = {
+    "chance": "The same sentence occurs twice in a new batch and gets different logits. Is dropout still on? Call model.eval() after training.",
+    "later": "Changing a later token of the target changes the logits at earlier positions, so your decoder can read the token that it should predict, and while you translate there is nothing to read. Does it get target[:, :-1], with a causal mask? PyTorch's `tgt_mask` is True where a position is hidden.",
+    "padding": "The same sentences with more padding get different logits, so a mask over the source's padding is missing. The encoder needs one (`src_key_padding_mask`), and so does the decoder where it attends to the source (`memory_key_padding_mask`).",
+    "alone": "A sentence gets different logits alone than in a batch. Is something computed over all sentences of a batch, such as a mean, or are batch and time swapped (batch_first=True)?",
+    "source ignored": "With a different source sentence, the logits stay the same. Does the decoder attend to what the encoder returns?",
+    "order ignored": "With the words of the source in the opposite order, the logits stay the same, so the model cannot tell where a word is. Add positions to the embeddings of the source.",
+    "target ignored": "With a different first word in the target, the logits at later positions stay the same. The decoder should read the tokens written so far.",
+    "loss of padding": "The loss counts padding: it is the mean over all positions, including those where the target is 0. Use ignore_index=0.",
+    "loss summed": "The loss is the sum over the target's tokens. Return their mean.",
+    "loss by sentence": "The loss is the mean of the sentences' means, in which a token of a short sentence counts for more. Take the mean over all real tokens of the batch.",
+    "loss not shifted": "The loss compares the logits with the tokens that the decoder was given, so the model learns to copy its input. At each position, it should predict the next token: target[:, 1:].",
+    "other loss": "The loss is not the mean cross-entropy of your own logits against target[:, 1:] over the tokens that are not 0. Are the logits raw, without a softmax, and is the loss computed in evaluation mode after training, without label smoothing?",
+    "loss does not fall": "Your losses hardly fall. Is each step made of zero_grad, backward and step, and does the optimizer hold the parameters of this model? If so, try a higher learning rate.",
+    "not learned": "Your losses fall, but after the last step the model still predicts incorrect tokens for the sentences that it was trained on. Is it trained on all of them, and with the loss that you return? If so, use a higher learning rate or a wider model.",
+    "BOS kept": "Your translations begin with 1, the token that the decoder begins with. Drop it before you return them.",
+    "no end": "Your translations go on after the end: after the first 2, every token of a row should be 0.",
+    "search": "A translation is not what greedy search gives with your own logits. At each step, take the argmax at the last position, append it and read everything written so far again.",
+}
+
+
+@task.explain_mismatch
+def _(case, right, read):
+    """The first promise that is broken, with what to do."""
+    return SAID[read]
+
+
+class _Translator(nn.Module):
+    """A small Transformer, in which `fault` breaks one promise."""
+
+    def __init__(self, V, fault, D=24):
+        super().__init__()
+        self.fault = fault
+        dropout = 0.3 if fault == "chance" else 0.0
+        self.words, self.places = nn.Embedding(V, D), nn.Embedding(32, D)
+        self.encoder = nn.TransformerEncoderLayer(D, 2, 2 * D, dropout, batch_first=True)
+        self.decoder = nn.TransformerDecoderLayer(D, 2, 2 * D, dropout, batch_first=True)
+        self.readout = nn.Linear(D, V)
+
+    def forward(self, source, given):
+        S, T = source.shape[1], given.shape[1]
+        hidden = None if self.fault == "padding" else source == PAD
+        x = self.words(source)
+        if self.fault != "order ignored":
+            x = x + self.places(torch.arange(S))
+        memory = self.encoder(x, src_key_padding_mask=hidden)
+        if self.fault == "source ignored":
+            memory = memory * 0
+        if self.fault == "alone":
+            memory = memory + memory.mean(0, keepdim=True)
+        y = self.words(given * 0 + BOS if self.fault == "target ignored" else given) + self.places(torch.arange(T))
+        later = None if self.fault == "later" else torch.ones(T, T, dtype=torch.bool).triu(1)
+        return self.readout(self.decoder(y, memory, later, memory_key_padding_mask=hidden))
+
+
+def _loss(logits, target, fault):
+    if fault == "loss not shifted":
+        return F.cross_entropy(logits.mT, target[:, :-1], ignore_index=PAD)
+    if fault == "loss summed":
+        return F.cross_entropy(logits.mT, target[:, 1:], ignore_index=PAD, reduction="sum")
+    if fault == "loss by sentence":
+        each = F.cross_entropy(logits.mT, target[:, 1:], ignore_index=PAD, reduction="none")
+        return (each.sum(1) / (target[:, 1:] != PAD).sum(1)).mean()
+    if fault == "other loss":
+        return F.cross_entropy(logits.softmax(-1).mT, target[:, 1:], ignore_index=PAD)
+    return F.cross_entropy(logits.mT, target[:, 1:], ignore_index=-100 if fault == "loss of padding" else PAD)
+
+
+def _search(model, source, length, fault):
+    words = torch.full((len(source), 1), BOS)
+    for _ in range(length):
+        logits = model(source, words)
+        best = logits[:, 0 if fault == "search" else -1].argmax(-1)
+        if fault != "no end":
+            best = best.masked_fill((words == EOS).any(1), PAD)
+        words = torch.cat([words, best[:, None]], 1)
+    return words[:, :-1] if fault == "BOS kept" else words[:, 1:]
+
+
+def _with_fault(fault):
+    def answer(source, target, V, steps, new_source, new_target):
+        torch.manual_seed(0)
+        model = _Translator(V, fault)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+        losses = []
+        if fault == "not learned":
+            source, target = source[:2], target[:2]
+        for _ in range(steps):
+            loss = _loss(model(source, target[:, :-1]), target, fault)
+            losses.append(loss.item())
+            if fault == "loss does not fall":
+                continue
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        model.train(fault == "chance")
+        with torch.no_grad():
+            given = [(model(s, t[:, :-1]), s, t) for s, t in zip(new_source, new_target, strict=True)]
+            results = [
+                (logits, _loss(logits, t, fault), _search(model, s, t.shape[1] - 1, fault)) for logits, s, t in given
+            ]
+        return losses, results
+
+    return answer
+
+
+for _fault, _sentence in SAID.items():
+    task.mistake(_sentence, _fault.replace(" ", "_").lower())(_with_fault(_fault))
