@@ -499,7 +499,7 @@ VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on 
     *(("20.my_attention", attention, "passed", PLAIN) for attention in OTHER_ATTENTIONS),
     *(("20.my_attention", one, "passed", "the course's own") for one in (variants.alibi, variants.sparse, variants.linear, variants.delta)),
     ("02.negation_by_hand", lambda longest: ([8, 4, 0], [0, 8, 0], [4, -3]), "failed", "give them a much lower score"),
-    ("02.negation_by_hand", lambda longest: ([8, 4, 0], [0, 8, 0], [4, -3]), "failed", '"great" comes out positive only with few other words, and should be positive'),
+    ("02.negation_by_hand", lambda longest: ([8, 4, 0], [0, 8, 0], [4, -3]), "failed", 'the output for "great" is positive only with few other words, and should be positive'),
     ("04.width_that_saturates", lambda share: round(100 * share), "failed", ""),
     # of another type
     ("00.weighted_sum", lambda weights, values: (weights @ values).tolist(), "failed", "`torch.as_tensor`"),
