@@ -112,7 +112,7 @@ def _(numbers):
     return sum(share > 0.99 for share in two) >= 3 and min(three) > 0.99
 
 
-@claim("02", "The sum, in the row for 0 θs, does no better than chance with any of the five seeds.")
+@claim("02", "The sum, in the row for 0 θs, does no better than chance with any seed.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("number of θs 0:"))
 

@@ -140,14 +140,14 @@ check("01.word_polarity", word_polarity)
 # %% [markdown]
 # ## 01.must_fail
 #
-# A linear score is a sum of one number per word, plus a bias. Together, "good" and "not bad" therefore get the same score as "bad" and "not good", because the two pairs contain the same words. If the first pair is positive and the second negative, no choice of vectors, weights and bias gets all four right. Explain why, then write a function that looks for such a proof.
+# A linear score is a sum of one number per word, plus a bias. Together, "good" and "not bad" therefore get the same total score as "bad" and "not good", because the two pairs contain the same words. If the first pair is positive and the second negative, no choice of vectors, weights and bias gets all four right. Explain why, then write a function that looks for such a proof.
 #
-# Return `True` if some two positive sentences together contain exactly the same words as some two negative sentences, each word equally often. A sentence may be used twice. Otherwise return `False`.
+# Return `True` if two positive sentences together contain exactly the same words as two negative sentences, each word equally often. A sentence may be used twice. Otherwise return `False`.
 
 
 # %%
 def must_fail(sentences, labels):
-    """Tell whether some two positive sentences together contain the same words as some two negative sentences.
+    """Tell whether two positive sentences together contain the same words as two negative sentences.
 
     Args:
         sentences: a list of lists of words.

@@ -42,7 +42,7 @@ diagrams.bag_of_words()
 #
 # ## A sentence as a bag of word vectors
 #
-# Every word becomes a number and then a vector. A **vocabulary** maps words to numbers, starting with the most frequent word. The number 0 is reserved for **padding**, the empty positions after a shorter sentence, and 1 for words that are not in the vocabulary. To **encode** a sentence is to write it as numbers. Before you run the cell, encode the shorter of its two sentences by hand.
+# Every word becomes a number and then a vector. A **vocabulary** maps words to numbers, starting with the most frequent. The number 0 is reserved for **padding**, the empty positions after a shorter sentence, and 1 for words that are not in the vocabulary. To **encode** a sentence is to write it as numbers. Before you run the cell, encode the shorter of its two sentences.
 
 
 # %% tags=["nbval-check-output"]
@@ -112,7 +112,7 @@ by_counts = counts @ vectors  # B D
 print(torch.equal(by_loop, by_mask), torch.equal(by_loop, by_counts))
 
 # %% [markdown]
-# All three ways give the same sums. The counts explain the name **bag of words**: what matters is how often a word occurs, not where.
+# All three ways give the same sums, and the counts explain the name **bag of words**: what matters is how often a word occurs, not where.
 #
 # ## From a sum to a probability
 #
@@ -161,7 +161,7 @@ reveal("01.largest_gradient", "all the same")
 #
 # ## Training
 #
-# In PyTorch, our model is a class. `nn.Embedding` is the table of vectors, which the model also learns, and `nn.Linear` contains $w$ and $b$. Check that the class reproduces our scores.
+# In PyTorch, our model is a class. Its `nn.Embedding` is the table of vectors, which is also learned, and its `nn.Linear` contains $w$ and $b$. Check that the class reproduces our scores.
 
 
 # %% tags=["nbval-check-output"]
@@ -186,7 +186,7 @@ with torch.no_grad():  # copying numbers is not a training step
     print(torch.equal(ours(ids, mask), score))
 
 # %% [markdown]
-# The class reproduces our scores. Training makes six passes through the reviews, called **epochs**. In every epoch, the reviews are shuffled and split into batches of 128. The optimizer AdamW determines how much each weight changes. Two of its settings matter here: the **learning rate** scales the steps and decays to 0 by the end, and the **weight decay** pulls all weights towards 0. Does the loss fall in every epoch?
+# The class reproduces our scores. Training makes six passes through the reviews, called **epochs**; in each epoch, the reviews are shuffled and split into batches of 128. The optimizer AdamW determines how much each weight changes. Two of its settings matter here: the **learning rate** scales the steps and decays to 0 by the end, and the **weight decay** pulls all weights towards 0. Does the loss fall in every epoch?
 
 
 # %%
@@ -225,7 +225,7 @@ for epoch, loss in enumerate(train(model, learn_ids, learn_mask, learn.labels, 0
 # %% [markdown]
 # The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual: of the five values we tried, it did best on SST-2's **validation** reviews, on which the model was not trained. A setting chosen on some reviews suits those reviews a little too well, which is why we test on different ones.
 #
-# We now train five such models, none of which can see word order. Each has a different seed, which determines all its random choices.
+# We now train five such models, which cannot see word order, each with a different seed that determines all its random choices.
 
 # %% tags=["nbval-check-output"]
 predict("01.accuracy", ...)
@@ -262,7 +262,7 @@ reveal("01.accuracy", accuracy.mean())
 #
 # Word pairs and grammar capture some of the word order but add only a few points. BERT, first trained on a great deal of other text, reaches 94.9% (Devlin et al., 2019). Unlike our model, the network and BERT also learned from labelled phrases, so word order is not the only difference.
 #
-# What has the last of our five models learned about each word? A word's vector has 16 entries, but $w$ turns the vector into one number. The model therefore *amounts to* one number per word:
+# What has the last of our five models learned about each word? A word's vector has 16 entries, but $w$ turns it into one number, so the model *amounts to* one number per word:
 #
 # $$w^\top \sum_s x_s = \sum_s w^\top x_s$$
 
@@ -296,7 +296,7 @@ for word, adds in zip(shown, vectors @ w, strict=True):
     print(f"{word:6} adds {adds:+.2f} to the score")
 
 # %% [markdown]
-# Positive words reach far along $w$ (its arrow is shortened) and negative words far against it, whereas the vector of "the" is very short. Do the numbers of the model with 16 dimensions agree with reviews it was not trained on? For each word that occurs at least ten times in the test reviews, we compute what share of the reviews containing it are positive.
+# Positive words reach far along $w$ (its arrow is shortened) and negative words far against it, whereas the vector of "the" is very short. Do the 16-dimensional model's numbers agree with reviews it was not trained on? For each word that occurs at least ten times in the test reviews, we compute what share of the reviews containing it are positive.
 
 # %%
 frequent = build_vocabulary(test.sentences, min_count=10)
@@ -367,7 +367,7 @@ print(f"share of all errors that are in reviews with a negation: {of_negated:.2f
 #
 # ## A toy task with a predictable failure
 #
-# Each **generated review** has one opinion word. In about a quarter of the reviews, a "not" before this word reverses the label.
+# Each **generated review** has one opinion word, and in about a quarter of the reviews, a "not" before this word reverses the label.
 
 # %%
 toy = generate_reviews(4000, 0, negation=0.25)
@@ -378,7 +378,7 @@ negated = toy_test.negated.float().mean().item()
 print(f"{negated:.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# Suppose that a good word adds $g$ to the score, a bad word $h$ and "not" $n$. A score above 0 means that the review is good. Move the three sliders: how many of the four cases can you get right?
+# Suppose that a good word adds $g$ to the score, a bad word $h$ and "not" $n$, and that a score above 0 means a good review. Move the three sliders: how many of the four cases can you get right?
 
 
 # %%
@@ -405,7 +405,7 @@ case_explorer
 #
 # No choice gets all four right. The other words and $b$ add the same number $k$ to each score, so we would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. Adding the first and the last gives $2k + g + h + n > 0$, but adding the other two gives $2k + g + h + n < 0$, a contradiction.
 #
-# One of the four cases must therefore be wrong. It costs least to get a negated case wrong, because plain reviews are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
+# One of the four cases must therefore be wrong, and it costs least if this is a negated case, because plain reviews are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
@@ -413,7 +413,7 @@ print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
 # %% [markdown]
 # ## What does training find?
 #
-# Does training find numbers that get three cases right? Training does not count errors but lowers the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label, and its number can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good". Every "not bad" would then become a confident mistake, which costs more than "not good" gains. A number above 0 would harm "not good" in the same way, so we expect training to choose 0.
+# Does training find numbers that get three cases right? Training does not count errors but lowers the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label, and its number can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become a confident mistake, which costs more than "not good" gains. A number above 0 would harm "not good" in the same way, so we expect training to choose 0.
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
@@ -444,7 +444,7 @@ reveal("01.with_negation", right.mean())
 #
 # ## Where any sum must fail
 #
-# The two reviews in a **contrast pair** have the same words in different orders, and opposite labels. Because their sums are equal, a model gets exactly one of the two right, whatever it computes from the sum. We make 500 pairs and print one. In the plot, short black lines mark what we expect. How close do the five runs come?
+# The two reviews in a **contrast pair** have the same words in different orders, and opposite labels. Because their sums are equal, a model gets exactly one of the two right, whatever it computes from the sum. We make 500 pairs and print one. The short black lines mark what we expect. How close do the five runs come?
 
 # %%
 one, other = contrast_pairs(500, seed=2)
@@ -465,7 +465,7 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 #
 # ## What can the sum do, and where is it bound to fail?
 #
-# On real sentences, logistic regression on a sum of word vectors gets about four in five reviews right. It is bound to fail in two places. Its linear score gets at most three of "good", "bad", "not good" and "not bad" right. And whatever we compute from the sum, one review in each contrast pair is wrong.
+# On real sentences, logistic regression on a sum of word vectors gets about four in five reviews right, but it is bound to fail in two places. Its linear score gets at most three of "good", "bad", "not good" and "not bad" right. And whatever we compute from the sum, one review in each contrast pair is wrong.
 #
 # ## Questions
 #

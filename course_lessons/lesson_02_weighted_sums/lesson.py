@@ -28,7 +28,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$c = \sum_{s=1}^{S} a_s \, x_s$$
 #
-# We make up a vector for each of three words. Its two entries say how strongly the word praises and how strongly it negates. In the comments, S is the number of words and D the dimension of the vectors. On paper, work out the context for the weights 0.5, 0.25 and 0.25.
+# We make up three word vectors, whose two entries say how strongly a word praises and how strongly it negates. In the comments, S is the number of words and D the dimension of the vectors. On paper, work out the context for the weights 0.5, 0.25 and 0.25.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
@@ -72,11 +72,11 @@ print("by the formula", higher.exp() / higher.exp().sum())
 print("by PyTorch    ", higher.softmax(-1))
 
 # %% [markdown]
-# As PyTorch shows, the weights do not change, because every exponential is multiplied by $e^{100}$ and so is the total. Only the differences between scores matter.
+# As PyTorch shows, the weights do not change, because every exponential is multiplied by $e^{100}$ and so is the total: only the differences between scores matter.
 #
 # Our formula fails here: $e^{101}$ is too large for a 32-bit number and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From now on, we use its `softmax(-1)`, where the -1 means that the numbers along the last axis share the weight.
 #
-# Before the softmax, we can divide all scores by a number called the **temperature**. At temperature 1, "great" has a weight of 0.844; what will its weight be at temperature 0.4?
+# Before the softmax, we can divide all scores by a number called the **temperature**. At temperature 1, "great" has a weight of 0.844; what will its weight be at 0.4?
 
 # %% tags=["nbval-check-output"]
 predict("02.cold", ...)
@@ -123,7 +123,7 @@ for theta in (theta_1, theta_2, 5 * theta_2):
     print("scores", x @ theta, " weights", weights, " context", context)
 
 # %% [markdown]
-# With the longer θ₂, "great" has nearly all the weight: all scores are five times as large, which is the same as a temperature of 1/5.
+# With the longer θ₂, "great" has nearly all the weight: all scores are five times as large, as at a temperature of 1/5.
 #
 # ## Can a word's weight depend on the other words?
 #
@@ -159,7 +159,7 @@ print("The weights of really and great are divided by", weights / weights_with_n
 reveal("02.great_after_not", weights[1] / weights_with_not[2])
 
 # %% [markdown]
-# The weight of "great" falls from 0.269 to 0.090, although its score is still 0. A word's **score** cannot depend on the other words, because it is computed from that word and θ alone. Its **weight** can, because the softmax divides by a total to which all words contribute. Our first answer is therefore yes.
+# The weight of "great" falls from 0.269 to 0.090, though its score is still 0. A word's **score** cannot depend on the other words, because it is computed from that word and θ alone. Its **weight** can, because the softmax divides by a total to which all words contribute. Our first answer is therefore yes.
 #
 # But this dependence is weak, because "not" divides the weights of *all* other words by the same number, here 2.987: the weight of "really" falls as well, from 0.731 to 0.245. Therefore "not" cannot shift weight from one of these words to the other.
 #
@@ -167,11 +167,11 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # <details><summary>Answer</summary>
 #
-# No such vector exists. The $e^{z}$ of "great" stays the same and every extra word makes the total larger, so the weight of "great" can only fall.
+# No, because the $e^{z}$ of "great" stays the same and every extra word makes the total larger, so the weight of "great" can only fall.
 #
 # </details>
 #
-# In **MLP attention**, which you will write in the exercises, a small network computes the score. Even then, each $g(x_s)$ depends on one word alone, so our answer stays the same.
+# In **MLP attention**, which you write in the exercises, a small network computes the score. Even then, each $g(x_s)$ depends on one word alone, so our answer stays the same.
 #
 # ## Is one θ enough for "not"?
 #
@@ -179,7 +179,7 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # $$\text{output} = w^\top c + b$$
 #
-# An output above 0 means a good review. We use θ₁ again. The vector $w$ picks out the context's first entry, the praise, and $b = 0.5$ makes the output for "not awful" positive. The vectors are (-3, 0) for "awful", the opposite of "great", and (0, 0) for "the", "film" and "was". Guess how many of the four cases this model gets right.
+# An output above 0 means a good review. We use θ₁ again; the vector $w$ picks out the context's first entry, the praise, and $b = 0.5$ makes the output for "not awful" positive. The vectors are (-3, 0) for "awful", the opposite of "great", and (0, 0) for "the", "film" and "was". Guess how many of the four cases this model gets right.
 
 # %% tags=["nbval-check-output"]
 vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
@@ -199,7 +199,7 @@ for case in cases:
     print(f"output {output:+.2f}, weight of the opinion {weights[-1]:.2f}  {case}")
 
 # %% [markdown]
-# The model gets three of the four cases right. Only "the film was not great" is wrong, because its output should be below 0. The word "not" lowers the opinion's weight from 0.25 to 0.09, which moves both outputs with "not" closer to the positive $b$.
+# The model gets three of the four cases right; only "the film was not great" is wrong, because its output should be below 0. The word "not" lowers the opinion's weight from 0.25 to 0.09, which moves both outputs with "not" closer to the positive $b$.
 #
 # Different numbers do not help: whatever the word vectors, $g$, $w$ and $b$ are, one of the four cases is wrong. The proof begins with $b = \sum_s a_s b$, which holds because the weights sum to 1:
 #
@@ -209,7 +209,7 @@ for case in cases:
 #
 # $$\Big(\sum_r e^{z_r}\Big) \cdot \text{output} = \sum_s e^{z_s} \, (w^\top x_s + b)$$
 #
-# On the right, each word adds a number that depends on that word alone. As lesson 01 showed, such a sum gets at most three of the four cases right. The next cell checks that both sides are equal for our numbers.
+# On the right, each word adds a number that depends on that word alone, and as lesson 01 showed, such a sum gets at most three of the four cases right. The next cell checks that both sides are equal for our numbers.
 
 # %% tags=["nbval-check-output"]
 for case in cases:
@@ -221,23 +221,23 @@ for case in cases:
     print(f"{left:+.2f} {each_word.sum():+.2f} ", each_word, case)
 
 # %% [markdown]
-# The two sides are equal in all four cases. The brackets show what each word adds: "great" adds 3.5 with or without "not". Replacing "awful" with "great" therefore raises the sum by 6 in both pairs. To get all four cases right, it would have to raise the sum without "not" and lower it with "not".
+# The two sides are equal in all four cases. The brackets show what each word adds: "great" adds 3.5 with or without "not". Replacing "awful" with "great" therefore raises the sum by 6 in both pairs. To get all four right, it would have to raise the sum without "not" and lower it with "not".
 #
 # ## Are two θs enough?
 #
-# In the proof, we multiplied by one total. Two θs have two different totals, so the proof no longer works. Where in the diagram do the two contexts meet?
+# In the proof, we multiplied by one total. Two θs have two totals, so the proof no longer works. Where in the diagram do the two contexts meet?
 
 # %%
 diagrams.several_attentions()
 
 # %% [markdown]
-# The two contexts meet where they are **concatenated**, that is, joined end to end. A linear layer then computes a weighted sum of all their entries.
+# The two contexts meet where they are **concatenated**, that is, joined end to end, before a linear layer computes a weighted sum of all their entries.
 #
 # We make θ₁ and θ₂ five times as long and follow this plan:
 #
 # - θ₁ looks for "not". Without "not", all words get the same weight, so the context contains the opinion; with "not", it contains only "not", which adds a little to the output.
 # - θ₂ looks for "great", with or without "not", and "great" subtracts something from the output.
-# - The first context counts more. Without "not", the opinion therefore decides; with "not", all that matters is whether the review contains "great".
+# - The first context counts more, so without "not" the opinion decides; with "not", all that matters is whether the review contains "great".
 #
 # The four entries of `u`, the linear layer's weights, follow this plan. Do all four outputs have the right sign?
 
@@ -258,7 +258,7 @@ labels = {"xlabel": "word", "ylabel": "vector"}
 plots.side_by_side(plots.weights, pictures, height=1.9, **labels)
 
 # %% [markdown]
-# All four outputs have the right sign. The brackets show the two contexts; -0.000 is a tiny negative number. In the plot, θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great".
+# All four outputs have the right sign. The brackets show the two contexts; -0.000 is tiny and negative. In the plot, θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great".
 #
 # Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is large enough for up to seven words; longer sentences have a smaller mean. With "not", the first context adds 2. In the second context, "great" subtracts 3.
 #
@@ -287,7 +287,7 @@ print("score -∞", scores.masked_fill(~mask, -torch.inf).softmax(-1))
 # %% [markdown]
 # With a score of 0, padding takes as much weight as "great", 0.107; with $-\infty$, it takes none.
 #
-# We train on 2,000 generated reviews, about half of which contain "not". The test reviews form groups of four that differ only in the opinion and in whether they contain "not". Here is one group:
+# We train on 2,000 generated reviews, about half of which contain "not". The test reviews form groups of four that differ only in the opinion and in whether they contain "not". Here is one:
 
 # %%
 learn = generate_reviews(2000, seed=0)
@@ -299,7 +299,7 @@ for row in range(4):
     print(test.labels[row].item(), " ".join(test.sentences[row]))
 
 # %% [markdown]
-# Each group has one review for each case, and a label of 1 means good. The next cell defines the model for N vectors θ. Its `forward` does what we did by hand, but for a whole batch.
+# Each group has one review for each case, and a label of 1 means good. The next cell defines the model for N vectors θ, with a `forward` that does what we did by hand, but for a whole batch.
 
 
 # %%
@@ -321,7 +321,7 @@ class FixedAttention(nn.Module):
 
 
 # %% [markdown]
-# We train lesson 01's sum and models with one, two and three θs, each with five seeds. What share of the test reviews will the model with *one* θ get right?
+# We train the sum from lesson 01 and models with one, two and three θs, each with five seeds. What share of the test reviews will the model with *one* θ get right?
 
 # %% tags=["nbval-check-output"]
 predict("02.one_attention", ...)
@@ -353,7 +353,7 @@ for thetas in (0, 1, 2, 3):
 reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
-# In all five runs, one θ gets three of the four cases right, the most that the proof allows. The sum, in the row for 0 θs, does no better than chance with any of the five seeds.
+# In all five runs, one θ gets three of the four cases right, the most that the proof allows. The sum, in the row for 0 θs, does no better than chance with any seed.
 #
 # <details><summary>A sum can also get three cases right: why does training not find this solution?</summary>
 #
@@ -379,7 +379,7 @@ plots.side_by_side(plots.weights, pictures, width=5.2, height=4.2, **labels)
 #
 # ## Which word does "not" belong to?
 #
-# Three θs get every test review right. Lesson 01 used a different test, **contrast pairs**: two reviews with the same words in different orders, and opposite labels. Guess what share of these reviews the models with three θs get right.
+# Three θs get every test review right. Lesson 01 used a different test, **contrast pairs**: two reviews with the same words in different orders, and opposite labels. Guess what share of these reviews the same models get right.
 
 # %%
 one, other = contrast_pairs(500, seed=2)
@@ -394,7 +394,7 @@ for model in models[3]:
 #
 # ## Can a word's weight depend on the other words, and is that enough for "not"?
 #
-# Yes, a word's weight can depend on the other words, though its score cannot: the softmax divides by a total to which every word contributes. Followed by a linear layer, one θ still gets at most three of the four cases right, as a sum can, but training finds these three. Two θs can get all four right.
+# Yes, a word's weight can depend on the other words, though its score cannot: the softmax divides by a total to which every word contributes. Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, but training finds these three. Two θs can get all four right.
 #
 # Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, the words ask the question instead of θ. Is that enough for the four cases?
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
-# In the lesson, you saw the scores for one query. Here you write three of the scores for whole batches and rewrite the general score. Then you find out when a softmax saturates and which scores ignore the query. Finally, you can write a test that tells correct scores from incorrect ones.
+# In the lesson, you saw the scores for one query. Here you write three of them for whole batches and rewrite the general score. Then you find out when a softmax saturates and which scores ignore the query. Finally, you can write a test that tells correct scores from incorrect ones.
 #
-# Here a query is called a *state* and a key a *hidden state*. The letters are the same as in the lesson: B sentences, T states with D entries, S hidden states with E entries, and A hidden units. In the result, each row belongs to a state and each column to a hidden state.
+# Here a query is called a *state* and a key a *hidden state*. The letters are as in the lesson: B sentences, T states with D entries, S hidden states with E entries, and A hidden units. In the result, each row belongs to a state and each column to a hidden state.
 
 # %%
 import math
@@ -78,7 +78,7 @@ check("04.content_based", content_based)
 #
 # The general score $s^\top W h$ can be written as a dot product of two projections, $(W_s s)^\top (W_h h)$. Given $W$, find two such matrices $W_s$ and $W_h$.
 #
-# There are many correct answers; choose one that is the same for every call. Both matrices have A rows, where A is your choice. Their columns have to fit a state and a hidden state, respectively.
+# There are many correct answers; choose one that is the same for every call. Both matrices have A rows, where A is your choice; their columns have to fit a state and a hidden state.
 
 
 # %%
@@ -108,7 +108,7 @@ check("04.two_projections", two_projections)
 # %% [markdown]
 # ## 04.perceptron
 #
-# Write the score of Bahdanau et al. (2014), $\text{scores}_{bti} = v^\top \tanh(W s_{bt} + U h_{bi})$. Multiply each state and each hidden state by its matrix only once, not once per pair. Then add every state's product to every hidden state's product. Which axes do the two products need before you add them?
+# Write the score of Bahdanau et al. (2014), $\text{scores}_{bti} = v^\top \tanh(W s_{bt} + U h_{bi})$. Multiply each state and hidden state by its matrix once, not once per pair. Then add every state's product to every hidden state's product. Which axes do the two products need before you add them?
 
 
 # %%

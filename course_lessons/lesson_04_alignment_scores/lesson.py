@@ -11,15 +11,15 @@ from course_utils.figures.tables import table
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 03, attention compared a query with a key by taking their dot product, but other functions have been proposed. This lesson compares eight of them, including the dot product, and asks whether it matters which one we use.
+# In lesson 03, attention compared a query with a key by taking their dot product, but other functions have been proposed. This lesson compares eight of them, including the dot product, and asks whether it matters which we use.
 #
-# We first compute all eight by hand and see what each ignores. Then we train them on four toy tasks and in a translation model, compare their costs and choose one.
+# We compute all eight by hand and see what each ignores. Then we train them on four toy tasks and in a translation model, compare their costs and choose one.
 #
 # ## Where the score fits in
 #
 # Attention between words first appeared in machine translation. One network reads the source sentence and produces a vector for each word, called an **encoder state** $h$ or, in many papers, a *hidden state*. A second network writes the translation and keeps what it has written so far in one vector, the **decoder state** $s$. We will build both in lesson 05; here, you only need to know that the decoder state is the query and the encoder states are the keys and values.
 #
-# A function that measures how well a query $s$ and a key $h$ match is called an **alignment score**. The next cell shows all eight scores. B is the number of sentences in a batch, T the number of queries and S the number of keys; a query has D entries and a key has E. Guess which box in the attention diagram all eight scores fit into.
+# A function that measures how well a query $s$ and a key $h$ match is called an **alignment score**. The next cell shows all eight. B is the number of sentences in a batch, T the number of queries and S the number of keys; a query has D entries and a key has E. Guess which box in the attention diagram all eight fit into.
 
 # %%
 figures.where_the_score_stands()
@@ -51,13 +51,13 @@ for h_i in h:
     print(h_i, f"dot {product:.2f}  scaled dot {scaled:.2f}  cosine {cosine:.2f}")
 
 # %% [markdown]
-# The key $h_3$ has the highest dot product, $0 \cdot 3 + 2 \cdot 4 = 8$, because it is long. The key $h_2$ has the highest cosine, because it points in the same direction as $s$. For $h_3$, the cosine is only $8 / (2 \cdot 5) = 0.8$.
+# The key $h_3$ has the highest dot product, $0 \cdot 3 + 2 \cdot 4 = 8$, because it is long. The key $h_2$ has the highest cosine, because it points in the same direction as $s$; for $h_3$, the cosine is only $8 / (2 \cdot 5) = 0.8$.
 #
 # The scaled dot product divides every dot product by the same number, here √2, so it ranks the keys exactly as the dot product does.
 #
 # ## Five scores with learned parameters
 #
-# In the equations of the other five scores, $[s; h]$ stands for $s$ and $h$ joined into one vector, with the entries of $s$ first. The perceptron is a small network that first computes A numbers, its **hidden units**; we are free to choose A.
+# In the equations of the other five, $[s; h]$ stands for $s$ and $h$ joined into one vector, with the entries of $s$ first. The perceptron is a small network that first computes A numbers, its **hidden units**; we are free to choose A.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
@@ -71,13 +71,13 @@ for h_i in h:
 #
 # To keep the arithmetic easy, we choose simple parameters:
 #
-# - General: $W$ swaps the two entries of $h$. This gives $W h_1 = (0, 2)$, so the score of $h_1$ is $0 \cdot 0 + 2 \cdot 2 = 4$.
-# - Perceptron: with A = 1, the hidden unit is the tanh of the second entry of $s$ minus the second entry of $h$. With $v = 2$, the score of $h_1$ is $2 \tanh(2 - 0) = 1.928$.
+# - General: $W$ swaps the two entries of $h$. This gives $W h_1 = (0, 2)$, so $h_1$ scores $0 \cdot 0 + 2 \cdot 2 = 4$.
+# - Perceptron: with A = 1, the hidden unit is the tanh of the second entry of $s$ minus the second entry of $h$. With $v = 2$, $h_1$ scores $2 \tanh(2 - 0) = 1.928$.
 # - Additive: $C$ is the perceptron's $W$ and $U$ side by side.
 # - Concatenating: $w$ adds up all the entries of $s$ and $h$ except the last, which it subtracts.
 # - Location-based: the three positions score 0, 1 and 0.5 times the second entry of $s$.
 #
-# The next cell uses all eight functions to score one query against every key at once. Two rows of the table will be identical; work out which two.
+# The next cell uses all eight functions to score one query against every key at once. Two rows of the table will be identical; work out which.
 
 # %% tags=["nbval-check-output"]
 swap = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # D E: the W of "general"
@@ -119,7 +119,7 @@ table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 #
 # ## What does each score ignore?
 #
-# The weights can depend only on what the score takes into account. To test this, we change one thing at a time and compare the weights before and after:
+# The weights can depend only on what the score takes into account, so we change one thing at a time and compare the weights before and after:
 #
 # - Use a different query, $(2, 1)$.
 # - Make $h_3$ three times as long.
@@ -178,7 +178,7 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 # | position | random | at the position whose fixed vector has the highest dot product with the query |
 # | salience | random and carries no information | that lies furthest in a fixed direction |
 #
-# An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. Each vector has four random entries and a fifth entry that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
+# An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. Each vector has four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
 #
 # We train each score for 70 steps, the perceptron with 32 hidden units. Then we test 1,000 new queries and count how often the largest weight falls on the right key; guessing is right 1/8 = 0.125 of the time. We leave out two scores, since the additive score is the perceptron and the scaled dot product ranks keys as the dot product does.
 #
@@ -202,7 +202,7 @@ plots.weights(grid, worlds, list(means), xlabel="task", ylabel="score")
 # %% [markdown]
 # No score passes 0.5 on all four tasks. Training does not make up for what a score ignores:
 #
-# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There, these two scores differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract the weight. On "turned", the five seeds' orthogonal matrices turn a vector by 90° to 124° on average. With four of the five, both scores therefore prefer the wrong keys and do worse than chance.
+# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There, they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract the weight. On "turned", the five seeds' orthogonal matrices turn a vector by 90° to 124° on average. With four of the five, both scores therefore prefer the wrong keys and do worse than chance.
 # - The concatenating score ignores the query, so it works only on "salience".
 # - The location-based score ignores the keys, so it works only on "position".
 # - The general score and the perceptron depend on both the query and the key, but not on position. On "same" and "turned", the general score picks the right key two thirds of the time and the perceptron nearly always. The general score has the same weakness as the dot product: doubling a key's four random entries doubles their contribution to the score. Thanks to its tanh, the perceptron need not have this weakness.
@@ -240,7 +240,7 @@ table({"your own": own.mean(0)}, worlds, corner="mean of five seeds", digits=2)
 #
 # We designed these tasks to make the scores differ. Does the choice also matter in a complete translation model?
 #
-# We use the model that you will build in lesson 06, which translates English into an invented language whose verbs come at the end of the sentence. We have trained it for 600 steps with each of the eight scores, using five seeds each time. We also include "projected", the scaled dot product of two projections, and the content-based score multiplied by 8.
+# We use the model that you will build in lesson 06, which translates English into an invented language whose verbs come at the end of the sentence. We have trained it for 600 steps with each of the eight scores and each of five seeds. We also include "projected", the scaled dot product of two projections, and the content-based score multiplied by 8.
 #
 # We count the words that the model gets right in new 12-word sentences, as long as any seen in training. A word counts only if it is in exactly the right position, so one missing word makes all later words wrong. Guess which of the eight scores does worst on average.
 
@@ -260,7 +260,7 @@ table(rows, columns, corner="depends on", digits=2)
 # %% [markdown]
 # The concatenating score does worst. The content-based score depends on the query but does little better, because its values are too small. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another. With the cosine multiplied by 8, the model gets nearly all the words right; Graves et al. (2014) let the network choose this factor.
 #
-# With every other score, the model gets at least 85% of the words right for every seed. Most scores ignore position and do not need it, because the encoder states can encode it. The perceptron and the additive score are among the best, and so is the location-based score, as long as no sentence is longer than in training. The location-based weights depend only on the decoder state, so this state must encode how much has been translated.
+# With all the other scores, the model gets at least 85% of the words right for every seed. Most scores ignore position and do not need it, because the encoder states can encode it. The perceptron and the additive score are among the best, and so is the location-based score, as long as no sentence is longer than in training. The location-based weights depend only on the decoder state, so this state must encode how much has been translated.
 #
 # ## Why divide by √D?
 #
@@ -272,7 +272,7 @@ table(rows, columns, corner="depends on", digits=2)
 figures.weights_by_width()
 
 # %% [markdown]
-# Without scaling, the largest weight grows with D. At D = 64, a single key out of 16 gets more than 80% of the weight on average, although all the keys are random. When the scores are divided by √D, the weights hardly change with D.
+# Without scaling, the largest weight grows with D. At D = 64, a single key out of 16 gets more than 80% of the weight on average, although all keys are random. When the scores are divided by √D, the weights hardly change with D.
 #
 # Why √D and not some other number? Vaswani et al. (2017, footnote 4) assume that all entries of $s$ and $h$ are independent, with mean 0 and variance 1. What, then, is the variance of the dot product of two vectors of dimension 64?
 
@@ -301,9 +301,9 @@ table(rows, ["variance", "variance if divided by √D"], digits=2)
 #
 # ## Does scaling help learning?
 #
-# Where the weights are close to 0 or 1, a small change in a score hardly changes them, so little gradient reaches the scores. Attention might therefore learn more slowly without scaling.
+# Where the weights are close to 0 or 1, a small change in a score hardly changes them, so little gradient reaches the scores, and attention might learn more slowly without scaling.
 #
-# We return to the "turned" task with two values of D and two learned matrices that project the queries and the keys. The two curves in each panel differ only in whether the scores are scaled, and the dotted line shows the loss of a model that knows the true orthogonal matrix. Guess for which D scaling matters more.
+# We return to the "turned" task with two values of D and two learned matrices that project queries and keys. The two curves in each panel differ only in whether the scores are scaled, and the dotted line shows the loss of a model that knows the true orthogonal matrix. Guess for which D scaling matters more.
 #
 # <details><summary>The settings</summary>
 #
@@ -319,7 +319,7 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
     ax.set_ylim(-0.05, 1.7)
 
 # %% [markdown]
-# Scaling matters more at D = 256. With scaling, the loss is close to the dotted line after about 25 steps; without scaling, the loss starts higher and is still above the line after 95 steps. At D = 4, the two curves soon nearly coincide. When the vectors are wide, scaling gets training off to a better start.
+# Scaling matters more at D = 256. With scaling, the loss is close to the dotted line after about 25 steps; without scaling, it starts higher and is still above the line after 95 steps. At D = 4, the two curves soon nearly coincide. When the vectors are wide, scaling gets training off to a better start.
 #
 # ## What does a score cost?
 #
@@ -352,7 +352,7 @@ print(at_once)
 print("the same:", torch.allclose(by_pairs, at_once))
 
 # %% [markdown]
-# The results agree, and their first row appeared in the table of all eight scores. For 50 queries, 50 keys and D = E = A = 64, the next table shows each score's multiplications and running time relative to the dot product. The row below the perceptron leaves out the tanh. Guess which two scores need the same number of multiplications, and whether they take equally long.
+# The results agree, and their first row appeared in the table of all eight scores. For 50 queries, 50 keys and D = E = A = 64, the next table shows each score's multiplications and running time, relative to the dot product. The row below the perceptron leaves out the tanh. Guess which two scores need the same number of multiplications, and whether they take equally long.
 
 # %%
 # all of them are computed without loops
@@ -360,15 +360,15 @@ rows = figures.costs(50, 50, 64)
 table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 
 # %% [markdown]
-# The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", mostly because of the tanh, which is computed for every hidden unit and every pair but is not counted here. Written as the additive score, the same function needs 129 times as many multiplications as the dot product.
+# The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", mostly because of the tanh, which is computed for every hidden unit and every pair but not counted here. Written as the additive score, the same function needs 129 times as many multiplications as the dot product.
 #
 # ## Does it matter which?
 #
-# The choice matters when a score ignores what the task depends on: the concatenating score never uses the query, and the location-based score never uses the keys. Of these two, only the concatenating score hurt our translation model, where the decoder state is enough to decide where to look. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
+# The choice matters when a score ignores what the task depends on: the concatenating score never uses the query, and the location-based score never uses the keys. Of these two, only the concatenating score hurt our translation model, where the decoder state alone can tell where to look. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
 #
 # Of the dot product, the general score and the perceptron, the perceptron did best in our translation model, on "same" and on "turned", and nowhere was it clearly behind. Whether the perceptron leads, and by how much, depends on the task. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #
-# Our advice is to project both the queries and the keys and to use the scaled dot product. This score was not the best in our translation model, but it trains well from the start, even with wide vectors, and needs no tanh for every pair. With only a few pairs to score, try the perceptron as well.
+# Our advice is to project both queries and keys and to use the scaled dot product. This score was not the best in our translation model, but it trains well from the start, even with wide vectors, and needs no tanh for every pair. With only a few pairs to score, try the perceptron as well.
 #
 # ## Where you will meet this
 #
@@ -412,7 +412,7 @@ check("04.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - The choice of score matters if a score ignores what the task needs, depends on what it should ignore, or has values that are too large or too small.
+# - The choice matters if a score ignores what the task needs, depends on what it should ignore, or has values that are too large or too small.
 # - The concatenating score's weights ignore the query, and the location-based score's weights ignore the keys. The additive score and the perceptron are the same function at different costs.
 # - The variance of a dot product grows with D. Dividing by √D keeps it constant, so attention trains well from the start, even with wide vectors.
 # - Our advice is the scaled dot product of two projections.
