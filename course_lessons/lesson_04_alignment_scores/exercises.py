@@ -44,7 +44,7 @@ check("04.dot", dot)
 # %% [markdown]
 # ## 04.content_based
 #
-# This score is the cosine of the angle between the two vectors, so it ignores their lengths. A zero vector has no direction, so its score is 0, not NaN.
+# This score is the cosine of the angle, so it ignores the vectors' lengths. A zero vector has no direction, so its score is 0, not NaN.
 #
 # $$\text{scores}_{bti} = \frac{s_{bt}^\top h_{bi}}{\lVert s_{bt} \rVert \, \lVert h_{bi} \rVert}$$
 
@@ -216,7 +216,7 @@ check("04.ignores_query", ignores_query)
 # - It returns the scores of `SCORES[name]` for every state, hidden state and sentence, up to rounding of about $10^{-5}$, whatever the sizes are.
 # - It uses all of its weights, each in the same way as the score does.
 # - It gives a zero vector a cosine of 0.
-# - It raises no error. A candidate that raises an error is wrong and must not stop your test.
+# - It raises no error. A candidate that does is wrong and must not stop your test.
 
 
 # %%
