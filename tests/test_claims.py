@@ -65,12 +65,12 @@ def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
 
 
-@claim("01", "The numbers agree with these shares: the correlation is 0.68 on SST-2.")
+@claim("01", "The model's numbers agree with these shares: the correlation is 0.68 on SST-2.")
 def _(numbers):
     return abs(numbers("\ncorrelation: ")[0] - 0.68) < 0.02
 
 
-@claim("01", "On SST-2, the model gets the first and the fourth wrong.")
+@claim("01", "On SST-2, the model gets the first and the fourth sentence wrong")
 def _(numbers):
     good, time, worst, great, not_great = map(float, re.findall("^p = (0.\\d+)", numbers.shown, re.MULTILINE)[-5:])
     return max(good, great, not_great, worst) < 0.48 < 0.52 < time and -0.26 < numbers("  not ")[0] < -0.22
@@ -85,34 +85,40 @@ def _(numbers):
     return good_negated < good - 0.1 and bad_negated > bad + 0.02
 
 
-@claim("01", "This is the share of the plain reviews, and less than a linear score could reach.")
+@claim(
+    "01",
+    "The trained models' accuracy is the share of plain reviews, which is less than a linear score could reach.",
+)
 def _(numbers):
     return numbers("at most ") == [0.875] and numbers("Answer: ")[0] < 0.8
 
 
-@claim("01", "In every run, all plain reviews are right, all negated reviews are wrong")
+@claim(
+    "01",
+    "every run gets all plain reviews right, all negated reviews wrong and one review in each contrast pair right.",
+)
 def _(numbers):
     return numbers("upward: test accuracy. plain ") == [1, 0, 0.5]
 
 
-@claim("02", "One θ gets three of the four cases right, in all five runs")
+@claim("02", "In all five runs, one θ gets three of the four cases right")
 def _(numbers):
     return all(0.74 < share <= 0.75 for share in numbers("number of θs 1:"))
 
 
-@claim("02", "Two θs get all four in most runs, and three θs in every run.")
+@claim("02", "Two θs get all four cases right in most runs, and three θs in every run.")
 def _(numbers):
     two, three = numbers("number of θs 2:"), numbers("number of θs 3:")
     return sum(share > 0.99 for share in two) >= 3 and min(three) > 0.99
 
 
-@claim("02", "The sum, in the row for 0 θs, is no better than a guess, with each of the five seeds.")
+@claim("02", "The sum, in the row for 0 θs, does no better than chance with any seed.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("number of θs 0:"))
 
 
-@claim("02", 'In each, one θ gives nearly all of its weight to "not" in both reviews.')
-@claim("02", "The other gives it to the opinion in only one of the two")
+@claim("02", 'In each model, one θ gives nearly all its weight to "not" in both reviews.')
+@claim("02", "The other θ does the same for the opinion, but in only one of the two")
 def _(numbers):
     for seed, share in enumerate(numbers("number of θs 2:")):
         found = {
@@ -229,7 +235,7 @@ def _(numbers):
     }
 
 
-@claim("04", "With four of the five, these two scores therefore prefer the wrong keys and do worse than chance.")
+@claim("04", "With four of the five, both scores therefore prefer the wrong keys and do worse than chance.")
 def _(numbers):
     return max(numbers(f"Row {name}:")[1] for name in ("dot", "content_based")) < 0.1
 
@@ -254,7 +260,7 @@ def _(numbers):
     return min(lead[:2]) > 0.2 and min(lead) > -0.03 and in_translators[2] > max(in_translators[:2])
 
 
-@claim("04", "At D = 64, a single one of 16 keys gets more than 80% of the weight on average")
+@claim("04", "At D = 64, a single key out of 16 gets more than 80% of the weight on average")
 def _(numbers):
     return numbers("weights is on average")[0] > 0.8
 
@@ -265,7 +271,7 @@ def _(numbers):
     return abs(rows[2][0] - 64) < 5 and all(abs(scaled - 1) < 0.1 for _, scaled in rows)
 
 
-@claim("04", "With it, the loss is close to the dotted line after about 25 steps;")
+@claim("04", "With scaling, the loss is close to the dotted line after about 25 steps;")
 def _(numbers):
     plain, scaled = numbers("loss. dot:"), numbers("scaled dot:")  # of the last panel: loss, step, and so on
     at = {step: loss for loss, step in zip(scaled[::2], scaled[1::2], strict=True)}

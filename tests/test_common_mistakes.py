@@ -214,8 +214,8 @@ def test_a_slip_bears_its_name(task_id, answer, named):
 
 
 SAYS = [
-    ("02.negation_by_hand", lambda longest: ([10, 5, 0], [0, 10, 0], [2, -1]), '"not awful" comes out near 0, and should be positive'),
-    ("02.negation_by_hand", lambda longest: ([20, 10, 0], [20, 10, 0], [-3, 4]), '"not great" comes out negative, but too close to 0'),
+    ("02.negation_by_hand", lambda longest: ([10, 5, 0], [0, 10, 0], [2, -1]), 'the output for "not awful" is near 0, and should be positive'),
+    ("02.negation_by_hand", lambda longest: ([20, 10, 0], [20, 10, 0], [-3, 4]), 'the output for "not great" is negative, but too close to 0'),
     ("04.two_projections", lambda weight: (2 * weight.T, torch.eye(len(weight)).repeat(1, 2)[:, : weight.shape[1]]), "W_sᵀW_h[0, 0] is 3.5"),
     ("12.encoder_layer", altered("12.encoder_layer", ("x + feed_forward(self.norm2(x))", "x + feed_forward(self.norm2(self.norm1(x)))")), "Where the feed-forward network gives zeros, all is right"),
     ("12.decoder_layer", altered("12.decoder_layer", ("attn_mask=future", "attn_mask=~future"), ("hidden = ~memory", "hidden = memory")), "look at self-attention first: what does it read, and with which mask?"),

@@ -391,7 +391,7 @@ ANSWERS = [
 
 
 MORE_IS_ASKED = {  # where a prompt wants more than its page shows: its own words
-    "04.content_based": "A zero vector has no direction; its score is 0, not NaN.",
+    "04.content_based": "A zero vector has no direction, so its score is 0, not NaN.",
     "08.reinforce_loss": "**gradients reach `log_probability` alone**",
     "09.self_attention": "A word that may attend to nothing has a context of **zeros**",
 }

@@ -499,7 +499,7 @@ VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on 
     *(("20.my_attention", attention, "passed", PLAIN) for attention in OTHER_ATTENTIONS),
     *(("20.my_attention", one, "passed", "the course's own") for one in (variants.alibi, variants.sparse, variants.linear, variants.delta)),
     ("02.negation_by_hand", lambda longest: ([8, 4, 0], [0, 8, 0], [4, -3]), "failed", "give them a much lower score"),
-    ("02.negation_by_hand", lambda longest: ([8, 4, 0], [0, 8, 0], [4, -3]), "failed", '"great" comes out positive only with few other words, and should be positive'),
+    ("02.negation_by_hand", lambda longest: ([8, 4, 0], [0, 8, 0], [4, -3]), "failed", 'the output for "great" is positive only with few other words, and should be positive'),
     ("04.width_that_saturates", lambda share: round(100 * share), "failed", ""),
     # of another type
     ("00.weighted_sum", lambda weights, values: (weights @ values).tolist(), "failed", "`torch.as_tensor`"),
@@ -509,7 +509,7 @@ VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on 
     ("01.sum_vectors", lambda words, mask: words @ mask.float(), "error", ""),
     ("03.influence", lambda function, x: function(x[0]), "error", "compare them with those in the exercise"),
     ("02.negation_by_hand", lambda longest: 3, "error", "Three lists are expected"),
-    ("02.negation_by_hand", lambda longest: ([1, 2], [1, 2, 3], [1, 2]), "error", "3 numbers in a list are expected for the first set of scores"),
+    ("02.negation_by_hand", lambda longest: ([1, 2], [1, 2, 3], [1, 2]), "error", "A list of 3 numbers is expected for the first set of scores"),
     ("02.negation_by_hand", lambda longest: ([1, 2, "3"], [1, 2, 3], [1, 2]), "error", "one of them is something else"),
     ("02.negation_by_hand", lambda longest: ([1, 2, 3], [1, 2, 3], [1, torch.nan]), "error", "infinite or NaN"),
     ("02.negation_by_hand", lambda longest: ([1, 2, 10**400], [1, 2, 3], [1, 2]), "error", "cannot be read"),

@@ -11,7 +11,7 @@ lesson = Lesson(
         "sum word vectors under a mask",
         "train logistic regression on the sum",
         "read word polarity as a direction",
-        "say where every sum is bound to fail, and where every linear score is",
+        "say where every sum, and where every linear score, is bound to fail",
     ),
     needs="lesson 00: shapes, masks, `@` and gradients; the dot product and the logarithm",
     reading=50,

@@ -1,5 +1,5 @@
 # %% [markdown]
-# These exercises lead from a sum of vectors to a learned direction, and to what no direction can do.
+# These exercises take you from a sum of vectors to a learned direction, and on to what no direction can do.
 
 # %%
 from collections import Counter
@@ -48,7 +48,7 @@ check("01.sum_vectors", sum_vectors)
 # return torch.sigmoid(sums * weight).sum(1) + bias
 # ```
 #
-# It runs and its result has the right shape, but some of its "probabilities" are above 1. Write it correctly.
+# The line runs and its result has the right shape, but some of the "probabilities" are above 1. Write a correct version.
 
 
 # %%
@@ -78,7 +78,7 @@ check("01.sentiment", sentiment)
 # %% [markdown]
 # ## 01.sentiment_gradient
 #
-# Return the gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work it out on paper and write the formula.
+# Return the gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work out the formula on paper, then write it as code.
 
 
 # %%
@@ -110,12 +110,12 @@ check("01.sentiment_gradient", sentiment_gradient)
 # %% [markdown]
 # ## 01.word_polarity
 #
-# What a word adds to the score grows with the length of its vector, which the cosine leaves out. Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. It is 1 along the direction, -1 against it, and 0 at right angles to it. A zero vector has no direction: return 0 for a zero word vector, and for every word if the direction $w$ is zero.
+# How much a word adds to the score grows with the length of its vector, which the cosine ignores. Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. The cosine is 1 along the direction, -1 against it and 0 at right angles to it. A zero vector has no direction, so return 0 for a zero word vector, and for every word if the direction $w$ is zero.
 
 
 # %%
 def word_polarity(word_vectors, weight):
-    """Return the cosine of each word vector with weight.
+    """Return the cosine between each word vector and weight.
 
     Args:
         word_vectors: V×D.
@@ -140,14 +140,14 @@ check("01.word_polarity", word_polarity)
 # %% [markdown]
 # ## 01.must_fail
 #
-# A linear score adds up one number for each word, plus a bias. "good" and "not bad" together therefore get the same score as "bad" and "not good", because the two pairs contain the same words. If the first pair is positive and the second negative, no vectors, weights and bias can get all four right. Say why, then write a function that looks for such a proof.
+# A linear score is a sum of one number per word, plus a bias. Together, "good" and "not bad" therefore get the same total score as "bad" and "not good", because the two pairs contain the same words. If the first pair is positive and the second negative, no choice of vectors, weights and bias gets all four right. Explain why, then write a function that looks for such a proof.
 #
-# Return `True` if there are two positive and two negative sentences such that the first two together contain exactly the words of the other two, each word equally often. A sentence may be used twice. Otherwise return `False`.
+# Return `True` if two positive sentences together contain exactly the same words as two negative sentences, each word equally often. A sentence may be used twice. Otherwise return `False`.
 
 
 # %%
 def must_fail(sentences, labels):
-    """Tell whether two positive and two negative sentences hold the same words, each pair taken together.
+    """Tell whether two positive sentences together contain the same words as two negative sentences.
 
     Args:
         sentences: a list of lists of words.

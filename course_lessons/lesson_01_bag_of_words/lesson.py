@@ -18,11 +18,11 @@ torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Attention is a weighted sum of vectors. Before we turn to the weights, we look at the plain sum, in which every word counts once. How many film reviews can it judge correctly? And which ones is it bound to get wrong, however long we train?
+# Attention is a weighted sum of vectors. Before we turn to the weights, we look at the plain sum, in which every word counts equally. How many film reviews can a plain sum classify correctly, and which ones is it bound to get wrong, however long we train?
 #
 # ## Real reviews
 #
-# SST-2 contains sentences from film reviews, which people have labelled positive (1) or negative (0). If it cannot be downloaded, the notebook says so and uses generated reviews instead. Your numbers will then differ from ours.
+# SST-2 contains sentences from film reviews, which people have labelled as positive (1) or negative (0). If the download fails, the notebook says so and uses generated reviews instead, so your numbers will differ from ours.
 
 # %%
 learn = load_reviews("train")
@@ -32,17 +32,17 @@ for label, sentence in zip(learn.labels[:2], learn.sentences[:2], strict=True):
     print(label.item(), " ".join(sentence))
 
 # %% [markdown]
-# We want a function from a sentence to the probability that it is positive. What steps does one of the simplest such functions take?
+# We want a function that maps a sentence to the probability that it is positive. What steps does one of the simplest such functions take?
 
 # %%
 diagrams.bag_of_words()
 
 # %% [markdown]
-# It takes three steps: each word becomes a vector, the vectors are added up, and a logistic regression turns the sum into a probability. In the diagram, B is the number of sentences and D the dimension of a vector.
+# The function in the diagram takes three steps: each word becomes a vector, the vectors are added up, and logistic regression turns the sum into a probability. B is the number of sentences and D the dimension of the vectors.
 #
 # ## A sentence as a bag of word vectors
 #
-# Every word gets a number and then a vector. A **vocabulary** maps words to numbers, the most frequent word first. The number 0 is reserved for **padding**, the empty positions after a shorter sentence, and 1 for words that are not in the vocabulary. With the vocabulary, we can **encode** sentences, that is, write them as numbers. What does the shorter of the two sentences below look like as numbers?
+# Every word becomes a number and then a vector. A **vocabulary** maps words to numbers, starting with the most frequent. The number 0 is reserved for **padding**, the empty positions after a shorter sentence, and 1 for words that are not in the vocabulary. To **encode** a sentence is to write it as numbers. Before you run the cell, encode the shorter of its two sentences.
 
 
 # %% tags=["nbval-check-output"]
@@ -71,13 +71,13 @@ print(ids)
 print(mask)
 
 # %% [markdown]
-# The shorter sentence is padded with 0s. The **mask** is True at words and False at padding.
+# The shorter sentence is padded with 0s, and the **mask** is True for words and False for padding.
 #
-# The simplest function from many vectors to one is their sum:
+# The simplest way to turn many vectors into one is to add them up:
 #
 # $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} x_s$$
 #
-# We make up seven vectors and, for each sentence, add up the vectors of its words. Work out the two sums on paper.
+# We make up seven vectors, one per number, and add up the word vectors of each sentence. Work out both sums on paper.
 
 # %%
 vectors = torch.tensor([
@@ -97,9 +97,9 @@ for b, sentence in enumerate(ids):
 by_loop
 
 # %% [markdown]
-# For the second sentence, "good" $(2, 1)$ plus "movie" $(0, 1)$ is $(2, 2)$. Padding does not count.
+# In the second sentence, "good" $(2, 1)$ plus "movie" $(0, 1)$ gives $(2, 2)$; padding does not count.
 #
-# There are two other ways to compute this sum. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` gives the mask one more axis at the end. The second counts how often each word occurs and multiplies the counts by the table of vectors. Do all three agree?
+# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` adds an axis at the end of the mask. The second counts how often each word occurs and multiplies these counts by the table of vectors. Check that all three ways agree.
 
 # %% tags=["nbval-check-output"]
 fetched = vectors[ids]  # B S D
@@ -112,11 +112,11 @@ by_counts = counts @ vectors  # B D
 print(torch.equal(by_loop, by_mask), torch.equal(by_loop, by_counts))
 
 # %% [markdown]
-# All three agree. The counts explain the name **bag of words**: what matters is how often a word occurs, not where.
+# All three ways give the same sums, and the counts explain the name **bag of words**: what matters is how often a word occurs, not where.
 #
 # ## From a sum to a probability
 #
-# Logistic regression has learned weights, the vector $w$, and a learned bias, the number $b$. It turns the sum into a score and the score into a probability:
+# Logistic regression has two learned parameters, a weight vector $w$ and a bias $b$. It first turns the sum into a score and then the score into a probability:
 #
 # $$p = \sigma\Big(w^\top \sum_s x_s + b\Big), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
 
@@ -128,17 +128,17 @@ print("scores       ", score)
 print("probabilities", torch.sigmoid(score))
 
 # %% [markdown]
-# Again the second sentence is easy to check on paper: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
+# Again, the second sentence is easy to check on paper: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
 #
 # ## What does the error change?
 #
-# Training minimises the **cross-entropy** $L$ for the label $y$, the negative logarithm of the probability that the model gives to the true label. We follow its gradient back to the score $z$:
+# Training minimises the **cross-entropy** $L$, the negative logarithm of the probability that the model assigns to the true label $y$. We follow its gradient back to the score $z$:
 #
 # $$L = -y \log p - (1 - y) \log(1 - p)$$
 #
 # $$\frac{\partial L}{\partial p} = -\frac{y}{p} + \frac{1 - y}{1 - p} = \frac{p - y}{p(1 - p)} \qquad \frac{\partial p}{\partial z} = p(1 - p)$$
 #
-# The product of these two derivatives is $\partial L / \partial z = p - y$. This is the **error**, the difference between the probability and the label. From the score, the error flows back to every word.
+# Multiplied together, these two derivatives give $\partial L / \partial z = p - y$, the difference between the probability and the label, which is called the **error**. From the score, the error flows back to every word.
 
 # %% tags=["nbval-check-output"]
 predict("01.largest_gradient", ...)
@@ -157,11 +157,11 @@ print(error[0] * w)
 reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# All words get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2 because the loss is the mean over two sentences. A word that occurs twice in a sentence gets it twice. For a positive review, $p - y$ is negative, so a step *against* the gradient moves its words along $w$. Words of negative reviews move in the opposite direction.
+# All words in a sentence get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2 because the loss is the mean over two sentences. A word that occurs twice in a sentence gets this gradient twice. For a positive review, $p - y$ is negative, so a step *against* the gradient moves the review's words along $w$, whereas words in negative reviews move in the opposite direction.
 #
 # ## Training
 #
-# In PyTorch, our model is a class. `nn.Embedding` is the table of vectors, which the model also learns, and `nn.Linear` holds $w$ and $b$. Does the class give the scores that we have computed?
+# In PyTorch, our model is a class. Its `nn.Embedding` is the table of vectors, which is also learned, and its `nn.Linear` contains $w$ and $b$. Check that the class reproduces our scores.
 
 
 # %% tags=["nbval-check-output"]
@@ -186,7 +186,7 @@ with torch.no_grad():  # copying numbers is not a training step
     print(torch.equal(ours(ids, mask), score))
 
 # %% [markdown]
-# The class gives our scores. Training goes through all reviews six times, and each pass is called an **epoch**. In each epoch, the reviews come in random order, in batches of 128. The optimizer AdamW decides how much each weight changes. Two settings guide it: the **learning rate** scales the steps and falls to 0 by the end, and the **weight decay** pulls all weights towards 0. Does the loss fall in each of the six epochs?
+# The class reproduces our scores. Training makes six passes through the reviews, called **epochs**; in each epoch, the reviews are shuffled and split into batches of 128. The optimizer AdamW determines how much each weight changes. Two of its settings matter here: the **learning rate** scales the steps and decays to 0 by the end, and the **weight decay** pulls all weights towards 0. Does the loss fall in every epoch?
 
 
 # %%
@@ -223,9 +223,9 @@ for epoch, loss in enumerate(train(model, learn_ids, learn_mask, learn.labels, 0
     print(f"epoch {epoch}: mean loss {loss:.3f}")
 
 # %% [markdown]
-# The loss falls in every epoch. The weight decay of 3.0 is far larger than usual: of five values, it was best on the **validation** reviews of SST-2. The model was not trained on them, but a setting chosen on some reviews suits these reviews a little too well, which is why the test reviews are different ones.
+# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual: of the five values we tried, it did best on SST-2's **validation** reviews, on which the model was not trained. A setting chosen on some reviews suits those reviews a little too well, which is why we test on different ones.
 #
-# We train five models that cannot see word order, each with a different seed, which determines all random choices.
+# We now train five such models, which cannot see word order, each with a different seed that determines all its random choices.
 
 # %% tags=["nbval-check-output"]
 predict("01.accuracy", ...)
@@ -251,18 +251,18 @@ print(f"{test.name}: {accuracy.mean():.3f}, {accuracy.min():.3f}, {accuracy.max(
 reveal("01.accuracy", accuracy.mean())
 
 # %% [markdown]
-# On SST-2, the models get about four out of five reviews right. Would word order help? For the same test reviews, Socher et al. (2013) published these results:
+# On SST-2, the models get about four out of five reviews right. Would word order help? Socher et al. (2013) published these results for the same test reviews:
 #
-# | model | right |
+# | model | accuracy |
 # | --- | --- |
-# | counts of words (naive Bayes) | 81.8% |
+# | word counts (naive Bayes) | 81.8% |
 # | averaged word vectors | 80.1% |
-# | naive Bayes with pairs of words | 83.1% |
+# | naive Bayes with word pairs | 83.1% |
 # | a network that follows the grammar | 85.4% |
 #
-# Pairs of words and grammar contain some of the word order and add only a few points. BERT, which has first read a great deal of other text, gets 94.9% (Devlin et al., 2019). Unlike our model, the network and BERT also learned from single phrases with labels, so word order is not the only difference. What has the last of our five models learned about each word?
+# Word pairs and grammar capture some of the word order but add only a few points. BERT, first trained on a great deal of other text, reaches 94.9% (Devlin et al., 2019). Unlike our model, the network and BERT also learned from labelled phrases, so word order is not the only difference.
 #
-# Each word has a vector with 16 entries, but $w$ turns them into one number. The model therefore *amounts to* one number for each word:
+# What has the last of our five models learned about each word? A word's vector has 16 entries, but $w$ turns it into one number, so the model *amounts to* one number per word:
 #
 # $$w^\top \sum_s x_s = \sum_s w^\top x_s$$
 
@@ -278,7 +278,7 @@ print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
 # %% [markdown]
 # ## Polarity is a direction
 #
-# This number, $w^\top x$, is the part of a word's vector that lies along $w$, times the length of $w$. At right angles it is 0. Words of positive reviews were pushed along $w$ and words of negative reviews against it, so the **polarity** of a word, whether it is positive or negative, becomes a direction. We plot it for vectors in two dimensions. Where will "great", "dull" and "the" point?
+# A word's number, $w^\top x$, is the component of its vector along $w$ times the length of $w$; at right angles to $w$, it is 0. Training pushed words in positive reviews along $w$ and words in negative reviews against it. A word's **polarity**, whether it is positive or negative, therefore becomes a direction, which we plot for two-dimensional vectors. Where will "great", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)
@@ -296,7 +296,7 @@ for word, adds in zip(shown, vectors @ w, strict=True):
     print(f"{word:6} adds {adds:+.2f} to the score")
 
 # %% [markdown]
-# The vectors of positive words go far along $w$ (its arrow is shortened), the vectors of negative words go far against it, and "the" goes nearly nowhere. Do the numbers of the model of width 16 agree with reviews that it was not trained on? For each word that occurs at least ten times in the test reviews, we compute the share of positive reviews among the reviews with this word.
+# Positive words reach far along $w$ (its arrow is shortened) and negative words far against it, whereas the vector of "the" is very short. Do the 16-dimensional model's numbers agree with reviews it was not trained on? For each word that occurs at least ten times in the test reviews, we compute what share of the reviews containing it are positive.
 
 # %%
 frequent = build_vocabulary(test.sentences, min_count=10)
@@ -313,11 +313,11 @@ places = {place: word for place, word in enumerate(words) if word in named}
 plots.scatter(shares, adds, "share of positive reviews", "adds to score: w·x", places)
 
 # %% [markdown]
-# The numbers agree with these shares: the correlation is 0.68 on SST-2. The model has therefore learned something about the words and not only about the reviews it was trained on.
+# The model's numbers agree with these shares: the correlation is 0.68 on SST-2. The model has therefore learned something about the words themselves, not only about its training reviews.
 #
 # ## What does the model make of a sentence?
 #
-# For five sentences from the slides of Ylipää (2020), we print what each word adds to the score. Which sentences will the model get wrong?
+# For five sentences from Ylipää's slides (2020), we print how much each word adds to the score. Which sentences will the model get wrong?
 
 # %%
 sentences = [
@@ -337,9 +337,9 @@ for sentence in sentences:
     print(f"p = {torch.tensor(score).sigmoid():.2f} {adds}")
 
 # %% [markdown]
-# On SST-2, the model gets the first and the fourth wrong. In both, "movie", "was" and "really" together outweigh the praise. "the movie was not really great" is therefore right for the wrong reason: even without "not", it would be called negative. And "not" adds its -0.24 to every sentence, good or bad.
+# On SST-2, the model gets the first and the fourth sentence wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds its -0.24 to every sentence, good or bad.
 #
-# **Your turn**: add your own sentences to the list. What is the shortest one that fools the model?
+# **Your turn**: add your own sentences to the list. What is the shortest sentence that fools the model?
 #
 # ## What "not" does to a score
 #
@@ -363,11 +363,11 @@ of_negated = errors[test.negated].sum() / errors.sum()
 print(f"share of all errors that are in reviews with a negation: {of_negated:.2f}")
 
 # %% [markdown]
-# No: on SST-2, the models get positive reviews right less often if they contain a negation, and negative reviews more often. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in such reviews, so most errors here have other reasons. With one fixed number for each word, a negation helps one kind of review and harms the other. *Must* it? To see this clearly, we need a toy task in which we know the truth.
+# Only the positive reviews are harmed: on SST-2, the models get positive reviews right less often if they contain a negation, and negative reviews more often. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in such reviews, so most errors here have other causes. With one fixed number per word, a negation helps one kind of review and harms the other. Is that unavoidable? To find out, we need a toy task in which we know the truth.
 #
-# ## A toy task where the failure can be predicted
+# ## A toy task with a predictable failure
 #
-# **Generated reviews** have one opinion word. In about a quarter of them, a "not" before this word reverses the label.
+# Each **generated review** has one opinion word, and in about a quarter of the reviews, a "not" before this word reverses the label.
 
 # %%
 toy = generate_reviews(4000, 0, negation=0.25)
@@ -378,7 +378,7 @@ negated = toy_test.negated.float().mean().item()
 print(f"{negated:.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# Let a good word add $g$ to the score, a bad word $h$, and "not" $n$. A score above 0 means a good review. Move the three sliders: how many of the four cases can you get right?
+# Suppose that a good word adds $g$ to the score, a bad word $h$ and "not" $n$, and that a score above 0 means a good review. Move the three sliders: how many of the four cases can you get right?
 
 
 # %%
@@ -399,13 +399,13 @@ case_explorer
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# You can get three of the four right.
+# You can get three of the four cases right.
 #
 # </details>
 #
-# All four can never be right. The other words and $b$ add the same number $k$ to each score, so all four would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. The first and the last add up to $2k + g + h + n > 0$, and the other two to $2k + g + h + n < 0$. These cannot both hold.
+# No choice gets all four right. The other words and $b$ add the same number $k$ to each score, so we would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. Adding the first and the last gives $2k + g + h + n > 0$, but adding the other two gives $2k + g + h + n < 0$, a contradiction.
 #
-# One of the four cases must therefore be lost. It costs least to lose one of the two negated cases, because plain reviews are more frequent. In the long run, each negated case makes up an eighth of the reviews. What is the largest share that can be right?
+# One of the four cases must therefore be wrong, and it costs least if this is a negated case, because plain reviews are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
@@ -413,7 +413,7 @@ print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
 # %% [markdown]
 # ## What does training find?
 #
-# Does training find numbers that get three cases right? It does not count errors but lowers the cross-entropy. Among the reviews with "not", half are positive and half are negative. The word "not" alone therefore says nothing about the label, and a number for it can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good". Then every "not bad" would become a confident mistake, which costs more than the other gains. A number above 0 would harm "not good" in the same way, so we expect the number 0.
+# Does training find numbers that get three cases right? Training does not count errors but lowers the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label, and its number can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become a confident mistake, which costs more than "not good" gains. A number above 0 would harm "not good" in the same way, so we expect training to choose 0.
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
@@ -440,11 +440,11 @@ print("The mean of five runs:")
 reveal("01.with_negation", right.mean())
 
 # %% [markdown]
-# This is the share of the plain reviews, and less than a linear score could reach. If "not" adds 0, a review gets the same score with "not" as without it, so all plain reviews should be right and all negated reviews wrong.
+# The trained models' accuracy is the share of plain reviews, which is less than a linear score could reach. If "not" adds 0, a review gets the same score with or without it, so the models should get all plain reviews right and all negated reviews wrong.
 #
 # ## Where any sum must fail
 #
-# In **contrast pairs**, two reviews have the same words in different orders and opposite labels. Their sums are equal, so exactly one of the two is right, whatever we compute from the sum. We make 500 pairs and print one. The short black lines show what we expect. How close do the five runs come?
+# The two reviews in a **contrast pair** have the same words in different orders, and opposite labels. Because their sums are equal, a model gets exactly one of the two right, whatever it computes from the sum. We make 500 pairs and print one. The short black lines mark what we expect. How close do the five runs come?
 
 # %%
 one, other = contrast_pairs(500, seed=2)
@@ -459,17 +459,17 @@ expected = {"plain": 1.0, "negated": 0.0, "contrast\npairs": 0.5}
 plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 
 # %% [markdown]
-# In every run, all plain reviews are right, all negated reviews are wrong, and one review of each contrast pair is right, as we expected.
+# As expected, every run gets all plain reviews right, all negated reviews wrong and one review in each contrast pair right.
 #
-# For the four cases, the sum contains enough information. Only the score fails, because it is **linear**: $w$ turns each word into one number. Take "good" $(1, 0)$, "bad" $(-1, 0)$ and "not" $(0, 1)$, and call the sum $(u, v)$. The score $u (1 - 2v)$ then gets all four right. But no score can help with a contrast pair, because its two sums are equal.
+# For the four cases, the sum contains enough information. The score fails because it is **linear**: $w$ turns each word into one number. Take $(1, 0)$ for "good", $(-1, 0)$ for "bad" and $(0, 1)$ for "not", and call the sum $(u, v)$. The score $u (1 - 2v)$ then gets all four cases right. For a contrast pair, however, no score can help, because the two sums are equal.
 #
 # ## What can the sum do, and where is it bound to fail?
 #
-# On real sentences, a logistic regression on a sum of word vectors gets about four in five reviews right. It is bound to fail in two places. A linear score gets at most three of good, bad, not good and not bad right. And whatever is computed from the sum, one review of each contrast pair is wrong.
+# On real sentences, logistic regression on a sum of word vectors gets about four in five reviews right, but it is bound to fail in two places. Its linear score gets at most three of "good", "bad", "not good" and "not bad" right. And whatever we compute from the sum, one review in each contrast pair is wrong.
 #
 # ## Questions
 #
-# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
 
 # %%
 check("01.q1", ...)
@@ -489,10 +489,10 @@ check("01.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A sentence becomes a sum of word vectors, a bag of words; a mask keeps padding out of it.
-# - A logistic regression on the sum learns a direction: the further a word's vector goes along it, the more the word adds to the score.
-# - Every word of a sentence receives the same error, once for each time it occurs.
-# - In a linear score, "not" adds one fixed number, so it cannot reverse both "good" and "bad". In a sum, word order is lost.
+# - A sentence becomes a bag of words, the sum of its word vectors; a mask keeps out the padding.
+# - Logistic regression on the sum learns a direction: the further a word's vector reaches along it, the more the word adds to the score.
+# - Every word in a sentence receives the same error, once for each time it occurs.
+# - In a linear score, "not" adds one fixed number, so it cannot reverse both "good" and "bad". A sum also loses the word order.
 #
 # **Exercises**: [open them](../exercises/01_bag_of_words_exercises.ipynb)
 #

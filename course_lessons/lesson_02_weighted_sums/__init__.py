@@ -10,7 +10,7 @@ lesson = Lesson(
         "turn scores into weights with softmax, temperature and a mask",
         "compute the scores, weights and context of fixed attention",
         "say whether a word's score or its weight depends on the other words",
-        "show what one vector θ cannot do, what two can, and what none can without the order of the words",
+        "show what one vector θ cannot do, what two can do, and what no number of them can do without word order",
     ),
     needs="lesson 01: word vectors, the sum, logistic regression",
     reading=50,

@@ -1,5 +1,5 @@
 # %% [markdown]
-# First you write softmax, with and without a mask. Then you compute scores in two ways, and fixed attention with several θs. You follow the error back to the words and to the scores. At the end, you find numbers with which two θs handle "not".
+# First you write softmax, with and without a mask. Then you compute scores in two ways, write fixed attention with several θs, and follow the error back to the words and the scores. Finally, you find numbers with which two θs handle "not".
 
 # %%
 import torch
@@ -13,7 +13,7 @@ from course_utils import check, hint, progress, solution
 #
 # $$a_s = \frac{e^{z_s}}{\sum_r e^{z_r}} \quad \text{with} \quad z = \frac{\text{scores}}{\text{temperature}}$$
 #
-# The scores may have any number of axes. They may be as large as ±30,000, and the weights must be correct there as well. `torch.softmax` would do; write your own first.
+# The scores may have any number of axes and may be as large as ±30,000; the weights must be correct even then. `torch.softmax` would do, but write your own first.
 
 
 # %%
@@ -45,12 +45,12 @@ check("02.softmax", softmax)
 # %% [markdown]
 # ## 02.masked_softmax
 #
-# Take the softmax over the scores whose mask is True; all others get the weight 0. A row without True in its mask gives zeros, not NaN; nor may its gradient be NaN. As in `02.softmax`, scores may be as large as ±30,000.
+# Compute the softmax over the scores whose mask is True; all others get a weight of 0. A row whose mask is False everywhere gives zeros, not NaN, and its gradient must not be NaN either. As in `02.softmax`, scores may be as large as ±30,000.
 
 
 # %%
 def masked_softmax(scores, mask):
-    """Return the softmax along the last axis over what may be attended to.
+    """Return the softmax along the last axis over the positions that may be attended to.
 
     Args:
         scores: …×S.
@@ -76,7 +76,7 @@ check("02.masked_softmax", masked_softmax)
 # %% [markdown]
 # ## 02.dot_scores
 #
-# Fixed attention asks every word the same question: how much of your vector lies in the direction of $\theta$? Return one score for each word, its dot product with $\theta$, which is the same for all words of all sentences. Which product of B×S×D and D gives B×S?
+# Fixed attention asks every word the same question: how much of your vector lies in the direction of $\theta$? Return one score for each word: its dot product with $\theta$, a vector that all words in all sentences share. Which product of B×S×D and D gives B×S?
 
 
 # %%
@@ -105,7 +105,7 @@ check("02.dot_scores", dot_scores)
 # %% [markdown]
 # ## 02.mlp_scores
 #
-# A dot product cannot give a high score to two opposite vectors, such as (3, 0) and (-3, 0). **MLP attention** can. Compute its scores for a batch of sentences. A network with one hidden layer, a multilayer perceptron, computes the score of each word $x$:
+# A dot product cannot give a high score to both of two opposite vectors, such as (3, 0) and (-3, 0), but **MLP attention** can. Compute its scores for a batch of sentences. A network with one hidden layer, a multilayer perceptron, computes each word's score from its vector $x$:
 #
 # $$g(x) = \theta^\top \sigma(W x + b_h)$$
 #
@@ -114,7 +114,7 @@ check("02.dot_scores", dot_scores)
 
 # %%
 def mlp_scores(words, weight, bias, theta):
-    """Return one score for each word, by a hidden layer of H units.
+    """Return one score for each word, computed by a network with H hidden units.
 
     Args:
         words: B×S×D.
@@ -143,7 +143,7 @@ check("02.mlp_scores", mlp_scores)
 #
 # Compute fixed attention over the same words with N vectors θ. Each θ has its own scores, its own masked softmax and its own context. Concatenate the N contexts in the order of the thetas. Scores may be as large as ±30,000.
 #
-# You may use the course's `masked_softmax`. Its name here is `reference_masked_softmax(scores, mask)`.
+# You may use the course's `masked_softmax`, which is called `reference_masked_softmax(scores, mask)` here.
 
 # %%
 from course_utils.models.attention import masked_softmax as reference_masked_softmax
@@ -178,7 +178,7 @@ check("02.several_attentions", several_attentions)
 # %% [markdown]
 # ## 02.error_through_attention
 #
-# In the backward pass, a gradient arrives at the context. We call it the **error** δ. It reaches the vectors through the weighted sum $c = \sum_s a_s x_s$, whose weights we hold fixed. What arrives at the vector of each word? Each sentence in the batch has its own weights and its own error.
+# In the backward pass, a gradient arrives at the context. This gradient, which we call the **error** δ, reaches the word vectors through the weighted sum $c = \sum_s a_s x_s$, whose weights we hold fixed. What arrives at each word's vector? Each sentence in the batch has its own weights and its own error.
 
 
 # %%
@@ -210,13 +210,13 @@ check("02.error_through_attention", error_through_attention)
 #
 # The error δ at the context $c = \sum_s a_s x_s$ also reaches the scores, through the weights $a = \mathrm{softmax}(z)$. What arrives at $z_s$, the score of word $s$?
 #
-# If the score of a word grows, its weight grows at the expense of the others, and the context moves towards the vector of this word:
+# If a word's score grows, its weight grows at the expense of the others, and the context moves towards the word's vector:
 #
 # $$\frac{\partial c}{\partial z_s} = a_s \, (x_s - c)$$
 #
-# First find the derivative $\partial L / \partial z_s$ of the loss on paper: a short product of three factors.
+# First find the derivative $\partial L / \partial z_s$ of the loss on paper. It is a short product of three factors.
 #
-# Padding has the weight 0, so nothing reaches its score.
+# Padding has a weight of 0, so nothing reaches its score.
 
 
 # %%
@@ -248,11 +248,11 @@ check("02.error_at_score", error_at_score)
 # %% [markdown]
 # ## 02.negation_by_hand
 #
-# Fixed attention with two θs can handle "not". Find numbers for it by hand. Here each word has one number, its value: "great" 1, "awful" -1, "not" -0.5 and all other words 0. A sentence has one opinion word, at most one "not" and any number of other words.
+# Fixed attention with two θs can handle "not". Here you find the numbers by hand. Each word has one number, its value: 1 for "great", -1 for "awful", -0.5 for "not" and 0 for all other words. A sentence has one opinion word, at most one "not" and any number of other words.
 #
-# You choose two sets of scores directly; in each, "great" and "awful" have the same score. Weighted by the softmax of its scores, the values of each set sum to $o_1$ or $o_2$. The output is $u_1 o_1 + u_2 o_2$.
+# You choose two sets of scores directly; in each set, "great" and "awful" have the same score. Weighted by the softmax of the first set, the values sum to $o_1$, and weighted by the second, to $o_2$. The output is $u_1 o_1 + u_2 o_2$.
 #
-# Choose both sets of scores, $u_1$ and $u_2$. The output has to be 0.5 or more for "great" and "not awful", and -0.5 or less for "awful" and "not great", in every sentence of up to `longest` words. Try out your choice with `output_of`.
+# Choose both sets of scores and the numbers $u_1$ and $u_2$. In every sentence of up to `longest` words, the output has to be at least 0.5 for "great" and "not awful" and at most -0.5 for "awful" and "not great". Try out your choice with `output_of`.
 
 
 # %%
@@ -270,14 +270,14 @@ def output_of(sentence, first, second, output):
 
 
 def negation_by_hand(longest):
-    """Return two sets of scores and the weights of an output layer that together handle "not".
+    """Return two sets of scores and an output layer's weights that together handle "not".
 
     Args:
-        longest: the number of words of the longest sentence. You may use it, or return the same lists for all lengths.
+        longest: the number of words in the longest sentence. You may use it, or return the same lists for all lengths.
 
     Returns:
-        Three lists: the first score of "not", of an opinion word and of any other word; the same three for the second set of scores; the
-        two weights of the output.
+        Three lists: the first set's scores of "not", of an opinion word and of any other word; the same three from the second set; the two
+        output weights.
 
     Example:
         >>> first, second, output = negation_by_hand(9)

@@ -1,7 +1,7 @@
 # %% [markdown]
-# In the lesson, you saw the scores of one query. Here you write three of them for whole batches, and rewrite the general score. Then you find out when a softmax saturates and which scores ignore the query. At the end, you can write a test that tells correct scores from incorrect ones.
+# In the lesson, you saw the scores for one query. Here you write three of them for whole batches and rewrite the general score. Then you find out when a softmax saturates and which scores ignore the query. Finally, you can write a test that tells correct scores from incorrect ones.
 #
-# Here a query is called a *state* and a key a *hidden state*. The letters are the lesson's: B sentences, T states with D entries, S hidden states with E, and A hidden units. In the result, a row belongs to a state and a column to a hidden state.
+# Here a query is called a *state* and a key a *hidden state*. The letters are as in the lesson: B sentences, T states with D entries, S hidden states with E entries, and A hidden units. In the result, each row belongs to a state and each column to a hidden state.
 
 # %%
 import math
@@ -14,7 +14,7 @@ from course_utils.models.attention import SCORES
 # %% [markdown]
 # ## 04.dot
 #
-# Compute the dot product of each state with each hidden state of its own sentence, $\text{scores}_{bti} = s_{bt}^\top h_{bi}$. Compute all sentences at once, and return the scores without a softmax.
+# Compute the dot product of each state with each hidden state in the same sentence, $\text{scores}_{bti} = s_{bt}^\top h_{bi}$. Process all sentences at once, and return the scores without a softmax.
 
 
 # %%
@@ -44,14 +44,14 @@ check("04.dot", dot)
 # %% [markdown]
 # ## 04.content_based
 #
-# The score is the cosine of the angle, so it ignores lengths. A zero vector has no direction; its score is 0, not NaN.
+# This score is the cosine of the angle, so it ignores the vectors' lengths. A zero vector has no direction, so its score is 0, not NaN.
 #
 # $$\text{scores}_{bti} = \frac{s_{bt}^\top h_{bi}}{\lVert s_{bt} \rVert \, \lVert h_{bi} \rVert}$$
 
 
 # %%
 def content_based(state, hidden):
-    """Return the cosine of each state with each hidden state; 0 where one of the two is a zero vector.
+    """Return the cosine between each state and each hidden state; 0 where either is a zero vector.
 
     Args:
         state: B×T×D.
@@ -76,9 +76,9 @@ check("04.content_based", content_based)
 # %% [markdown]
 # ## 04.two_projections
 #
-# The general score $s^\top W h$ is a dot product of two projections, $(W_s s)^\top (W_h h)$. You are given $W$. Find two such matrices $W_s$ and $W_h$.
+# The general score $s^\top W h$ can be written as a dot product of two projections, $(W_s s)^\top (W_h h)$. Given $W$, find two such matrices $W_s$ and $W_h$.
 #
-# There are many correct answers; choose one that is the same at every call. Both matrices have A rows, and you choose A. Their columns have to fit a state and a hidden state.
+# There are many correct answers; choose one that is the same for every call. Both matrices have A rows, where A is your choice; their columns have to fit a state and a hidden state.
 
 
 # %%
@@ -108,7 +108,7 @@ check("04.two_projections", two_projections)
 # %% [markdown]
 # ## 04.perceptron
 #
-# Write the score of Bahdanau et al. (2014), $\text{scores}_{bti} = v^\top \tanh(W s_{bt} + U h_{bi})$. Multiply each side by its matrix once, not once per pair. Then every state has to meet every hidden state. Which axes do the two products need before you add them?
+# Write the score of Bahdanau et al. (2014), $\text{scores}_{bti} = v^\top \tanh(W s_{bt} + U h_{bi})$. Multiply each state and hidden state by its matrix once, not once per pair. Then add every state's product to every hidden state's product. Which axes do the two products need before you add them?
 
 
 # %%
@@ -143,17 +143,17 @@ check("04.perceptron", perceptron)
 # %% [markdown]
 # ## 04.width_that_saturates
 #
-# A query meets two keys, and all three have dimension D and independent entries with mean 0 and variance 1. The scores are plain dot products, so their difference has mean 0. We call its standard deviation a typical difference.
+# A query attends to two keys. All three vectors have dimension D and independent entries with mean 0 and variance 1. The scores are plain dot products, so their difference has mean 0. We call its standard deviation a typical difference.
 #
-# Return the smallest D for which a typical difference gives the higher score at least `share` of the weight. You need no experiment with random numbers. Begin with the variance of one dot product, and remember that $\operatorname{Var}(a - b) = \operatorname{Var}(a) + \operatorname{Var}(b)$ where $a$ and $b$ are uncorrelated, as the two scores are.
+# Return the smallest D for which a typical difference gives the higher score at least `share` of the weight. You do not need to experiment with random numbers: begin with the variance of one dot product, and remember that $\operatorname{Var}(a - b) = \operatorname{Var}(a) + \operatorname{Var}(b)$ if $a$ and $b$ are uncorrelated, as the two scores are.
 
 
 # %%
 def width_that_saturates(share):
-    """Return the smallest width at which a typical difference of two dot products gives one key at least this share of the weight.
+    """Return the smallest width at which a typical difference between two dot products gives one key at least this share of the weight.
 
     Args:
-        share: of the weight, a number above 0.5 and below 1.
+        share: a share of the weight, above 0.5 and below 1.
 
     Returns:
         The width, a whole number.
@@ -174,14 +174,14 @@ check("04.width_that_saturates", width_that_saturates)
 # %% [markdown]
 # ## 04.ignores_query
 #
-# Some scores lead to the same weights whatever the query is, even though the scores themselves change with it. Write a function that recognises them.
+# Some scores lead to the same weights whatever the query is, even though the scores themselves change with the query. Write a function that recognises such scores.
 #
-# Your function gets a `score` and an example of its arguments. It returns True if the weights, the softmax over the hidden states, are the same for every state. The states in the example may be few, equal or zero, so try others. Treat numbers that differ by less than $10^{-5}$ as equal. The scores are plain numbers, without gradients.
+# Your function gets a `score` and an example of its arguments. It returns True if the weights, the softmax over the hidden states, are the same for every state. The states in the example may be few, equal or zero, so try different states. Treat numbers that differ by less than $10^{-5}$ as equal. The scores are plain numbers, without gradients.
 
 
 # %%
 def ignores_query(score, state, hidden):
-    """Tell whether the weights of a score do not depend on the state.
+    """Tell whether a score's weights are independent of the state.
 
     Args:
         score: takes a state B×T×D and a hidden B×S×D, and returns scores B×T×S.
@@ -214,9 +214,9 @@ check("04.ignores_query", ignores_query)
 # *This exercise is optional.* Now you write the test. It gets the name of a score and a **candidate**. Return `True` if the candidate computes that score and `False` otherwise. `SCORES[name]` is correct; its location-based score is $\mathrm{softmax}(P s)$. A correct candidate keeps these promises:
 #
 # - It returns the scores of `SCORES[name]` for every state, hidden state and sentence, up to rounding of about $10^{-5}$, whatever the sizes are.
-# - It uses all of its weights, each as the score does.
-# - The cosine of a zero vector is 0.
-# - It raises no error. A candidate that raises one is wrong and must not stop your test.
+# - It uses all of its weights, each in the same way as the score does.
+# - It gives a zero vector a cosine of 0.
+# - It raises no error. A candidate that does is wrong and must not stop your test.
 
 
 # %%
@@ -268,6 +268,6 @@ check("04.catch_wrong_scores", catch_wrong_scores)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("04.perceptron")` gives the next hint, and `solution("04.perceptron")` shows a solution after a try.
+# Stuck? `hint("04.perceptron")` gives the next hint, and `solution("04.perceptron")` shows a solution once you have tried.
 #
-# Next comes lesson 05, in which an encoder and a decoder compute the states from sequences.
+# Next: lesson 05, in which an encoder and a decoder compute the states from sequences.

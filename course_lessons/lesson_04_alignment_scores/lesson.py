@@ -11,25 +11,25 @@ from course_utils.figures.tables import table
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 03, attention compared a query with a key by taking their dot product, but other functions have been proposed. This lesson compares eight, including the dot product, and asks: does it matter which we use?
+# In lesson 03, attention compared a query with a key by taking their dot product, but other functions have been proposed. This lesson compares eight of them, including the dot product, and asks whether it matters which we use.
 #
-# We compute all eight by hand and see what each one ignores. Then we train them, on four toy tasks and in a translation model, and finally we compare their costs and choose one.
+# We compute all eight by hand and see what each ignores. Then we train them on four toy tasks and in a translation model, compare their costs and choose one.
 #
 # ## Where the score fits in
 #
-# Attention between words first appeared in machine translation. One network reads the source sentence and produces a vector for each word, an **encoder state** $h$; many papers say *hidden state*. A second network writes the translation and keeps what it has written so far in one vector, the **decoder state** $s$. We will build both in lesson 05; here you only need to know that the decoder state is the query and the encoder states are the keys and values.
+# Attention between words first appeared in machine translation. One network reads the source sentence and produces a vector for each word, called an **encoder state** $h$ or, in many papers, a *hidden state*. A second network writes the translation and keeps what it has written so far in one vector, the **decoder state** $s$. We will build both in lesson 05; here, you only need to know that the decoder state is the query and the encoder states are the keys and values.
 #
-# A function that measures how well a query $s$ and a key $h$ match is called an **alignment score**. The next cell shows all eight. B is the number of sentences in a batch, T the number of queries and S the number of keys; a query has D entries, and a key has E. Guess which box in the attention diagram all eight fit into.
+# A function that measures how well a query $s$ and a key $h$ match is called an **alignment score**. The next cell shows all eight. B is the number of sentences in a batch, T the number of queries and S the number of keys; a query has D entries and a key has E. Guess which box in the attention diagram all eight fit into.
 
 # %%
 figures.where_the_score_stands()
 
 # %% [markdown]
-# All eight fit into the same box, "score"; everything else is as in lesson 03.
+# All eight scores fit into the "score" box; everything else is as in lesson 03.
 #
 # ## Three scores by hand
 #
-# Three of the eight scores have no learned parameters. They need queries and keys of the same dimension D.
+# Three of the eight scores have no learned parameters and need queries and keys of the same dimension D.
 #
 # | score | equation | from |
 # | --- | --- | --- |
@@ -51,33 +51,33 @@ for h_i in h:
     print(h_i, f"dot {product:.2f}  scaled dot {scaled:.2f}  cosine {cosine:.2f}")
 
 # %% [markdown]
-# The key $h_3$ has the highest dot product, $0 \cdot 3 + 2 \cdot 4 = 8$, because it is long. The highest cosine belongs to $h_2$, which points in the same direction as $s$. For $h_3$, the cosine is only $8 / (2 \cdot 5) = 0.8$.
+# The key $h_3$ has the highest dot product, $0 \cdot 3 + 2 \cdot 4 = 8$, because it is long. The key $h_2$ has the highest cosine, because it points in the same direction as $s$; for $h_3$, the cosine is only $8 / (2 \cdot 5) = 0.8$.
 #
-# The scaled dot product divides every score by the same number, here √2, so it ranks the keys exactly as the dot product does.
+# The scaled dot product divides every dot product by the same number, here √2, so it ranks the keys exactly as the dot product does.
 #
 # ## Five scores with learned parameters
 #
-# In the equations of the other five scores, $[s; h]$ stands for $s$ and $h$ joined into one vector, with the entries of $s$ first. The perceptron is a small network that first computes A numbers, its **hidden units**, and A is ours to choose.
+# In the equations of the other five, $[s; h]$ stands for $s$ and $h$ joined into one vector, with the entries of $s$ first. The perceptron is a small network that first computes A numbers, its **hidden units**; we are free to choose A.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
 # | general | $s^\top W h$ | $W$: D×E | Luong et al. (2015) |
 # | perceptron | $v^\top \tanh(W s + U h)$ | $W$: A×D, $U$: A×E, $v$: A | Bahdanau et al. (2014) |
 # | additive | $v^\top \tanh(C\,[s; h])$ | $C$: A×(D+E), $v$: A | Luong et al. (2015) |
-# | concatenating | $w^\top [s; h]$ | $w$: D+E | Luong et al., another version |
+# | concatenating | $w^\top [s; h]$ | $w$: D+E | a different version of Luong et al. |
 # | location-based | $P s$ | $P$: S×D | Luong et al. (2015) |
 #
-# Each score has its own parameters: the two $W$ differ. The location-based score ignores $h$ and scores the positions themselves. $P$ has one row for each position, so the score works only up to the longest sentence in training.
+# Each score has its own parameters, so the two matrices $W$ differ. The location-based score ignores $h$ and scores the positions themselves. Since $P$ has one row for each position, this score cannot handle sentences longer than the longest in training.
 #
 # To keep the arithmetic easy, we choose simple parameters:
 #
-# - General: $W$ swaps the two entries of $h$. This gives $W h_1 = (0, 2)$, and $h_1$ scores $0 \cdot 0 + 2 \cdot 2 = 4$.
-# - Perceptron: with A = 1, the hidden unit is the tanh of a difference, the second entry of $s$ minus the second entry of $h$. With $v = 2$, $h_1$ scores $2 \tanh(2 - 0) = 1.928$.
+# - General: $W$ swaps the two entries of $h$. This gives $W h_1 = (0, 2)$, so $h_1$ scores $0 \cdot 0 + 2 \cdot 2 = 4$.
+# - Perceptron: with A = 1, the hidden unit is the tanh of the second entry of $s$ minus the second entry of $h$. With $v = 2$, $h_1$ scores $2 \tanh(2 - 0) = 1.928$.
 # - Additive: $C$ is the perceptron's $W$ and $U$ side by side.
 # - Concatenating: $w$ adds up all the entries of $s$ and $h$ except the last, which it subtracts.
 # - Location-based: the three positions score 0, 1 and 0.5 times the second entry of $s$.
 #
-# The next cell uses all eight functions to score one query against every key at once. Two rows of its table will be identical: work out which.
+# The next cell uses all eight functions to score one query against every key at once. Two rows of the table will be identical; work out which.
 
 # %% tags=["nbval-check-output"]
 swap = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # D E: the W of "general"
@@ -109,21 +109,21 @@ def all_scores(s, h):  # D, S E
 table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 
 # %% [markdown]
-# The rows of the perceptron and the additive score are identical because the two are the same function. Multiplying $[s; h]$ by $C$ is the same as multiplying $s$ by $W$ and $h$ by $U$ and adding the results:
+# The rows for the perceptron and the additive score are identical because the two scores are the same function. Multiplying $[s; h]$ by $C$ is the same as multiplying $s$ by $W$ and $h$ by $U$ and adding the results:
 #
 # $$C\,[s; h] = W s + U h$$
 #
-# You met the general score in lesson 03, as the dot product of two projections. With $s$ and $h$ written as rows, it is $s\, W h^\top$. Projecting both vectors gives the same form, with $W = W_q W_k^\top$:
+# You met the general score in lesson 03 as the dot product of two projections. With $s$ and $h$ written as rows, this score is $s\, W h^\top$. Projecting both vectors gives the same form, with $W = W_q W_k^\top$:
 #
 # $$(s\, W_q)\,(h\, W_k)^\top = s\; W_q W_k^\top\; h^\top$$
 #
 # ## What does each score ignore?
 #
-# The weights can depend only on what the score takes into account. We change one thing at a time and compare the weights before and after:
+# The weights can depend only on what the score takes into account, so we change one thing at a time and compare the weights before and after:
 #
 # - Use a different query, $(2, 1)$.
 # - Make $h_3$ three times as long.
-# - Reverse the order of the keys. A score that ignores position gives each key the same weight as before, wherever the key is now.
+# - Reverse the order of the keys. A score that ignores position gives each key the same weight as before, wherever that key is now.
 #
 # One score produces the same weights whatever the query is. Which one?
 
@@ -157,11 +157,11 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 #
 # $$w^\top [s; h_i] = w_s^\top s + w_h^\top h_i$$
 #
-# The part for $s$ is the same for all keys, and adding the same number to every score does not change the softmax. The query therefore has no influence on the weights, and we are back to the fixed attention of lesson 02.
+# The part for $s$ is the same for all keys, and adding the same number to every score does not change the softmax. The query therefore has no influence on the weights, and we are back to lesson 02's fixed attention.
 #
 # <details><summary>A well-known case of this flaw</summary>
 #
-# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, were widely used with nearly this score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first, and called this **static attention**. Their remedy is the additive score, with a LeakyReLU instead of the tanh.
+# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, were widely used with nearly the same score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first, and called this flaw **static attention**. Their remedy is the additive score with a LeakyReLU instead of the tanh.
 #
 # </details>
 #
@@ -169,18 +169,18 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 #
 # ## Four toy tasks
 #
-# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick the right one of eight keys:
+# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick out the right one of eight keys:
 #
-# | task | the query is | so the right key is |
+# | task | the query is | so the right key is the key |
 # | --- | --- | --- |
-# | same | a key plus noise | the one that the query resembles |
-# | turned | a key times a fixed orthogonal matrix, plus noise | the one from which the query was made |
-# | position | random | the one at the position whose fixed vector has the highest dot product with the query |
-# | salience | random and carries no information | the one that lies furthest in a fixed direction |
+# | same | a key plus noise | that the query resembles |
+# | turned | a key times a fixed orthogonal matrix, plus noise | from which the query was made |
+# | position | random | at the position whose fixed vector has the highest dot product with the query |
+# | salience | random and carries no information | that lies furthest in a fixed direction |
 #
-# An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. The vectors have four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
+# An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. Each vector has four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
 #
-# Each score is trained for 70 steps, the perceptron with 32 hidden units. We then test 1,000 new queries and count how often the largest weight falls on the right key; a guess is right 1/8 = 0.125 of the time. Two scores are left out: the additive score is the perceptron, and the scaled dot product ranks keys as the dot product does.
+# We train each score for 70 steps, the perceptron with 32 hidden units. Then we test 1,000 new queries and count how often the largest weight falls on the right key; guessing is right 1/8 = 0.125 of the time. We leave out two scores, since the additive score is the perceptron and the scaled dot product ranks keys as the dot product does.
 #
 # Which score, if any, picks the right key more than half the time on all four tasks?
 
@@ -200,18 +200,18 @@ grid = torch.stack(list(means.values()))  # scores, worlds
 plots.weights(grid, worlds, list(means), xlabel="task", ylabel="score")
 
 # %% [markdown]
-# No score does so on all four tasks. Training does not make up for what a score ignores:
+# No score passes 0.5 on all four tasks. Training does not make up for what a score ignores:
 #
-# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract the weight. On "turned", the five orthogonal matrices turn a vector by 90° to 124° on average. With four of the five, these two scores therefore prefer the wrong keys and do worse than chance.
+# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There, they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract the weight. On "turned", the five seeds' orthogonal matrices turn a vector by 90° to 124° on average. With four of the five, both scores therefore prefer the wrong keys and do worse than chance.
 # - The concatenating score ignores the query, so it works only on "salience".
 # - The location-based score ignores the keys, so it works only on "position".
-# - The general score and the perceptron depend on both the query and the key, but not on position. On "same" and "turned", the general score picks the right key two thirds of the time and the perceptron nearly always. The general score has the same weakness as the dot product: doubling the four entries of a key doubles their contribution to the score. With its tanh, the perceptron is not bound to do this.
+# - The general score and the perceptron depend on both the query and the key, but not on position. On "same" and "turned", the general score picks the right key two thirds of the time and the perceptron nearly always. The general score has the same weakness as the dot product: doubling a key's four random entries doubles their contribution to the score. Thanks to its tanh, the perceptron need not have this weakness.
 #
-# **Your turn**: change the general score below so that it passes 0.5 on all four tasks. For each tensor of parameters, add an argument to `own_score` and a shape to the call of `in_all_worlds`.
+# **Your turn**: change the general score below so that it exceeds 0.5 on all four tasks. For each new parameter tensor, add an argument to `own_score` and a shape to the call to `in_all_worlds`.
 #
 # <details><summary>Answer</summary>
 #
-# Add the location-based score to the general one:
+# Add the location-based score to the general score:
 #
 # ```python
 # def own_score(s, h, W, P):  # B 1 D, B S D, D D, S D
@@ -222,7 +222,7 @@ plots.weights(grid, worlds, list(means), xlabel="task", ylabel="score")
 # own = in_all_worlds(own_score, (5, 5), (8, 5))
 # ```
 #
-# This sum reaches about 0.67 on "same" and "turned" and more than 0.9 on the other two.
+# This sum reaches about 0.67 on "same" and "turned" and more than 0.9 on the other two tasks.
 #
 # </details>
 
@@ -240,9 +240,9 @@ table({"your own": own.mean(0)}, worlds, corner="mean of five seeds", digits=2)
 #
 # We designed these tasks to make the scores differ. Does the choice also matter in a complete translation model?
 #
-# We use the model that you will build in lesson 06, which translates English into an invented language whose verbs come at the end of the sentence. We have trained it with each of the eight scores, each time with five seeds and for 600 steps. We also include "projected", the scaled dot product of two projections, and 8 times the content-based score.
+# We use the model that you will build in lesson 06, which translates English into an invented language whose verbs come at the end of the sentence. We have trained it for 600 steps with each of the eight scores and each of five seeds. We also include "projected", the scaled dot product of two projections, and the content-based score multiplied by 8.
 #
-# We count the words that the model gets right in new sentences of 12 words, the greatest length seen in training. A word counts only if it is in exactly the right position, so one missing word makes all later words wrong. Guess which of the eight scores does worst on average.
+# We count the words that the model gets right in new 12-word sentences, as long as any seen in training. A word counts only if it is in exactly the right position, so one missing word makes all later words wrong. Guess which of the eight scores does worst on average.
 
 # %% tags=["nbval-check-output"]
 predict("04.worst", ...)
@@ -258,21 +258,21 @@ rows = {name: depends_on[name] + [right[name]] for name in depends_on}
 table(rows, columns, corner="depends on", digits=2)
 
 # %% [markdown]
-# The concatenating score does worst. The content-based score does little better, although it depends on the query, because its values are too small. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another. With the cosine multiplied by 8, the model gets nearly all the words right; Graves et al. (2014) let the network choose this factor.
+# The concatenating score does worst. The content-based score depends on the query but does little better, because its values are too small. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another. With the cosine multiplied by 8, the model gets nearly all the words right; Graves et al. (2014) let the network choose this factor.
 #
-# All the other scores get at least 85% of the words right with every seed. Most scores ignore position and do not need it: the encoder states can encode it. The perceptron and the additive score are among the best, and so is the location-based score, as long as no sentence is longer than in training. Its weights depend on the decoder state alone, so this state must encode how much has been translated.
+# With all the other scores, the model gets at least 85% of the words right for every seed. Most scores ignore position and do not need it, because the encoder states can encode it. The perceptron and the additive score are among the best, and so is the location-based score, as long as no sentence is longer than in training. The location-based weights depend only on the decoder state, so this state must encode how much has been translated.
 #
 # ## Why divide by √D?
 #
-# If scores can be too small, they may also be too large. The scaled dot product divides by √D, which is 8 in the translation model. There, after 600 steps, the dot product got 95% of the words right unscaled and 91% scaled. But a dot product adds up D products, so it can become large when D is large.
+# If scores can be too small, they may also be too large. The scaled dot product divides by √D, which is 8 in the translation model. There, after 600 steps, the dot product got 95% of the words right unscaled and 91% scaled. But a dot product is a sum of D products, so it can become large when D is large.
 #
-# To see what large scores do to the weights, we sample 500 random queries with 16 random keys each and sort each query's weights. The plot shows the mean of the largest weight, the second largest and so on. Move the slider and watch the two panels change as D grows.
+# To see what large scores do to the weights, we sample 500 random queries with 16 random keys each and sort each query's weights. The plot shows the mean largest weight, the mean second largest and so on. Move the slider and watch the two panels change as D grows.
 
 # %%
 figures.weights_by_width()
 
 # %% [markdown]
-# Without scaling, the largest weight grows with D. At D = 64, a single one of 16 keys gets more than 80% of the weight on average, although all the keys are random. With the scores divided by √D, the weights hardly change with D.
+# Without scaling, the largest weight grows with D. At D = 64, a single key out of 16 gets more than 80% of the weight on average, although all keys are random. When the scores are divided by √D, the weights hardly change with D.
 #
 # Why √D and not some other number? Vaswani et al. (2017, footnote 4) assume that all entries of $s$ and $h$ are independent, with mean 0 and variance 1. What, then, is the variance of the dot product of two vectors of dimension 64?
 
@@ -293,21 +293,21 @@ reveal("04.variance", rows["D = 64"][0].item())
 table(rows, ["variance", "variance if divided by √D"], digits=2)
 
 # %% [markdown]
-# The variance at D = 64 is about 64, because each of the D products has mean 0 and variance 1, and the variances of independent terms add up. Dividing the scores by a number divides their variance by the square of that number:
+# The variance at D = 64 is about 64, because each of the D products has mean 0 and variance 1, and the variances of independent terms add up. Dividing the scores by a number divides their variance by that number squared:
 #
 # $$\mathrm{Var}(s^\top h) = D \qquad \mathrm{Var}(s^\top h / \sqrt{D}) = \frac{D}{\sqrt{D}^{\,2}} = 1$$
 #
-# The square root of the variance, the **standard deviation**, measures the typical distance of the scores from 0: √D without scaling and 1 with it.
+# The square root of the variance, the **standard deviation**, measures how far the scores typically are from 0: √D without scaling and 1 with scaling.
 #
 # ## Does scaling help learning?
 #
-# Where the weights are close to 0 or 1, a small change in a score hardly changes them, so little gradient reaches the scores. Attention might therefore learn more slowly without scaling.
+# Where the weights are close to 0 or 1, a small change in a score hardly changes them, so little gradient reaches the scores, and attention might learn more slowly without scaling.
 #
-# We return to the "turned" task with two values of D and two learned matrices, which project the queries and the keys. The two curves in each panel differ only in the scaling. The dotted line shows the loss of a model that knows the true orthogonal matrix. Guess for which D scaling matters more.
+# We return to the "turned" task with two values of D and two learned matrices that project queries and keys. The two curves in each panel differ only in whether the scores are scaled, and the dotted line shows the loss of a model that knows the true orthogonal matrix. Guess for which D scaling matters more.
 #
 # <details><summary>The settings</summary>
 #
-# Each key also gets a random vector as its value, and the loss compares the context with the value of the right key. At D = 4, eight random vectors are hard to tell apart, so the dotted line is not at 0. The matrices are initialised with entries proportional to $1 / \sqrt{D}$. The learning rate is $0.048 / \sqrt{D}$, which we have not tuned for either score.
+# Each key also gets a random vector as its value, and the loss compares the context with the right key's value. At D = 4, eight random vectors are hard to tell apart, so the dotted line is not at 0. The matrices are initialised with entries proportional to $1 / \sqrt{D}$. The learning rate is $0.048 / \sqrt{D}$; we have not tuned it for either score.
 #
 # </details>
 
@@ -319,13 +319,13 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
     ax.set_ylim(-0.05, 1.7)
 
 # %% [markdown]
-# Scaling matters more at D = 256. With it, the loss is close to the dotted line after about 25 steps; without it, the loss starts higher and is still above the line after 95 steps. At D = 4, the two curves soon nearly coincide. When the vectors are wide, scaling gets training off to a better start.
+# Scaling matters more at D = 256. With scaling, the loss is close to the dotted line after about 25 steps; without scaling, it starts higher and is still above the line after 95 steps. At D = 4, the two curves soon nearly coincide. When the vectors are wide, scaling gets training off to a better start.
 #
 # ## What does a score cost?
 #
-# The perceptron was among the best scores in the translation model and on three toy tasks, so why not use it everywhere? With T queries and S keys, there are T·S pairs to score.
+# The perceptron was among the best scores in the translation model and on three toy tasks, so why not use it everywhere? The catch is that T queries and S keys make T·S pairs to score.
 #
-# The additive score multiplies every pair by a matrix. The perceptron computes the same function but multiplies each query and each key only once, and then adds the products pairwise. Check that the results agree.
+# The additive score multiplies every pair by a matrix. The perceptron computes the same function but multiplies each query and key only once, then adds the products pairwise. Check that the results agree.
 
 
 # %% tags=["nbval-check-output"]
@@ -352,7 +352,7 @@ print(at_once)
 print("the same:", torch.allclose(by_pairs, at_once))
 
 # %% [markdown]
-# The results agree, and their first row appeared in the table of all eight scores. The next table gives each score's multiplications and running time relative to the dot product, for 50 queries, 50 keys and D = E = A = 64. The row below the perceptron leaves out its tanh. Guess which two scores need the same number of multiplications, and whether they take the same time.
+# The results agree, and their first row appeared in the table of all eight scores. For 50 queries, 50 keys and D = E = A = 64, the next table shows each score's multiplications and running time, relative to the dot product. The row below the perceptron leaves out the tanh. Guess which two scores need the same number of multiplications, and whether they take equally long.
 
 # %%
 # all of them are computed without loops
@@ -360,15 +360,15 @@ rows = figures.costs(50, 50, 64)
 table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 
 # %% [markdown]
-# The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", mostly because of the tanh, which is computed for every hidden unit and every pair and which this count leaves out. Written as the additive score, the same function needs 129 times as many as the dot product.
+# The perceptron and "projected" both need 3.6 times as many multiplications as the dot product. But the perceptron takes far longer than "projected", mostly because of the tanh, which is computed for every hidden unit and every pair but not counted here. Written as the additive score, the same function needs 129 times as many multiplications as the dot product.
 #
 # ## Does it matter which?
 #
-# It matters when a score ignores what the task depends on: the concatenating score never uses the query, and the location-based score never uses the keys. Of these two, only the concatenating score hurt our translation model, where the decoder state alone can tell the model where to look. It also matters when the scores are too large, like dot products at D = 256, or too small, like cosines in the translation model.
+# The choice matters when a score ignores what the task depends on: the concatenating score never uses the query, and the location-based score never uses the keys. Of these two, only the concatenating score hurt our translation model, where the decoder state alone can tell where to look. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
 #
-# Of the dot product, the general score and the perceptron, the perceptron did best in our translation model, on "same" and on "turned", and nowhere was it clearly behind. Whether it leads, and by how much, depends on the task. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
+# Of the dot product, the general score and the perceptron, the perceptron did best in our translation model, on "same" and on "turned", and nowhere was it clearly behind. Whether the perceptron leads, and by how much, depends on the task. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #
-# Our advice is to project both queries and keys and use the scaled dot product. It was not the best in our translation model, but it trains well from the start, even with wide vectors, and needs no tanh for every pair. With few pairs to score, try the perceptron as well.
+# Our advice is to project both queries and keys and to use the scaled dot product. This score was not the best in our translation model, but it trains well from the start, even with wide vectors, and needs no tanh for every pair. With only a few pairs to score, try the perceptron as well.
 #
 # ## Where you will meet this
 #
@@ -412,9 +412,9 @@ check("04.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - It matters which score we use if it ignores what the task needs, depends on what it should ignore, or has values that are too large or too small.
-# - The weights of the concatenating score ignore the query, and the weights of the location-based score ignore the keys. Additive and perceptron are one function, at different costs.
-# - The variance of a dot product grows with D. Dividing by √D keeps it the same, so attention trains well from the start, even with wide vectors.
+# - The choice matters if a score ignores what the task needs, depends on what it should ignore, or has values that are too large or too small.
+# - The concatenating score's weights ignore the query, and the location-based score's weights ignore the keys. The additive score and the perceptron are the same function at different costs.
+# - The variance of a dot product grows with D. Dividing by √D keeps it constant, so attention trains well from the start, even with wide vectors.
 # - Our advice is the scaled dot product of two projections.
 #
 # **Exercises**: [open them](../exercises/04_alignment_scores_exercises.ipynb)

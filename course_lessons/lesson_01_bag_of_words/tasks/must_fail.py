@@ -19,12 +19,12 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "A score is a sum over words, plus the bias. Add the scores of two positive sentences: which words does the result count, and which sign does it have? Do the same with two "
+        "A score is a sum over words, plus the bias. Add the scores of two positive sentences: which words does the result count, and what is its sign? Do the same with two "
         "negative sentences. When do the two results contradict each other?",
         'Take "good" and "not bad", both positive, and "bad" and "not good", both negative. The first two have 3 words together: good 1, not 1, '
-        "bad 1. The other two: bad 1, not 1, good 1. The counts are equal, so both pairs have the same sum of scores. It cannot be above 0 and below 0.",
-        "For every two positive sentences, including the same sentence twice, count the words of both together. Do the same for the negative sentences. Return whether "
-        "one of the positive counts is equal to one of the negative counts.",
+        "bad 1. So do the other two: bad 1, not 1, good 1. The counts are equal, so both pairs have the same total score, which cannot be both above 0 and below 0.",
+        "For every pair of positive sentences, including a sentence paired with itself, count the words of both together. Do the same for the negative sentences. Return whether "
+        "any positive count equals any negative count.",
     ),
 )
 
@@ -41,21 +41,23 @@ def _(draw):
         "an opinion and its negation", ([[good], ["not", good], [bad], ["not", bad]], [True, False, False, True])
     )
     yield Case(
-        "an opinion and its negation, beside other sentences",
+        "an opinion and its negation, among other sentences",
         ([[a, good], [fair], ["not", good, a], [bad], ["not", bad], [odd]], [True, True, False, False, True, False]),
     )
-    yield Case("one sentence of the four is missing", ([[good], ["not", good], ["not", bad]], [True, False, True]))
+    yield Case("one of the four sentences is missing", ([[good], ["not", good], ["not", bad]], [True, False, True]))
     yield Case(
-        "two sentences with the same words in another order",
+        "two sentences with the same words in a different order",
         ([[a, "bite", b], [b, "bite", a], [good]], [True, False, True]),
     )
     yield Case(
-        "all sentences of both sides with the same words, in another order",
+        "the same words on both sides, in a different order",
         ([[a, "bite", b], [c, good], [b, "bite", a], [good, c]], [True, True, False, False]),
     )
-    yield Case("the same, both positive", ([[a, "bite", b], [b, "bite", a], [bad]], [True, True, False]))
     yield Case(
-        "opinions alone", ([[good], [bad], [fair], [odd], [a, good], [bad, b]], [True, False, True, False, True, False])
+        "two positive sentences with the same words", ([[a, "bite", b], [b, "bite", a], [bad]], [True, True, False])
+    )
+    yield Case(
+        "only opinions", ([[good], [bad], [fair], [odd], [a, good], [bad, b]], [True, False, True, False, True, False])
     )
     yield Case(
         "the same words, but not equally often",
@@ -65,16 +67,16 @@ def _(draw):
         "pairs whose sentences differ in length", ([[a, good, b], [c], [c, b, a], [good]], [True, True, False, False])
     )
     yield Case(
-        "one positive sentence twice against two negative ones",
+        "one positive sentence used twice against two negative sentences",
         ([[good, bad], [good, good], [bad, bad]], [True, False, False]),
     )
     yield Case("a sentence that is positive and negative", ([[a, good], [bad], [a, good]], [True, True, False]))
     yield Case(
-        "two positive sentences against one negative one twice",
+        "two positive sentences against one negative sentence used twice",
         ([[d, d], [good, good], [good, d]], [True, True, False]),
     )
     yield Case(
-        "as many words, but other ones", ([[good, a], [fair, b], [bad, a], [odd, b]], [True, True, False, False])
+        "as many words, but different words", ([[good, a], [fair, b], [bad, a], [odd, b]], [True, True, False, False])
     )
     yield Case(
         "one positive and three negative sentences, but no pairs",
@@ -83,16 +85,16 @@ def _(draw):
     split = (("at", "one", "a", "tone"), ("as", "cent", "a", "scent"), ("an", "ice", "a", "nice"))
     first, second, third, fourth = split[int(draw.whole(0, 3))]
     yield Case(
-        "the same letters, but other words",
+        "the same letters, but different words",
         ([[first], [second], [c], [third], [fourth]], [True, True, True, False, False]),
     )
-    yield Case("a word with a capital and without", ([[a, good.capitalize()], [good, a]], [True, False]))
+    yield Case("a word with and without a capital letter", ([[a, good.capitalize()], [good, a]], [True, False]))
     for n in (5, 7):
         few = _words(draw, OPINIONS, 3)
         sentences = [[few[i] for i in draw.whole(0, 3, int(length))] for length in draw.whole(1, 4, n)]
         labels = [bool(label) for label in draw.whole(0, 2, n)]
         yield Case(f"{n} random sentences", (sentences, labels))
-    yield Case("positive sentences alone", ([[good], [fair, a]], [True, True]))
+    yield Case("only positive sentences", ([[good], [fair, a]], [True, True]))
     yield Case("no sentence", ([], []), edge=True)
 
 
@@ -107,9 +109,7 @@ def a_proof_is_one_and_nothing_else_is(case, value):
         positive, negative = map(_quoted, proof)
         return f"Here is a proof, because both sides contain the same words: {positive} on the positive side, {negative} on the negative side."
     if not proof and value is True:
-        return (
-            "Here no two positive sentences contain the same words as two negative sentences, each word equally often."
-        )
+        return "Here no two positive sentences together contain the same words as two negative sentences, each word equally often."
     return None
 
 
@@ -144,25 +144,25 @@ PAIRS, COUNTED = "the pairs of each side", "their words counted"
 task.changed_each(
     ("always_true", "Your function returns True for all sentences that the check tries, even where there is no proof.", {"result": lambda proof: True}),
     ("always_false", "Your function returns False for all sentences that the check tries, even where there is a proof.", {"result": lambda proof: False}),
-    ("lengths_only", "You compare the numbers of words. They have to be the same words, each equally often.", {COUNTED: of_each(len)}),
-    ("sets_of_words", "You compare which words occur, but not how often. A sum adds a word's vector as often as the word occurs: count them.", {COUNTED: of_each(set)}),
-    ("in_their_order", "You compare the words in their order. A sum ignores the order: compare how often each word occurs, for example with a Counter or a sorted list.", {COUNTED: of_each(list)}),
-    ("never_twice", "You never take a sentence twice. Two sentences with the same words in a different order and different labels are a proof on their own: take each of them twice.", {PAIRS: lambda sides: [list(combinations(side, 2)) for side in sides]}),
-    ("single_sentences", "You compare sentences one by one. That finds a sentence whose words occur again in a different order, but no pair: the proof from an opinion and its negation takes two positive and two negative sentences.", {PAIRS: lambda sides: [[(s, []) for s in side] for side in sides]}),
-    ("all_at_once", "You compare the words of all positive sentences with the words of all negative sentences. Two of each are enough for a contradiction, whatever the others are.", {PAIRS: lambda sides: [[(sum(side, []), [])] * bool(side) for side in sides]}),
+    ("lengths_only", "You compare only how many words there are. They have to be the same words, each equally often.", {COUNTED: of_each(len)}),
+    ("sets_of_words", "You compare which words occur, but not how often. A sum adds a word's vector as often as the word occurs, so count the words.", {COUNTED: of_each(set)}),
+    ("in_their_order", "You compare the words in order, but a sum ignores the order: compare how often each word occurs, for example with a Counter or a sorted list.", {COUNTED: of_each(list)}),
+    ("never_twice", "You never use a sentence twice. Two sentences with different labels and the same words in a different order are a proof on their own: use each of them twice.", {PAIRS: lambda sides: [list(combinations(side, 2)) for side in sides]}),
+    ("single_sentences", "You compare single sentences. That finds two sentences with the same words in a different order, but no pairs: the proof from an opinion and its negation needs two positive and two negative sentences.", {PAIRS: lambda sides: [[(s, []) for s in side] for side in sides]}),
+    ("all_at_once", "You compare the words of all positive sentences with the words of all negative sentences. Two of each are enough for a contradiction, whatever the other sentences are.", {PAIRS: lambda sides: [[(sum(side, []), [])] * bool(side) for side in sides]}),
 )  # fmt: skip
 
 
 @task.mistake(
-    "You take a sentence twice on both sides or on neither. One positive sentence taken twice may contain the words of two different negative sentences, and "
-    "vice versa: allow a repetition on each side independently."
+    "You use a sentence twice on both sides or on neither. One positive sentence used twice may contain the same words as two different negative sentences, and "
+    "vice versa: allow repetition on each side independently."
 )
 def both_twice_or_both_different(sentences, labels):
     return task.wrong("never_twice")(sentences, labels) or task.wrong("single_sentences")(sentences, labels)
 
 
 @task.mistake(
-    "You leave the labels out. Two pairs with the same words contradict each other only if one pair is positive and the other negative."
+    "You ignore the labels. Two pairs with the same words contradict each other only if one pair is positive and the other negative."
 )
 def labels_unused(sentences, labels):
     words = [Counter(a + b) for a, b in with_replacement(sentences, 2)]

@@ -43,7 +43,7 @@ def _(draw):
             size.full,
         )
     yield Case(
-        "a certain sentence of each kind",
+        "a clearly positive and a clearly negative sentence",
         (torch.tensor([[4.0], [-4.0], [0.5]]), torch.full((1,), 2.0), draw.numbers(13)[0] / 4),
     )
     far = (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0))
@@ -58,11 +58,11 @@ def _(sums, weight, bias):
     return probability
 
 
-EACH_FEATURE = "You take the sigmoid of each feature and then add up, so that a result may be above 1. Add up first: one score for each sentence, then its sigmoid."
+EACH_FEATURE = "You take the sigmoid of each feature and then add up, so a result may be above 1. Add up first: compute one score for each sentence, then take its sigmoid."
 for name, sentence, probability in (
     ("no_sigmoid", "These are the scores, not yet probabilities: the sigmoid is missing.", left_out),
     ("other_class", "You return the probability of the negative class: the sign of the score is flipped.", lambda scores: (-scores).sigmoid()),
-    ("softmax_over_batch", "A softmax makes the sentences of a batch compete with one another. Each sentence has its own probability, the sigmoid of its score.", lambda scores: scores.softmax(0)),
+    ("softmax_over_batch", "A softmax makes the sentences in a batch compete with one another. Each sentence has its own probability, the sigmoid of its score.", lambda scores: scores.softmax(0)),
     ("decided", "You return decisions, 0 or 1. Return the probability itself, before any threshold.", lambda scores: (scores > 0).float()),
     ("overflow", SIGMOID_OVERFLOWS, overflowing_sigmoid),
     ("gradient_nan", SIGMOID_GRADIENT, sigmoid_by_hand),

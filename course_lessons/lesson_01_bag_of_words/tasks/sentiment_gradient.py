@@ -76,12 +76,12 @@ task.changed_each(
     ("bias_left_out", "The bias is part of the score, but your probabilities are computed without it.", {"bias": torch.zeros_like}),
     ("overflow", SIGMOID_OVERFLOWS, {"the probabilities": overflowing_sigmoid}),
     ("scores_not_probabilities", "You compare the labels with the scores themselves. The error is the probability minus the label, so apply the sigmoid first.", {"the probabilities": left_out}),
-    ("sign_turned", "The sign is flipped: this is the direction in which the loss falls. The gradient has (p - label) in it, not (label - p).", {"the errors": lambda p, labels: labels - p}),
+    ("sign_turned", "The sign is flipped: this is the direction in which the loss falls. The gradient contains (p - label), not (label - p).", {"the errors": lambda p, labels: labels - p}),
     ("squared_error", "The factor p(1 - p) belongs to the squared error. With the cross-entropy it cancels, and p - label remains.", {"the errors": lambda p, labels: (p - labels) * p * (1 - p)}),
-    ("not_averaged", "You add up over the sentences. The loss is their mean, so divide by B.", {SHARES: left_out}),
+    ("not_averaged", "You add up over the sentences. The loss is a mean over the sentences, so divide by B.", {SHARES: left_out}),
     ("bias_not_averaged", "The gradient of weight is averaged over the batch, but the gradient of bias is not.", {BY_BIAS: lambda share, *, done: done["the errors"].sum()}),
-    ("error_times_weight", "Error times weight is what reaches the words of a sentence. The gradient of weight is the error times the sum that weight was multiplied by.", {BY_WEIGHT: lambda share, sums, *, weight: share.sum() * weight}),
-    ("order_swapped", "You return the gradient of bias first. The gradient of weight comes first: `return weight_gradient, bias_gradient`.", {"result": lambda by_weight, by_bias: (by_bias, by_weight)}),
+    ("error_times_weight", "Error times weight is what reaches a sentence's words. The gradient of weight is the error times the sum that weight was multiplied by.", {BY_WEIGHT: lambda share, sums, *, weight: share.sum() * weight}),
+    ("order_swapped", "You return the gradient of bias first, but the gradient of weight should come first: `return weight_gradient, bias_gradient`.", {"result": lambda by_weight, by_bias: (by_bias, by_weight)}),
 )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ weights, biases = {BY_WEIGHT: lambda share, sums: share[:, None] * sums}, {BY_BI
 weights_of_sum = {BY_WEIGHT: lambda share, sums, *, done: done["the errors"][:, None] * sums}
 biases_of_sum = {BY_BIAS: lambda share, *, done: done["the errors"]}
 task.changed_each(
-    ("weight_gradient_per_sentence", "You have a separate weight gradient for each sentence, B×D. There is one loss for the whole batch: add them up over the sentences.", weights),
+    ("weight_gradient_per_sentence", "You have a separate weight gradient for each sentence, B×D. There is one loss for the whole batch: add the gradients up over the sentences.", weights),
     ("weight_gradient_not_averaged", "You have a separate weight gradient for each sentence, B×D. The loss is the mean over the batch: take the mean over the sentences here too.", weights_of_sum),
     ("bias_gradient_per_sentence", "Your bias gradient has an entry for each sentence. There is one loss for the whole batch, and one bias: add the entries up.", biases),
     ("bias_gradient_not_averaged", "Your bias gradient is the error of each sentence. The bias is one number, and the loss is a mean: take the mean of the errors.", biases_of_sum),

@@ -20,7 +20,7 @@ task = Task(
         "theta asks one question of every word in every sentence. The answer is one number per word.",
         (
             "Take a sentence of two words, [1, 2] and [3, -1], and theta [2, 1]. The first score is 1·2 + 2·1 = 4, the second is 3·2 + (-1)·1 = "
-            "5. Each word gets one number: the axis of the features is gone, the axis of the words is still there."
+            "5. Each word gets one number: the feature axis is gone, and the word axis is still there."
         ),
         "The matrix product of words (B×S×D) and theta (D) does it. So does multiplying the two and summing over the last axis.",
     ),
@@ -44,11 +44,11 @@ def _(words, theta):
 
 
 for name, sentence, scores in (
-    ("normalised", "You go on to the softmax. Return the scores before they are normalised.", lambda words, theta: (words @ theta).softmax(-1)),
-    ("scaled", "You divide by √D. That scaling comes in lesson 04; here, return the plain dot product.", lambda words, theta: words @ theta / len(theta) ** 0.5),
+    ("normalised", "You apply the softmax as well. Return the scores before they are normalised.", lambda words, theta: (words @ theta).softmax(-1)),
+    ("scaled", "You divide by √D. Lesson 04 introduces that scaling; here, return the plain dot product.", lambda words, theta: words @ theta / len(theta) ** 0.5),
     ("not_added", "You multiply but do not add up. Each word gets one number, so sum over the features, the last axis.", mul),
     ("added_over_words", "You add over the words, axis 1. Each word has its own score: add over its features, the last axis.", lambda words, theta: (words * theta).sum(1)),
-    ("cosine", "You divide by the lengths, which gives the cosine. The plain dot product is not divided by anything.", lambda words, theta: cosine_similarity(words, theta, dim=-1)),
+    ("cosine", "You divide by the lengths, which gives the cosine. Return the plain dot product, without dividing it.", lambda words, theta: cosine_similarity(words, theta, dim=-1)),
     ("trailing_axis", "Your scores have an extra axis of size 1 at the end. A softmax over that axis would make every weight 1: remove it with squeeze.", lambda words, theta: words @ theta[:, None]),
     ("product_turned", product_turned("words", "B×S×D", "theta @ words", "where S = D"), lambda words, theta: theta @ words),
 ):  # fmt: skip

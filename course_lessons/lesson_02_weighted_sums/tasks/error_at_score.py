@@ -1,4 +1,4 @@
-"""Task 02.error_at_score: what the backward pass brings to each score."""
+"""Task 02.error_at_score: what the backward pass sends to each score."""
 
 from operator import matmul, mul, sub
 
@@ -21,7 +21,7 @@ task = Task(
         "Raising one score raises the weight of its word and lowers all other weights, because they sum to 1. A higher score therefore moves the "
         "context towards its own word and away from where the context is now. The error says whether a move in that direction raises or lowers the loss.",
         "Two words at 0 and 8 on a line have the weights 3/4 and 1/4, so the context is 2. Raise the second score a little, by h. Its weight "
-        "grows by h · 1/4 · 3/4, the first loses as much, and the context moves by h · 3/16 · 8 = 1.5 h. That is also 1/4 of 6, the distance "
+        "grows by h · 1/4 · 3/4, the first word loses as much, and the context moves by h · 3/16 · 8 = 1.5 h. That is also 1/4 of 6, the distance "
         "from the context to the second word. If the error at the context is -2, then -3 arrives at the second score.",
         "context = the words summed with their weights, B×1×D; apart = words minus context, B×S×D; along = the products of apart and error "
         "(with a middle axis), added up over the features, B×S; the result is along times weights.",
@@ -75,12 +75,12 @@ task.changed_each(
     ("context_forgotten", "You leave out the context. If one score rises, the other weights fall, since all of them sum to 1. What counts is how far the word lies from the context, so subtract the context from it first.", no_context),
     ("weight_forgotten", "You leave out the weight. A word with hardly any weight has hardly any effect on the context, so little of the error reaches its score: multiply by the word's weight.", no_weight),
     ("error_at_weights", "This is what reaches each weight. Between the weights and the scores there is the softmax, and the error has to go back through it too.", no_context | no_weight),
-    ("fall_counted_twice", "You multiply by a(1 - a), and subtract the context too. Both account for the fall of the other weights. With the context subtracted, the word's own weight is the whole factor.", derivative_alone),
-    ("diagonal_alone", "a(1 - a) is only the diagonal of the softmax's derivative: how a score moves its own weight. It moves the other weights too, and they move the context as well.", no_context | derivative_alone),
+    ("fall_counted_twice", "You multiply by a(1 - a) and also subtract the context. Both account for the fall of the other weights. Once the context is subtracted, the factor is the word's own weight.", derivative_alone),
+    ("diagonal_alone", "a(1 - a) is only the diagonal of the softmax's derivative: how a score moves its own weight. A score also moves the other weights, and these move the context as well.", no_context | derivative_alone),
     ("sign_turned", "The sign is reversed. A higher score moves the context towards its own word, so the difference is the word minus the context.", {"the differences": lambda words, context: context - words}),
-    ("sum_not_weighted", "From each word's share, a·(x·δ), you subtract the sum of all shares. Each score takes only its own part of that sum: multiply the sum by the word's weight, which gives a·(x·δ - sum).", {"the differences": left_out, "result": lambda at_scores: at_scores - at_scores.sum(1, keepdim=True)}),
-    ("weighted_before_difference", "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; the weight comes afterwards.", {"the differences": lambda words, context, *, weights: weights[..., None] * words - context}),
-    ("mean_for_context", "You subtract the plain mean of the words. The context is their weighted sum: a word counts in it with its weight.", {"the context": lambda _, words: words.mean(1, keepdim=True)}),
+    ("sum_not_weighted", "From each word's share, a·(x·δ), you subtract the sum of all shares. Each score gets only its own part of that sum: multiply the sum by the word's weight, which gives a·(x·δ - sum).", {"the differences": left_out, "result": lambda at_scores: at_scores - at_scores.sum(1, keepdim=True)}),
+    ("weighted_before_difference", "You multiply the word by its weight before you subtract the context. The difference is between the word itself and the context; multiply by the weight afterwards.", {"the differences": lambda words, context, *, weights: weights[..., None] * words - context}),
+    ("mean_for_context", "You subtract the plain mean of the words. The context is their weighted sum, in which each word counts according to its weight.", {"the context": lambda _, words: words.mean(1, keepdim=True)}),
 )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ task.changed_each(
 
 task.changed(
     "context_without_axis",
-    "Your context is B×D and the words are B×S×D, so sentences meet words: it runs only where sizes happen to fit. Keep an axis of size 1 in the middle, with `keepdim=True` or `[:, None]`.",
+    "Your context is B×D and the words are B×S×D, so sentences meet words, and this runs only where the sizes happen to fit. Keep an axis of size 1 in the middle, with `keepdim=True` or `[:, None]`.",
     {"the differences": lambda words, context: words - context[:, 0]},
 )
 task.changed(
@@ -98,7 +98,7 @@ task.changed(
 )
 task.changed(
     "added_over_sentences",
-    "You add up over the sentences of the batch too. Each score belongs to one sentence, so the result is B×S: add up over the features alone.",
+    "You also add up over the sentences in the batch. Each score belongs to one sentence, so the result is B×S: add up over the features alone.",
     {"result": lambda score_errors: score_errors.sum(0)},
 )
 task.changed(
@@ -113,6 +113,6 @@ task.changed(
 )
 task.changed(
     "error_at_words",
-    "This is what reaches each word's vector, the exercise before this one. A score is one number per word, and so is the error that reaches it.",
+    "This is what reaches each word's vector, as in the previous exercise. A score is one number per word, and so is the error that reaches it.",
     {"result": lambda _, *, weights, error: weights[..., None] * error[:, None]},
 )

@@ -1,4 +1,4 @@
-"""Task 02.error_through_attention: what the backward pass brings to each word."""
+"""Task 02.error_through_attention: what the backward pass sends to each word."""
 
 from operator import mul
 
@@ -52,20 +52,20 @@ def _(weights, error):
 for name, sentence, weights in (
     ("unweighted", "Every word gets the whole error. That is right for the plain sum; attention multiplies the error by the word's weight.", torch.ones_like),
     ("equal_shares", "Every word gets an equal share of the error. That is right for the mean; attention shares the error out by weight.", lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
-    ("divided", "You divide by the weights. A multiplication on the way forward stays a multiplication by the same number on the way back.", torch.reciprocal),
+    ("divided", "You divide by the weights. A multiplication in the forward pass is a multiplication by the same number in the backward pass.", torch.reciprocal),
     ("softmax_again", "You apply a softmax to the weights once more. They are weights already.", lambda weights: weights.softmax(-1)),
-    ("softmax_derivative", "a(1 - a) belongs to the way back to a score. Return what reaches the word, with the weights held fixed.", lambda weights: weights * (1 - weights)),
+    ("softmax_derivative", "a(1 - a) belongs to the error that reaches a score. Return what reaches the word, with the weights held fixed.", lambda weights: weights * (1 - weights)),
 ):  # fmt: skip
     task.changed(name, sentence, {"weights": weights})
 
 task.changed(
     "words_on_features",
-    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle one. Without them this runs only where the sizes happen to fit, and gives an incorrect result there.",
+    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle one. Without them, this runs only where the sizes happen to fit, and gives an incorrect result there.",
     {"the product of weights and error": lambda *_, weights, error: weights * error},
 )
 task.changed(
     "sentences_on_words",
-    "weights has its third axis, but error does not: B×D lines up with S×D, so sentences meet words. Give error a middle axis, `error[:, None]`.",
+    "weights has a third axis, but error does not: B×D lines up with S×D, so sentences meet words. Give error a middle axis, `error[:, None]`.",
     {"the product of weights and error": lambda weights, _, *, error: weights * error},
 )
 task.changed(

@@ -1,4 +1,4 @@
-"""Task 02.masked_softmax: softmax over what may be attended to."""
+"""Task 02.masked_softmax: softmax over the positions that may be attended to."""
 
 import torch
 
@@ -12,29 +12,29 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "02.masked_softmax",
-    "softmax over what may be attended to",
+    "softmax over the positions that may be attended to",
     arguments=("scores …×S", "mask …×S"),
     result="weights …×S",
     difficulty=3,
     importance=5,
     minutes=20,
     hints=(
-        "A score that must not count has to be taken out before the softmax is computed. exp turns minus infinity into exactly 0.",
+        "A score that must not count has to be removed before the softmax is computed. exp turns minus infinity into exactly 0.",
         (
             "Take the scores 2, 0 and 5 and the mask True, True, False. With -inf instead of the 5, the exponentials are 7.3891, 1 and 0, and "
-            "their total is 8.3891. The weights are 0.8808, 0.1192 and 0. If the mask were False three times, the total would be 0, and 0/0 is "
+            "their total is 8.3891. The weights are 0.8808, 0.1192 and 0. If all three mask values were False, the total would be 0, and 0/0 is "
             "NaN: return 0, 0, 0 there."
         ),
         (
-            "Put -inf into scores where the mask is False; take the softmax over the last axis; a row that held only -inf is NaN now, so put 0 "
+            "Put -inf into scores where the mask is False; take the softmax over the last axis; a row that contained only -inf is now NaN, so put 0 "
             "into the weights where the mask is False."
         ),
     ),
     partial=SIDE_EFFECT
     | {
-        "empty_row_nan": (0.5, "right in every row with something to attend."),
-        "empty_row_uniform": (0.5, "right in every row with something to attend."),
-        "gradient": (0.75, "every weight is right, its gradient is not."),
+        "empty_row_nan": (0.5, "right in every row with something to attend to."),
+        "empty_row_uniform": (0.5, "right in every row with something to attend to."),
+        "gradient": (0.75, "every weight is right, but its gradient is not."),
     },
 )
 
@@ -58,7 +58,7 @@ def _(draw):
         args = (draw.numbers(size.B, size.S), draw.mask(size.B, size.S))
         yield Case(f"{count(size.B, 'row')} of {size.S} scores", args, size.full)
     yield Case("scores of shape (2, 3, 5)", (draw.numbers(2, 3, 5), draw.mask(2, 3, 5)), True)
-    yield Case("rows as many as scores", (draw.numbers(5, 5), draw.mask(5, 5)))
+    yield Case("as many rows as scores", (draw.numbers(5, 5), draw.mask(5, 5)))
     some = torch.tensor([[True, True, True], [True, True, False]])
     yield Case("a row in which nothing is masked", (draw.numbers(2, 3), some))
     open_and_empty = torch.tensor([[True, False], [False, False]])
@@ -111,17 +111,17 @@ finite_fill_mistakes(
 )
 task.changed(
     "lowered_by_a_hundred",
-    "You lower masked scores by a finite number, such as 100. That is not minus infinity, and it still leaves a weight: nearly all of it where the honest scores lie far lower, and a share of it in a row with nothing to attend to. Replace masked scores by -inf, and put zeros into the weights of such a row.",
+    "You lower masked scores by a finite number, such as 100. Such scores still get some weight: nearly all of it where the other scores are far lower, and a share of it in a row with nothing to attend to. Replace masked scores by -inf, and put zeros into the weights of such a row.",
     {MASKED: lambda scores, mask: scores - ~mask * 100.0, ZEROS: left_out},
 )
 task.changed(
     "zero_times_infinity",
-    "You multiply the mask by -inf. 0 times infinity is NaN, and it spoils the scores that should stay as they are. Use masked_fill or torch.where.",
+    "You multiply the mask by -inf. 0 times infinity is NaN, which spoils the scores that should not change. Use masked_fill or torch.where.",
     {MASKED: lambda scores, mask: scores + ~mask * -torch.inf, ZEROS: left_out},
 )
 task.changed(
     "zero_is_masked",
-    "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself.",
+    "A score that is exactly 0 counts as masked, which happens if you look for the zeros in scores * mask. Use the mask itself.",
     {"mask": lambda mask, *, scores: scores * mask != 0},
 )
 
@@ -130,7 +130,7 @@ task.changed(
 
 task.changed(
     "first_axis",
-    "You normalise over the first axis. The scores of each row share the weight among themselves: normalise over the last axis.",
+    "You normalise over the first axis. The scores in each row share the weight among themselves: normalise over the last axis.",
     {SOFTMAX: lambda masked: masked.softmax(0)},
 )
 
@@ -147,12 +147,12 @@ def divided_safely(weights, mask):
 
 task.changed(
     "masked_after_and_divided",
-    "Masked scores still count before they are taken out: in the softmax whose weights you divide by their new total, or in the maximum that you subtract. Where they are far larger than the rest, and in a row with nothing to attend to, this comes to 0/0. Mask with -inf before the softmax, and return zeros for a row with nothing to attend to.",
+    "Masked scores still count before you remove them: in the softmax whose weights you divide by their new total, or in the maximum that you subtract. Where they are far larger than the rest, and in a row with nothing to attend to, this gives 0/0. Mask with -inf before the softmax, and return zeros for a row with nothing to attend to.",
     {MASKED: left_out, ZEROS: divided},
 )
 task.changed(
     "masked_after_and_divided_safely",
-    "Your zeros are right where nothing may be attended to. But masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. Where they are far larger than the rest, the rest also becomes zeros. Replace them by -inf before the softmax.",
+    "Your zeros are right where nothing may be attended to. But masked scores still count before you remove them, because you mask after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. Where they are far larger than the rest, the rest also becomes zeros. Replace them by -inf before the softmax.",
     {MASKED: left_out, ZEROS: divided_safely},
 )
 
@@ -164,9 +164,9 @@ OVERFLOW = (
     "the largest score that may be attended to first, row by row."
 )
 for name, sentence, weights in (
-    ("overflow_and_empty_row_nan", "And a row with nothing to attend to comes to 0/0, which is NaN too: return zeros there.", divided),
-    ("overflow", "A small number that is added to the total does not help against that.", lambda e, mask: e * mask / ((e * mask).sum(-1, keepdim=True) + 1e-9)),
-    ("overflow_turned_into_zeros", "Zeros instead of NaN do not help: those rows have weights to give.", divided_safely),
+    ("overflow_and_empty_row_nan", "And a row with nothing to attend to gives 0/0, which is also NaN: return zeros there.", divided),
+    ("overflow", "Adding a small number to the total does not help.", lambda e, mask: e * mask / ((e * mask).sum(-1, keepdim=True) + 1e-9)),
+    ("overflow_turned_into_zeros", "Zeros instead of NaN do not help: those rows should have weights that sum to 1.", divided_safely),
     ("overflow_in_rows_with_something", "Your zeros in a row with nothing to attend to are right.", lambda e, mask: torch.where(mask.any(-1, keepdim=True), divided(e, mask), 0.0)),
 ):  # fmt: skip
     task.changed(name, f"{OVERFLOW} {sentence}", {MASKED: left_out, SOFTMAX: torch.exp, ZEROS: weights})
@@ -176,7 +176,7 @@ for name, sentence, weights in (
 
 task.changed(
     "gradient_nan",
-    "The values are right, but in a row with nothing to attend to the gradient is NaN. Such a row is NaN or infinite somewhere on the way, and the gradient still runs through that place when NaN is replaced afterwards. masked_fill on the scores stops the gradient there; adding -inf or dividing 0 by 0 does not.",
+    "The values are right, but in a row with nothing to attend to, the gradient is NaN. Such a row is NaN or infinite at some step, and the gradient still flows through that step when NaN is replaced afterwards. masked_fill on the scores stops the gradient there; adding -inf or dividing 0 by 0 does not.",
     {MASKED: lambda scores, mask: scores + torch.where(mask, 0.0, -torch.inf)},
 )
 task.changed(

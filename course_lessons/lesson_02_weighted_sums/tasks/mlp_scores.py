@@ -24,9 +24,9 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "The same small network, with one hidden layer, looks at each word on its own. theta then reduces the hidden layer to one number.",
+        "The same small network, with one hidden layer, processes each word on its own. theta then reduces the hidden layer to one number.",
         (
-            "Take the word [1, 2], the weight [[1, 0], [1, -1]], the bias [-1, 1] and theta [4, 2]. W x is [1, 1 - 2] = [1, -1]. With the bias "
+            "Take the word [1, 2], the weight [[1, 0], [1, -1]], the bias [-1, 1] and theta [4, 2]. W x is [1, 1 - 2] = [1, -1]. With the bias, "
             "it is [0, 0]. The sigmoid of 0 is 0.5, so the hidden layer is [0.5, 0.5]. The score is 4·0.5 + 2·0.5 = 3."
         ),
         "hidden = the sigmoid of (words times weight transposed, plus bias), of shape B×S×H; return hidden times theta, of shape B×S.",
@@ -61,7 +61,7 @@ def _(words, weight, bias, theta):
 PRODUCT, SUM = "the product of words and weight", "the product plus the bias"
 HIDDEN, SCORES = "the hidden layer", "the scores"
 task.changed_each(
-    ("no_sigmoid", "Without the non-linearity, two matrices in a row are as good as one, and this is dot-product attention again, with a different theta. Apply σ to Wx + b.", {HIDDEN: left_out}),
+    ("no_sigmoid", "Without the non-linearity, two matrices in a row amount to one, and this is dot-product attention again, with a different theta. Apply σ to Wx + b.", {HIDDEN: left_out}),
     ("with_tanh", "You use tanh. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.tanh}),
     ("with_relu", "You use ReLU. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.relu}),
     ("overflow", SIGMOID_OVERFLOWS, {HIDDEN: overflowing_sigmoid}),
@@ -70,7 +70,7 @@ task.changed_each(
     ("no_bias", "The bias is missing.", {SUM: left_out}),
     ("bias_outside", "You add the bias after the sigmoid. It belongs inside: σ(Wx + b).", {SUM: left_out, HIDDEN: lambda z, *, bias: z.sigmoid() + bias}),
     ("theta_unused", "theta is missing: you add up the hidden units, each with weight 1.", {"theta": torch.ones_like}),
-    ("normalised", "You go on to the softmax. Return the scores before they are normalised.", {"result": lambda scores: scores.softmax(-1)}),
+    ("normalised", "You apply the softmax as well. Return the scores before they are normalised.", {"result": lambda scores: scores.softmax(-1)}),
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ words_last = {PRODUCT: lambda words, _, *, weight: weight @ words}
 theta_first = {SCORES: lambda hidden, theta: theta @ hidden}
 task.changed(
     "not_transposed",
-    "weight is H×D. For rows of words it has to be transposed: `words @ weight.T`. Without that this runs only where H = D, and gives an incorrect result there.",
+    "weight is H×D. For rows of words, it has to be transposed: `words @ weight.T`. Otherwise this runs only where H = D, and gives an incorrect result there.",
     {PRODUCT: lambda words, turned: words @ turned.mT},
 )
 task.changed(
@@ -95,11 +95,11 @@ task.changed(
 )
 task.changed(
     "formula_word_for_word",
-    "The formula is for one word, a column. In `words` (B×S×D) each word is a row, so both products change their order: words come first and theta last. As it is written, the formula runs only where the sizes happen to fit, and gives an incorrect result there.",
+    "The formula is for one word, a column. In `words` (B×S×D), each word is a row, so both products change their order: words come first and theta last. As written, the formula runs only where the sizes happen to fit, and gives an incorrect result there.",
     words_last | theta_first,
 )
 task.changed(
     "bias_on_words",
-    "`weight @ words.mT` is B×H×S, so the bias (H) lines up with the words, not with the hidden units. Let words come first: then the hidden units are the last axis, B×S×H, and both the bias and theta fit.",
+    "`weight @ words.mT` is B×H×S, so the bias (H) lines up with the words, not with the hidden units. Put words first: the hidden units are then the last axis, B×S×H, and both the bias and theta fit.",
     {PRODUCT: lambda words, _, *, weight: weight @ words.mT} | theta_first,
 )

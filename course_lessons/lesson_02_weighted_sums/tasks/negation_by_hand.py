@@ -22,13 +22,13 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        'Without "not", the two sets of scores may lead to the same sum. With "not", they must differ: in one, "not" takes the weight away from the '
-        'opinion; in the other, the opinion keeps it. Then the output can tell from the two sums whether there was a "not".',
+        'Without "not", the two sets of scores may lead to the same sum. With "not", the two sums must differ: in one set, "not" takes the weight away from the '
+        'opinion; in the other, the opinion keeps its weight. The output can then tell from the two sums whether there was a "not".',
         "Here is the output layer for different numbers. Suppose that a plain sentence gives (o₁, o₂) = (1, 1) and should lead to 3, and that a negated "
-        "one gives (0, 1) and should lead to -2. The second says u₂ = -2, and the first u₁ + u₂ = 3, so u₁ = 5. As for the scores: a lead of ln 3 "
-        "gives one word three times the weight of another, and against 30 other words it still has only 3 parts of 33. Larger leads are needed.",
+        "sentence gives (0, 1) and should lead to -2. The second condition says that u₂ = -2, and the first that u₁ + u₂ = 3, so u₁ = 5. As for the scores: a lead of ln 3 "
+        "gives one word three times the weight of another, but against 30 other words it still gets only 3 parts of 33. Larger leads are needed.",
         'In the first set, put the score of "not" far above the score of an opinion, and the score of an opinion far above the score of other words. In the second, '
-        'put an opinion far above everything, even "not". "Far" means 10, say. Then write the output down for "great", "not great" and "not awful": u₁ + u₂, -0.5·u₁ + u₂ and -0.5·u₁ - u₂. '
+        'put an opinion far above everything, even "not". "Far" means 10, say. Then write down the output for "great", "not great" and "not awful": u₁ + u₂, -0.5·u₁ + u₂ and -0.5·u₁ - u₂. '
         "The first and the third should be above 0, and the second below.",
     ),
 )
@@ -45,7 +45,7 @@ def _(draw):
 @task.oracle
 def _(longest):
     right = {phrase: "positive" if sign > 0 else "negative" for phrase, sign in SIGNS.items()}
-    return {**right, "sets of scores that take part": 2}
+    return {**right, "sets of scores that have an effect": 2}
 
 
 def _numbers(name, part):
@@ -55,7 +55,7 @@ def _numbers(name, part):
         part = part.tolist()
     if not isinstance(part, (list, tuple)) or len(part) != size:
         raise CourseError(
-            f"{size} numbers in a list are expected for {name}. `.tolist()` makes a list of a NumPy array."
+            f"A list of {size} numbers is expected for {name}. `.tolist()` turns a NumPy array into a list."
         )
     part = [n.item() if isinstance(n, torch.Tensor) and n.numel() == 1 else n for n in part]
     if not all(type(n) in (int, float) for n in part):
@@ -77,7 +77,7 @@ def _contexts(scores, negated, opinion, longest):
 
 
 def _said(outputs, sign):
-    """Say in words what comes out, for each number of other words, where `sign` is the right one."""
+    """Say in words what the output is, for each number of other words, where `sign` is the right one."""
     least = outputs[0].item()
     word = "positive" if least > 0 else "negative"
     if not outputs.isfinite().all():
@@ -93,7 +93,7 @@ def _said(outputs, sign):
 def _(case, value):
     if not isinstance(value, (list, tuple)) or len(value) != len(PARTS):
         raise CourseError(
-            "Three lists are expected: the first set of scores, the second set of scores and the two weights of the output."
+            "Three lists are expected: the first set of scores, the second set of scores and the two output weights."
         )
     first, second, output = map(_numbers, PARTS, value)
     said, alike = {}, True
@@ -103,16 +103,18 @@ def _(case, value):
         alike &= torch.allclose(*contexts)
         said[phrase] = _said(output @ torch.stack(contexts), sign)
     used = int((output != 0).sum())
-    return {**said, "sets of scores that take part": min(used, 1) if alike else used}
+    return {**said, "sets of scores that have an effect": min(used, 1) if alike else used}
 
 
 @task.explain_mismatch
 def _(case, right, read):
-    """What comes out for each phrase that is not as it should be."""
+    """What the output is for each phrase where it is not as it should be."""
     wrong = [phrase for phrase in SIGNS if read[phrase] != right[phrase]]
     if not wrong:
-        return "All four outputs are right, but only one set of scores takes part, and two are asked for."
-    listed = "; ".join(f'"{phrase}" comes out {read[phrase]}, and should be {right[phrase]}' for phrase in wrong)
+        return "All four outputs are right, but only one set of scores has an effect, and two are asked for."
+    listed = "; ".join(
+        f'the output for "{phrase}" is {read[phrase]}, and should be {right[phrase]}' for phrase in wrong
+    )
     said = f"With your numbers, {listed}."
     if any(str(read[phrase]).endswith("few other words") for phrase in wrong):
         said += " When the sentence has more other words, together they take too much of the weight: give them a much lower score."
@@ -128,17 +130,17 @@ def by_hand(name, sentence, output, first=(20, 10, 0), second=(0, 20, 0)):
 
 by_hand(
     "one_attention",
-    'Only one set of scores takes part, and one cannot do it. No word of "not awful" has a value above 0, and a weight is never negative, so its sum is not above 0, and neither is the sum for "awful". But the output should have different signs for the two. The other set must also get a weight in the output, and its scores must differ.',
+    'Only one set of scores has an effect, and one set is not enough. No word in "not awful" has a value above 0, and a weight is never negative, so its sum is not above 0, and neither is the sum for "awful". But the output should have different signs for these two phrases. The other set must also have an output weight, and its scores must differ.',
     (0, 1),
 )
 by_hand(
     "one_attention_on_not",
-    'Only one set of scores takes part. It does move the weight from the opinion to "not", but then the sum is -0.5 for both "not great" and "not awful". A second set, in which the opinion keeps the weight, can tell the two apart.',
+    'Only one set of scores has an effect. It does move the weight from the opinion to "not", but then the sum is -0.5 for both "not great" and "not awful". A second set, in which the opinion keeps the weight, can tell the two apart.',
     (2, 0),
 )
 by_hand(
     "one_attention_turned",
-    "Only one set of scores takes part, with a weight below 0 in the output. That makes negated sentences right and plain ones wrong, and one set cannot do both. The other set must also get a weight in the output.",
+    "Only one set of scores has an effect, with an output weight below 0. That makes negated sentences right and plain ones wrong, and one set cannot do both. The other set must also have an output weight.",
     (0, -1),
 )
 by_hand(
@@ -150,7 +152,7 @@ by_hand(
 )
 by_hand(
     "not_taken_for_zero",
-    'Everything is right except "not awful", which is near 0. "not" has the value -0.5 and not 0: the set that gives its weight to "not" adds this value to the output, times its output weight. The other set, whose weight is on the opinion, has to outweigh it.',
+    'Everything is right except "not awful", whose output is near 0. The value of "not" is -0.5 and not 0: the set that gives its weight to "not" adds this value, times its output weight, to the output. The other set, whose weight is on the opinion, has to outweigh it.',
     (2, -1),
 )
 by_hand(
@@ -166,7 +168,7 @@ by_hand(
 )
 by_hand(
     "turned_round",
-    "The output has the wrong sign in all four cases. The signs of both output weights have to change.",
+    "The output has the wrong sign in all four cases. Change the signs of both output weights.",
     (-4, 3),
 )
 by_hand(
@@ -176,7 +178,7 @@ by_hand(
 )
 by_hand(
     "margin_too_small",
-    "The signs are right, but the output is closer to 0 than 0.5. Multiply both output weights by the same number.",
+    "The signs are right, but the output is less than 0.5 away from 0. Multiply both output weights by the same number.",
     (0.8, -0.6),
 )
 by_hand(

@@ -46,13 +46,13 @@ def edges(name, draw):
     as_many = tuple(draw.numbers(*shape) for shape in shapes(name, 3, 3, 3, 5, 5, 5))
     yield Case("as many queries as keys", as_many, edge=True)
     ones = tuple(draw.numbers(*shape) + 0.25 for shape in shapes(name, 2, 3, 1, 1, 1, 1))
-    yield Case("a single hidden state, widths of 1", ones, edge=True)
+    yield Case("a single hidden state, all widths 1", ones, edge=True)
     large = [draw.numbers(*shape).abs() + 0.5 for shape in shapes(name, 2, 2, 3, 2, 2, 2)]
     large[0] *= torch.tensor([[[1000.0], [-1000.0]]])
     yield Case("large numbers", tuple(large), edge=True, hazard=name == "perceptron")  # a tanh by hand overflows
     if name == "content_based":
         small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
-        yield Case("2 states and 2 hidden states, one of each zero", (small, small.flip(1, 2)), edge=True)
+        yield Case("2 states and 2 hidden states, each with one zero vector", (small, small.flip(1, 2)), edge=True)
         short = (0.05 * normalize(draw.numbers(2, 3, 5), dim=-1), 0.01 * normalize(draw.numbers(2, 4, 5), dim=-1))
         yield Case("short vectors", short, edge=True)
         state, hidden = (vectors.clone() for vectors in as_many)
@@ -62,8 +62,8 @@ def edges(name, draw):
 
 PRODUCTS = {  # how the product of two sides, the second one transposed, goes wrong
     "not_transposed": (
-        "`@` pairs the last axis on the left with the second to last on the right. The features are the axis that should disappear: swap the last two axes "
-        "of hidden, `hidden.mT`. Without that, this runs only where the sizes happen to fit, and gives an incorrect result there.",
+        "`@` pairs the last axis on the left with the second-to-last axis on the right. The feature axis is the one that should disappear: swap the last two axes "
+        "of hidden, `hidden.mT`. Otherwise this runs only where the sizes happen to fit, and gives an incorrect result there.",
         lambda first, turned: first @ turned.mT,
     ),
     "all_axes_reversed": (
@@ -71,11 +71,11 @@ PRODUCTS = {  # how the product of two sides, the second one transposed, goes wr
         lambda first, turned: first @ turned.permute(1, 2, 0),
     ),
     "position_by_position": (
-        "State t meets hidden state t only, where that runs at all. Every state has to meet every hidden state, which makes T×S scores per sentence.",
+        "State t meets only hidden state t, where this runs at all. Every state has to meet every hidden state, which gives T×S scores per sentence.",
         lambda first, turned: (first * turned.mT).sum(-1),
     ),
     "sentences_mixed": (
-        "Your scores are added up over the sentences of the batch. In einsum, give the batch the same letter in both inputs and in the result, such as `b`.",
+        "Your scores are added up over the sentences in the batch. In einsum, give the batch the same letter in both inputs and in the result, such as `b`.",
         lambda first, turned: first @ turned.sum(0),
     ),
 }
@@ -84,7 +84,7 @@ AFTER = {  # what is done to a correct score that should not be
         "Rows and columns are exchanged. A row belongs to a state (query) and a column to a hidden state (key): B×T×S.",
         lambda scores: scores.mT.contiguous(),
     ),
-    "normalised": ("You go on to the softmax. Return the scores as they are.", lambda scores: scores.softmax(-1)),
+    "normalised": ("You apply the softmax as well. Return the scores as they are.", lambda scores: scores.softmax(-1)),
 }
 
 

@@ -1,4 +1,4 @@
-"""Task 04.catch_wrong_scores: a test that tells right scores from wrong."""
+"""Task 04.catch_wrong_scores: a test that tells correct scores from incorrect ones."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ def location_based(state, weight):
     return powers / powers.sum(-1, keepdim=True)
 
 
-# For each score a correct candidate that computes it in another way than the course does.
+# For each score, a correct candidate that computes it differently from the course.
 RIGHT = {
     "dot": dot.task.oracle_function,
     "content_based": content_based.task.oracle_function,
@@ -33,7 +33,7 @@ RIGHT = {
     "location_based": location_based,
 }
 
-# Wrong candidates, with the promise that each of them breaks.
+# Wrong candidates, each with the promise that it breaks.
 WRONG = (
     ("dot", dot.task.wrong("scaled"), "divided by √D"),
     ("dot", dot.task.wrong("cosine"), "divided by the lengths"),
@@ -90,13 +90,13 @@ task = Task(
     offers=("models.attention",),
     hints=(
         (
-            "`SCORES[name]` is right, so the work is in the inputs. Choose sizes that all differ, ordinary numbers, more than one "
+            "`SCORES[name]` is correct, so your task is to choose the inputs. Choose sizes that all differ, ordinary numbers, more than one "
             "sentence and more than one state, and a zero vector for the cosine. Then compare every number."
         ),
         (
             "Take a candidate for `scaled_dot` that divides by √T, the root of the number of states, instead of √D. One state [1, 1, 1, 1] and "
-            "the hidden state [2, 0, 4, 2] have the right score 8 / √4 = 4, and the candidate gives 8 / √1 = 8. But with two states of width 2 "
-            "both divide by √2, so on those sizes it looks right."
+            "the hidden state [2, 0, 4, 2] have the correct score 8 / √4 = 4, but the candidate gives 8 / √1 = 8. With two states of width 2, "
+            "however, both divide by √2, so for these sizes the candidate looks correct."
         ),
         (
             "shapes = {name: [shape, …]}; args = random tensors of these shapes; set one vector of state to zero; try received = "
@@ -125,10 +125,10 @@ def the_verdict_is_right(case, value):
     is_right = task.candidate(candidate.key) is RIGHT[name]
     if value is False and is_right:
         return (
-            "This candidate is right. It computes in a different order, so its last digits differ: does your test leave room for rounding, about "
+            "This candidate is correct. It computes in a different order, so its last digits differ: does your test allow for rounding, about "
             "1e-5? And does it ask for nothing that a correct result need not have?"
         )
-    return f"Your test says True to {case.name}." if value is True and not is_right else None
+    return f"Your test returns True for {case.name}." if value is True and not is_right else None
 
 
 close = partial(torch.allclose, rtol=1e-4, atol=1e-5)
@@ -150,10 +150,10 @@ def _test(name, candidate, B=2, T=3, zero=True, same=close):
 mistaken = mistakes_of_tests(task, _test, "candidate")
 mistakes_of_one_side(mistaken, "scores", 1e-4)
 for name, sentence, changes in (
-    ("shapes_only", "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has it. Compare the numbers too.", {"same": lambda expected, received: True, "zero": False}),
-    ("too_much_room", "Candidates that are wrong by a thousandth pass your test: there is too much room. Rounding is about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
+    ("shapes_only", "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has the right shape. Compare the numbers too.", {"same": lambda expected, received: True, "zero": False}),
+    ("too_much_room", "Candidates that are off by a thousandth pass your test: its tolerance is too large. Rounding errors are about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
     ("no_zero_vector", "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure that a NaN in them counts as wrong.", {"zero": False}),
-    ("batch_of_one", "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare the scores of every sentence.", {"B": 1}),
-    ("one_state", "A candidate that uses the first state instead of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: a sum over them does not show it.", {"T": 1}),
+    ("batch_of_one", "Candidates that mix up the sentences in a batch pass your test. Use a batch of two sentences or more, and compare the scores for every sentence.", {"B": 1}),
+    ("one_state", "A candidate that uses the first state instead of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: their sum does not reveal the mistake.", {"T": 1}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)

@@ -51,8 +51,8 @@ def both(change):
 
 task.changed_each(
     ("dot_product", "These are dot products: long vectors get large scores. Divide by both lengths.", both(left_out)),
-    ("state_length_missing", "You divide by the length of the hidden states only. Divide by the length of the state too.", {"state at length 1": left_out}),
-    ("hidden_length_missing", "You divide by the length of the states only. Divide by the length of the hidden state too.", {"hidden at length 1": left_out}),
+    ("state_length_missing", "You divide only by the length of the hidden state. Divide by the length of the state too.", {"state at length 1": left_out}),
+    ("hidden_length_missing", "You divide only by the length of the state. Divide by the length of the hidden state too.", {"hidden at length 1": left_out}),
     ("zero_gives_nan", "A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.", both(lambda vectors: vectors / vectors.norm(dim=-1, keepdim=True))),
     ("norm_of_everything", "You divide by the norm of everything together. Each vector has its own length: take the norm over the last axis.", both(lambda vectors: vectors / vectors.norm())),
     ("squared_lengths", "You divide by the squared lengths: the square root is missing.", both(lambda vectors: torch.nan_to_num(vectors / vectors.square().sum(-1, keepdim=True)))),
@@ -72,21 +72,21 @@ def divided_by(lengths):
 
 task.changed(
     "lengths_without_axes",
-    "The lengths have lost an axis. Those of state are B×T and those of hidden B×S, and the scores are B×T×S: the first need a new axis at the end, `[:, :, None]`, and the second one in the middle, `[:, None]`. Without them this runs only where the sizes happen to fit, and may give an incorrect result there.",
+    "The lengths have lost an axis. The lengths of state are B×T, the lengths of hidden are B×S, and the scores are B×T×S. Give the first a new axis at the end, `[:, :, None]`, and the second a new axis in the middle, `[:, None]`. Without these axes, this runs only where the sizes happen to fit, and may give an incorrect result there.",
     divided_by(lambda of_state, of_hidden: of_state * of_hidden),
 )
 task.changed(
     "state_lengths_without_axis",
-    "The lengths of state are B×T, and the scores are B×T×S: an axis is missing at their end, for the hidden states, `[:, :, None]`. Without it they line up with the wrong axes, where this runs at all.",
+    "The lengths of state are B×T, and the scores are B×T×S: the lengths need an axis for the hidden states at the end, `[:, :, None]`. Without it, they line up with the wrong axes, where this runs at all.",
     divided_by(lambda of_state, of_hidden: of_state * of_hidden[:, None]),
 )
 task.changed(
     "hidden_lengths_without_axis",
-    "The lengths of hidden are B×S, and the scores are B×T×S: an axis is missing in their middle, for the states, `[:, None]`. Without it they line up with the wrong axes, where this runs at all.",
+    "The lengths of hidden are B×S, and the scores are B×T×S: the lengths need an axis for the states in the middle, `[:, None]`. Without it, they line up with the wrong axes, where this runs at all.",
     divided_by(lambda of_state, of_hidden: of_state[:, :, None] * of_hidden),
 )
 task.changed(
     "both_lengths_kept",
-    "With keepdim=True the lengths of state are B×T×1, which is right, and those of hidden are B×S×1. Hidden states lie along the last axis of the scores, so their lengths have to be B×1×S: exchange the last two axes.",
+    "With keepdim=True, the lengths of state are B×T×1, which is right, and the lengths of hidden are B×S×1. Hidden states lie along the last axis of the scores, so their lengths have to be B×1×S: exchange the last two axes.",
     divided_by(lambda of_state, of_hidden: of_state[..., None] * of_hidden[..., None]),
 )

@@ -32,8 +32,8 @@ def _(state, hidden):
 
 
 for name, sentence, product in (
-    ("scaled", "You divide by √D. That gives the scaled dot product; here the plain one is asked for.", lambda state, turned: state @ turned / state.shape[-1] ** 0.5),
-    ("cosine", "You divide by the lengths. That gives the cosine, which is the content-based score.", lambda state, turned: cosine_similarity(state[:, :, None], turned.mT[:, None], dim=-1)),
+    ("scaled", "You divide by √D, which gives the scaled dot product. Return the plain dot product.", lambda state, turned: state @ turned / state.shape[-1] ** 0.5),
+    ("cosine", "You divide by the lengths, which gives the cosine, that is, the content-based score.", lambda state, turned: cosine_similarity(state[:, :, None], turned.mT[:, None], dim=-1)),
     ("reshaped", "A reshape changes the shape but leaves the numbers in their order, so it does not exchange axes. `hidden.mT` or `hidden.transpose(1, 2)` does.", lambda state, turned: state @ turned.mT.reshape(turned.shape)),
 ):  # fmt: skip
     task.changed(name, sentence, {"the product of state and hidden": product})

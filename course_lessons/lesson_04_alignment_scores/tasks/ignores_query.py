@@ -51,10 +51,10 @@ SCORES = (  # what it is, the score, whether its weights ignore the query
     ("a score that sees the query in the first sentence only", lambda s, h: torch.cat([s[:1], 0 * s[1:]]) @ h.mT, False),
     ("a score that always gives the first hidden state half of the weight", lambda s, h: _beside_half(s @ h[:, 1:].mT), False),
     ("a score that always gives the last hidden state half of the weight", lambda s, h: _beside_half(s @ h[:, :-1].mT).roll(-1, -1), False),
-    ("a score that gives the same weights to other hidden states", in_order, False),
+    ("a score that gives the same weights to different hidden states", in_order, False),
     ("the concatenating score", lambda s, h: _alone(s, 8)[:, :, None] + _alone(h, 9)[:, None], True),
     ("a network for the state plus a network for the hidden state", lambda s, h: torch.tanh(_alone(s, 10))[:, :, None] * 3 + torch.tanh(_alone(h, 11))[:, None], True),
-    ("a score of the hidden states alone", lambda s, h: _alone(h, 12)[:, None].repeat(1, s.shape[1], 1), True),
+    ("a score that depends only on the hidden states", lambda s, h: _alone(h, 12)[:, None].repeat(1, s.shape[1], 1), True),
     ("the same score for every hidden state", lambda s, h: _alone(s, 13)[:, :, None].repeat(1, 1, h.shape[1]), True),
     ("a concatenating score with a large part of the state", lambda s, h: 50 + 20 * torch.tanh(_alone(s, 14))[:, :, None] + _alone(h, 15)[:, None], True),
 )  # fmt: skip
@@ -85,10 +85,10 @@ task = Task(
     minutes=15,
     hints=(
         "The scores may depend on the query while the weights do not. Which changes to a row of scores leave its softmax the same?",
-        "For one query the scores of three keys are 1, 2 and 4; for a different query they are 6, 7 and 9. Each lead is the same, so the "
-        "two queries distribute their weight in the same way: (0.042, 0.114, 0.844). Had they been 2, 4 and 8, every lead would be twice as large, and the "
+        "For one query the scores of three keys are 1, 2 and 4; for a different query they are 6, 7 and 9. Every difference is the same, so the "
+        "two queries distribute their weight in the same way: (0.042, 0.114, 0.844). Had the scores been 2, 4 and 8, every difference would be twice as large, and the "
         "weights would differ: (0.002, 0.018, 0.980).",
-        "weights = softmax of score(state, hidden) over the hidden states; other = the same with a state of random numbers instead, of the same "
+        "weights = softmax of score(state, hidden) over the hidden states; other = the same for a state of random numbers with the same "
         "shape, several times over; True if the two agree each time, up to rounding.",
     ),
 )
@@ -110,12 +110,12 @@ def the_verdict_is_right(case, value):
     """No score whose weights ignore the query is taken for another one, and none that sees it."""
     score = task.candidate(case.args[0].key)
     if value is False and score.ignores:
-        return "The weights of that score are the same for every state, though its scores may not be. Is there room for rounding, about 1e-5?"
+        return "This score's weights are the same for every state, though the scores may not be. Do you allow for rounding, about 1e-5?"
     if value is True and not score.ignores:
         what = SCORES[task.candidates.index(score)][0]
         return (
-            f"You say True to {what}, and its weights do depend on the state. Try several random states, and compare all weights of all states and sentences: "
-            "every one of them has to stay."
+            f"You return True for {what}, but its weights do depend on the state. Try several random states, and compare all weights for all states and sentences: "
+            "every weight has to stay the same."
         )
     return None
 
@@ -150,15 +150,15 @@ def all_same(weights, same):
 # What is compared with what
 
 for name, sentence, states in (
-    ("state_multiplied", "You change only the length of the state, by a factor. The cosine ignores length, and a state of zeros stays as it is: use new random numbers.", lambda state: [state, 2 * state]),
+    ("state_multiplied", "You only multiply the state by a number. The cosine ignores length, and a state of zeros stays as it is: use new random numbers.", lambda state: [state, 2 * state]),
     ("state_negated", "You reverse the sign of the state. A score may ignore the sign, and a state of zeros has none: use new random numbers.", lambda state: [state, -state]),
     ("constant_added", "You add the same number to all features of the state. A score may first subtract their mean, which removes this number: use new random numbers.", lambda state: [state, state + 1]),
-    ("compared_with_zeros", "You compare with a state of zeros. The given state may itself be zeros: use random numbers.", lambda state: [state, 0 * state]),
+    ("compared_with_zeros", "You compare with a state of zeros. The given state may itself be all zeros: use random numbers.", lambda state: [state, 0 * state]),
 ):  # fmt: skip
     task.changed(name, sentence, {STATES: states})
 for name, sentence, weights in (
     ("scores_compared", "You compare the scores. They may all rise and fall together with the query, which does not change their softmax: compare the weights.", left_out),
-    ("given_states_compared", "You say True to every score where you are given one state only, or equal ones. Either you compare just these states with one another: try states of your own as well. Or it is enough for you that some of the weights agree: all of them have to.", lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]),
+    ("given_states_compared", "You return True for every score if you are given only one state, or equal states. Either you compare only these states with one another: try states of your own as well. Or you return True if some of the weights agree: all of them have to.", lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]),
     ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much weight it gets but not which one it is: compare all weights.", lambda scores: [one.argmax(-1).double() for one in scores]),
     ("softmax_over_states", "Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.", lambda scores: [one.softmax(1) for one in scores]),
     ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has its own weights, along the last axis.", lambda scores: [one.flatten(1).softmax(-1) for one in scores]),
@@ -176,7 +176,7 @@ task.changed(
 )
 task.changed(
     "too_much_room",
-    "Scores that look at the query a little pass your test: there is too much room. Rounding is about 1e-5.",
+    "Scores that depend slightly on the query pass your test: its tolerance is too large. Rounding errors are about 1e-5.",
     {SAME: lambda weights: all_same(weights, lambda a, b: torch.allclose(a, b, atol=0.01))},
 )
 
@@ -184,7 +184,7 @@ task.changed(
 # The verdict
 
 task.changed_each(
-    ("always_true", "You say True to every score.", {"result": lambda verdict: True}),
-    ("always_false", "You say False to every score.", {"result": lambda verdict: False}),
+    ("always_true", "You return True for every score.", {"result": lambda verdict: True}),
+    ("always_false", "You return False for every score.", {"result": lambda verdict: False}),
     ("turned_round", "True and False are exchanged: True means that the weights ignore the query.", {"result": lambda verdict: not verdict}),
 )  # fmt: skip

@@ -9,12 +9,12 @@ from course_utils.checks.reference_trace import left_out
 
 task = score_task(
     "perceptron",
-    "a small network with a matrix for each side",
+    "a small network with one matrix for each side",
     ("state B×T×D", "hidden B×S×E", "weight_s A×D", "weight_h A×E", "v A"),
     "scores B×T×S",
     (
         (
-            "Each side is carried into the hidden layer by its own matrix. The two are added for every pair; then come tanh and v. This is the "
+            "State and hidden state are each multiplied by their own matrix. The two products are added for every pair; then tanh and v are applied. This is the "
             'score of Bahdanau et al. (2014), who call it a multilayer perceptron; most papers call it "additive".'
         ),
         (
@@ -42,16 +42,16 @@ def _(state, hidden, weight_s, weight_h, v):
 SUM, HIDDEN = "the sum of the two products", "the hidden layer"
 task.changed_each(
     ("perceptron_no_tanh", "Without tanh the score is linear, and state and hidden state no longer interact.", {HIDDEN: left_out}),
-    ("perceptron_with_relu", "You use ReLU. Bahdanau's score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
-    ("perceptron_with_sigmoid", "You use the sigmoid. Bahdanau's score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.sigmoid}),
+    ("perceptron_with_relu", "You use ReLU. Bahdanau's score uses tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
+    ("perceptron_with_sigmoid", "You use the sigmoid. Bahdanau's score uses tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.sigmoid}),
     ("perceptron_tanh_overflow", "Your own tanh overflows: exp of a large number is infinity, and infinity divided by infinity is NaN. Use torch.tanh.", {HIDDEN: lambda z: (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())}),
     ("perceptron_tanh_outside", "tanh is outside, around the whole score. It belongs around W s + U h, before v.", {HIDDEN: left_out, "result": torch.tanh}),
-    ("tanh_before_sum", "You take tanh of each side and then add. The sum comes first and tanh after it; otherwise the two sides never interact.", {SUM: lambda first, second: first.tanh() + second.tanh(), HIDDEN: left_out}),
-    ("perceptron_by_position", "You add the two sides position by position, so that state t meets hidden state t only, where it runs at all. Every state has to meet every hidden state, which makes T×S scores per sentence.", {SUM: lambda first, second: first[:, :, 0] + second[:, 0]}),
+    ("tanh_before_sum", "You apply tanh to each side and then add. Add first and apply tanh to the sum; otherwise the two sides never interact.", {SUM: lambda first, second: first.tanh() + second.tanh(), HIDDEN: left_out}),
+    ("perceptron_by_position", "You add the two sides position by position, so state t meets only hidden state t, where this runs at all. Every state has to meet every hidden state, which gives T×S scores per sentence.", {SUM: lambda first, second: first[:, :, 0] + second[:, 0]}),
     ("perceptron_v_unused", "v is missing: you add up the hidden units, each with weight 1.", {"v": torch.ones_like}),
     ("matrices_exchanged", "The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. Exchanged, they run only where D = E, and give an incorrect result there.", {"weight_s": lambda _, *, weight_h: weight_h, "weight_h": lambda _, *, weight_s: weight_s}),
-    ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors they have to be transposed: `.T`. Without that this runs only where A, D and E are equal, and gives an incorrect result there.", {"weight_s": torch.t, "weight_h": torch.t}),
-    ("state_weight_not_transposed", "weight_s is A×D. For rows of states it has to be transposed: `weight_s.T`. Without that this runs only where A = D, and gives an incorrect result there.", {"weight_s": torch.t}),
-    ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states it has to be transposed: `weight_h.T`. Without that this runs only where A = E, and gives an incorrect result there.", {"weight_h": torch.t}),
+    ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors, they have to be transposed: `.T`. Otherwise this runs only where A, D and E are equal, and gives an incorrect result there.", {"weight_s": torch.t, "weight_h": torch.t}),
+    ("state_weight_not_transposed", "weight_s is A×D. For rows of states, it has to be transposed: `weight_s.T`. Otherwise this runs only where A = D, and gives an incorrect result there.", {"weight_s": torch.t}),
+    ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states, it has to be transposed: `weight_h.T`. Otherwise this runs only where A = E, and gives an incorrect result there.", {"weight_h": torch.t}),
 )  # fmt: skip
 shared_mistakes(task)

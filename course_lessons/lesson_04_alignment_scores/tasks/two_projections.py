@@ -45,22 +45,22 @@ def _(case, value):
     """What the two projections multiply out to."""
     D, E = case.args[0].shape
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise CourseError("Two matrices are expected, weight_s and weight_h: return them with a comma in between.")
+        raise CourseError("Two matrices are expected, weight_s and weight_h: return them separated by a comma.")
     for name, matrix, columns in zip(("weight_s", "weight_h"), value, (D, E), strict=True):
         if not isinstance(matrix, torch.Tensor) or matrix.dim() != 2 or not matrix.is_floating_point():
             raise CourseError(f"{name} should be a tensor of numbers with two axes.")
         if matrix.shape[1] != columns:
             whose = "a state" if name == "weight_s" else "a hidden state"
             raise CourseError(
-                f"{name} should have {columns} columns, the width of {whose}: one row for each number that it makes of it. "
+                f"{name} should have {columns} columns, the width of {whose}, and one row for each number in the projection. "
                 f"Yours has the shape {'×'.join(map(str, matrix.shape))}."
             )
         if not matrix.isfinite().all():
-            raise CourseError(f"There is a NaN or an infinity in {name}.")
+            raise CourseError(f"{name} contains NaN or infinity.")
     weight_s, weight_h = value
     if len(weight_s) != len(weight_h):
         raise CourseError(
-            f"weight_s has {len(weight_s)} rows and weight_h {len(weight_h)}: both projections need the same number of rows, A, "
+            f"weight_s has {len(weight_s)} rows and weight_h has {len(weight_h)}: both projections need the same number of rows, A, "
             "or their results have no dot product."
         )
     return weight_s.mT @ weight_h.to(weight_s.dtype)
@@ -68,16 +68,16 @@ def _(case, value):
 
 @task.property
 def what_the_product_is(case, product):
-    """W_sᵀ W_h has to be W itself: how else it hangs together with W."""
+    """W_sᵀ W_h has to be W itself: how it is related to W instead."""
     weight, product = case.args[0].double(), product.double()
     if close(weight, product).all():
         return None
     if times := _times(weight, product):
-        return f"W_sᵀ W_h is {times:.4g} times W. Nothing has to be multiplied: one of the two projections can leave its vector as it is."
+        return f"W_sᵀ W_h is {times:.4g} times W. No extra factor is needed: one of the two projections can leave its vector as it is."
     if weight.shape[0] == weight.shape[1] and any(_times(w @ weight, product) for w in (weight, weight.mT)):
         return "W is in both of your projections, so it is there twice: one of them can leave its vector as it is."
     if torch.linalg.matrix_rank(product, rtol=1e-4) < torch.linalg.matrix_rank(weight, rtol=1e-4):
-        return "W_sᵀ W_h has a lower rank than W, so your projections lose a part of what W tells apart. They need rows that differ, and at least as many as the rank of W."
+        return "W_sᵀ W_h has a lower rank than W, so your projections lose some of the information that W keeps. They need at least as many independent rows as the rank of W."
     return _stretched(*map(torch.linalg.svdvals, (weight, product)))
 
 
@@ -90,16 +90,16 @@ def _times(matrix, product):
 def _stretched(stretches, stretched):
     """Return what the singular values of W and of a product of the same rank say."""
     if close(torch.ones_like(stretched), stretched).all():
-        return "W_sᵀ W_h rotates vectors and does not stretch them: the singular values of W are missing."
+        return "W_sᵀ W_h rotates vectors but does not stretch them: W's singular values are missing."
     if close(stretches, stretched).all():
-        return "W_sᵀ W_h stretches vectors as W does but rotates them differently. Is one of your two matrices transposed where it should not be, or the other way round?"
+        return "W_sᵀ W_h stretches vectors as W does but rotates them differently. Is one of your two matrices transposed where it should not be, or not transposed where it should be?"
     if close(stretches.sqrt(), stretched).all():
         return "W_sᵀ W_h has the square roots of W's singular values: multiply both sides by the root, or one side by the values themselves."
-    return "W_sᵀ W_h, what your two projections multiply out to, has to be W itself, entry by entry."
+    return "W_sᵀ W_h, the product of your two projections, has to be W itself, entry by entry."
 
 
 @task.mistake(
-    "The score of your two projections is that of the transposed matrix. (W_s s)ᵀ (W_h h) is sᵀ (W_sᵀ W_h) h, and W_sᵀ W_h has to be W."
+    "Your two projections give the score of the transposed matrix. (W_s s)ᵀ (W_h h) is sᵀ (W_sᵀ W_h) h, and W_sᵀ W_h has to be W."
 )
 def transposed(weight):
     return weight, torch.eye(weight.shape[1], dtype=weight.dtype)
@@ -134,17 +134,17 @@ def singular_values_twice(weight):
 
 
 task.mistake(
-    "Both of your projections are W as it is, so W is there twice, and unless W is square one of them does not even fit the vectors. One of them can leave its vector as it is.",
+    "Both of your projections are W itself, so W is there twice, and unless W is square, one of them does not even fit its vectors. One of them can leave its vector as it is.",
     "w_itself_twice",
 )(lambda weight: (weight, weight))
 task.mistake(
-    "Both of your projections are W, transposed: W is there twice, and unless W is square one of them does not even fit the vectors. One of them can leave its vector as it is.",
+    "Both of your projections are W transposed, so W is there twice, and unless W is square, one of them does not even fit its vectors. One of them can leave its vector as it is.",
     "w_transposed_twice",
 )(lambda weight: (weight.mT, weight.mT))
 
 
 @task.mistake(
-    "You take the square root of each entry of W. But a product of matrices adds up products of entries from whole rows and columns, so it does not give these entries back."
+    "You take the square root of each entry of W. But a matrix product sums products of entries over whole rows and columns, so it does not give W's entries back."
 )
 def roots_of_numbers(weight):
     return weight.abs().sqrt().mT, weight.abs().sqrt()

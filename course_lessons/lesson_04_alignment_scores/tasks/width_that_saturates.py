@@ -15,12 +15,12 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Work backwards, in two steps. By how much must one score be ahead of the other for this share? And at which width is a typical difference of two scores that large?",
-        "Take three dice: a throw of one has a variance of 35/12. The sum of three has three times this variance, and so does the sum of two minus the third, since "
+        "Work backwards, in two steps. By how much must one score be ahead of the other for this share? And at which width is a typical difference between two scores that large?",
+        "Take three dice: one throw has a variance of 35/12. The sum of three throws has three times this variance, and so does the sum of two minus the third, since "
         "variances of uncorrelated numbers add up under a minus sign as well. Only then take the root, which turns a variance into a standard deviation. For the "
-        "first step: with a share of 3/4 one score earns three times as much as the other, and e to the power of 1.0986 is 3.",
-        "lead = the logarithm of share / (1 - share). The variance of one score is D; the variance of a difference of two scores is the sum of theirs. Begin with D = 1 and go "
-        "up until the standard deviation of the difference reaches the lead; or solve for D and round up.",
+        "first step: with a share of 3/4, one score earns three times as much weight as the other, and e to the power of 1.0986 is 3.",
+        "lead = the logarithm of share / (1 - share). The variance of one score is D, and the variance of the difference between two scores is the sum of their variances. Begin with D = 1 and increase "
+        "D until the standard deviation of the difference reaches the lead; or solve for D and round up.",
     ),
 )
 
@@ -44,18 +44,18 @@ def _(share):
 
 
 for name, sentence, exact in (
-    ("one_score", "You take the variance of one score, D. The softmax depends on the difference of two scores, whose variances add up.", lambda lead: lead**2),
+    ("one_score", "You use the variance of one score, D. The softmax depends on the difference between two scores, whose variances add up.", lambda lead: lead**2),
     ("variance_for_deviation", "You compare the lead with the variance of the difference. The typical size of a difference is its standard deviation, the root of the variance.", lambda lead: lead / 2),
-    ("variance_of_one_score", "You compare the lead with the variance of one score, D. It is the standard deviation of the difference of two that should reach the lead.", left_out),
-    ("doubled", "You double where the width is half: the variance of the difference, 2D, has to reach the square of the lead.", lambda lead: 2 * lead**2),
-    ("deviations_added", "You add up two standard deviations. Of uncorrelated numbers the variances add up, and the root is taken after that.", lambda lead: (lead / 2) ** 2),
+    ("variance_of_one_score", "You compare the lead with the variance of one score, D. What should reach the lead is the standard deviation of the difference between two scores.", left_out),
+    ("doubled", "You double where you should halve: the variance of the difference, 2D, has to reach the square of the lead.", lambda lead: 2 * lead**2),
+    ("deviations_added", "You add up two standard deviations. For uncorrelated numbers, the variances add up; take the root afterwards.", lambda lead: (lead / 2) ** 2),
 ):  # fmt: skip
     task.changed(name, sentence, {"the number before rounding": exact})
 for name, sentence, width in (
-    ("rounded_down", "You round down, and at that width the share is not reached yet: the smallest width that reaches it is the next one.", lambda exact: max(1, int(exact))),
-    ("rounded_to_nearest", "You round to the nearest whole number. Where that is below, the share is not reached yet: round up.", lambda exact: max(1, round(exact))),
-    ("one_too_far", "You go one too far: that width reaches the share, but so does the one before it.", lambda exact: ceil(exact) + 1),
-    ("not_rounded", "The width is a whole number, and this is not one yet. Round up: the smallest whole number that is large enough is asked for.", left_out),
+    ("rounded_down", "You round down, and at that width the share is not yet reached. The next width is the smallest that reaches it.", lambda exact: max(1, int(exact))),
+    ("rounded_to_nearest", "You round to the nearest whole number. If that number is lower, the share is not yet reached: round up.", lambda exact: max(1, round(exact))),
+    ("one_too_far", "You go one too far: your width reaches the share, but so does the width below it.", lambda exact: ceil(exact) + 1),
+    ("not_rounded", "The width should be a whole number. Round up: return the smallest whole number that is large enough.", left_out),
 ):  # fmt: skip
     task.changed(name, sentence, {"the width": width})
 task.changed(
@@ -65,6 +65,6 @@ task.changed(
 )
 task.changed(
     "share_for_lead",
-    "Your width is always 1. Is the share itself, or its logarithm, compared with the standard deviation? Find the lead first that gives this share in the softmax: e to the power of the lead is the ratio of the larger part to the smaller, share / (1 - share).",
+    "Your width is always 1. Do you compare the share itself, or its logarithm, with the standard deviation? First find the lead that gives this share in the softmax: e to the power of the lead is the ratio of the larger part to the smaller, share / (1 - share).",
     {"the lead": left_out},
 )
