@@ -407,7 +407,7 @@ table(rows, list(parts), "share right, by the answer's position", digits=2)
 # | `LearnedPositions` | learned positional embedding | `wpe` in `GPT2Model` |
 # | `sinusoidal_positions` | positional encoding | `MarianSinusoidalPositionalEmbedding`: all sines, then all cosines |
 # | `turn`, pairs of neighbours | RoPE | `apply_rotary_pos_emb`, in Llama pairs i and i + D/2 |
-# | base 10,000 | base | `rope_theta` |
+# | base 10,000 | base | `rope_theta`, in `rope_parameters` |
 #
 # ## Questions
 #

@@ -540,7 +540,7 @@ figures.by_slopes()
 # | --- | --- | --- | --- |
 # | `alibi` | ALiBi | the slopes times the distances, negated, as a floating-point `attn_mask` | `build_alibi_tensor` in BLOOM, added to the scores |
 # | `sparsemax` | sparsemax | none | none |
-# | `linear` | linear attention, linear Transformer | none | none |
+# | `linear` | linear attention, linear Transformer | none | `MiniMaxLightningAttention`: a fixed decay, no division |
 # | `delta` | delta rule, DeltaNet; with a learned decay, gated DeltaNet | none | `Qwen3NextGatedDeltaNet` |
 #
 # ## Questions
