@@ -437,7 +437,7 @@ figures.compare_layers()
 # %% [markdown]
 # For every seed, the *wide network* gets more words right than the eight experts. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network only learns sooner.
 #
-# At nearly equal work, the experts win: at this learning rate, they get 33 more words in 100 right than *one network*, and 25 more after 6,000 steps. In this task, experts are therefore better if work per token is what limits us.
+# At nearly equal work, the experts win: at this learning rate, they get 33 more words in 100 right than *one network*, and 25 more after 6,000 steps. With each at its best of four rates, the lead was [11 and 14 words](../docs/measurements.md) with two seeds. In this task, experts are therefore better if work per token is what limits us.
 #
 # This layer does not collapse without the balance loss, and even its busiest expert gets less than a quarter of the tokens. The diagram may show why: there is a norm before the gate. But large models have another reason to balance the load: their experts are spread over several chips, and the busiest one makes all the others wait.
 #
