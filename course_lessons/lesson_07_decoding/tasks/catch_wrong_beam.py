@@ -138,11 +138,11 @@ def _asking(search):
 def _problem(log_p, before):
     """What is wrong with what step gives, and with what it gave before for the same prefix; None for nothing."""
     if not isinstance(log_p, torch.Tensor) or log_p.dim() != 1 or not log_p.is_floating_point():
-        return f"Your `step` should return a tensor with one axis and V floating-point numbers, and it returns {describe(log_p)}."
+        return f"Your `step` should return a tensor with one axis and V floating-point numbers, but it returns {describe(log_p)}."
     if not log_p.isfinite().all():
-        return "Your `step` returns a number that is not finite. All its logarithms should be finite: a very improbable id may get -20."
+        return "Your `step` returns a number that is not finite. All its logarithms should be finite; give a very improbable id -20, for example."
     if before is not None and not (before.shape == log_p.shape and torch.allclose(before, log_p.detach(), atol=1e-6)):
-        return "Your `step` returns different numbers when it is asked for the same prefix again. Compute them from the ids of the prefix alone, for example with a generator seeded by these ids."
+        return "Your `step` returns different numbers when it is called with the same prefix again. Compute them only from the ids of the prefix, for example with a generator seeded by these ids."
     return None
 
 
@@ -167,7 +167,7 @@ def _equal_scores(gave, bos, eos, width, longest):
             alike = len(gave) > 1 and len({repr(log_p.tolist()) for log_p in gave.values()}) == 1
             why = "Your `step` gives the same numbers for every prefix. " if alike else ""
             return (
-                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` return numbers that are random and depend on every id of the "
+                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` return random numbers that depend on every id of the "
                 "prefix: then no two scores are equal."
             )
     return None
@@ -177,7 +177,7 @@ CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG)))
 
 task = Task(
     "07.catch_wrong_beam",
-    "a test that tells right beam searches from wrong",
+    "a test that tells correct beam searches from incorrect ones",
     arguments=("candidate",),
     result="verdict",
     candidates=CANDIDATES,
@@ -186,10 +186,10 @@ task = Task(
     minutes=30,
     offers=("models.minimal.beam_search",),
     hints=(
-        "`reference` is correct, so the work lies in the decoder that you make up and in what you compare. Its probabilities should depend on every id of the prefix, and they should be such that some hypotheses end early and "
-        "others are cut off. Then compare everything that comes back: the number of pairs, their order, their ids and their log probabilities.",
+        "`reference` is correct, so the work lies in the decoder that you make up and in what you compare. The decoder's probabilities should depend on every id of the prefix, and they should let some hypotheses end early while "
+        "others are cut off. Then compare everything that is returned: the number of pairs, their order, their ids and their log probabilities.",
         (
-            "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with the probability 0.36 and nothing else ends. A candidate that lets ended hypotheses compete keeps [1, 0] and one open hypothesis; a correct "
+            "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with a probability of 0.36 and nothing else ends. A candidate that lets ended hypotheses compete keeps [1, 0] and one open hypothesis; a correct "
             "search keeps two open ones beside it. With longest = 2, both return two pairs, whereas with longest = 3 the correct one returns three."
         ),
         "step(prefix): numbers = V random numbers from a generator whose seed is made from all ids of the prefix; return their log_softmax. For several decoders, and a width of 3 and one above V: right = list of "
@@ -255,7 +255,7 @@ def _as_many(compare):
 mistaken = mistakes_of_tests(task, _test, "candidate")
 mistaken(
     "no_rounding",
-    "Right candidates are refused if their last digits differ from the reference's, because they add in a different order or in float32. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`.",
+    "Correct candidates are refused if their last digits differ from the reference's, because they add in a different order or in float32. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`.",
     compare=lambda right, came: list(right) == list(came),
 )
 mistaken(
@@ -287,7 +287,7 @@ mistaken(
 )
 for name, sentence, changes in (
     ("order_not_compared", "Candidates that return the hypotheses in the wrong order pass your test. The most probable should come first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
-    ("width_one", "Only width 1 is tried, so candidates that go wrong when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
+    ("width_one", "You try only a width of 1, so candidates that go wrong when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
     ("wide_alone", "Your beam is wide enough for all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
     ("one_round", "A hypothesis may have only one id, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
     ("nothing_ends", "Nothing ends in eos before the limit, so candidates that mishandle ended hypotheses pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
@@ -302,9 +302,9 @@ mistaken(
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and such a test
-    "wide": ("candidates that fail where the beam is wider than there are continuations", "Try a width above V as well.", {"sizes": ((3, 4),)}),
-    "eos": ("candidates that take 0 for eos, whatever it is", "Let eos be another id than 0.", {"eos": 0}),
-    "prefix": ("candidates that give the last id alone to your decoder", "Let its probabilities depend on every id of the prefix.", {"last_alone": True}),
+    "wide": ("candidates that fail where the beam is wider than the number of continuations", "Try a width above V as well.", {"sizes": ((3, 4),)}),
+    "eos": ("candidates that treat 0 as eos, whatever eos is", "Let eos be an id other than 0.", {"eos": 0}),
+    "prefix": ("candidates that pass only the last id to your decoder", "Let its probabilities depend on every id of the prefix.", {"last_alone": True}),
 }  # fmt: skip
 
 

@@ -119,7 +119,7 @@ RARE = {
 
 task = Task(
     "11.catch_order_blind",
-    "a test that finds models which are blind to order",
+    "a test that finds models blind to order",
     arguments=("model",),
     result="verdict",
     candidates=tuple(map(rows_of.without_gradient, (*BLIND, *AWARE, *RARE))),
@@ -128,9 +128,9 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The output is one vector for the whole sequence. A blind model gives the same vector whatever the order of the rows, so put the rows in a different order and compare the outputs before and after. One order that changes something is enough to know that a model sees the order; to call it blind, you have to try many.",
+        "The output is one vector for the whole sequence. A blind model returns the same vector whatever the order of the rows, so put the rows in a different order and compare the outputs before and after. One order that changes something is enough to know that a model sees the order; to call it blind, you have to try many.",
         (
-            "Take the rows 1, 2, 6 (one feature). Their mean is 3 in every order: blind. First row times last row plus the mean gives 6 + 3 = 9. In the reversed order 6, 2, 1 it gives 9 again, so reversing shows nothing. In the order 2, 1, 6 it gives 12 + 3 = 15: it sees the order."
+            "Take the rows 1, 2, 6 (one feature). Their mean is 3 in every order, so a model that returns it is blind. First row times last row plus the mean gives 6 + 3 = 9. In the reversed order 6, 2, 1 it gives 9 again, so reversing shows nothing. In the order 2, 1, 6 it gives 12 + 3 = 15: it sees the order."
         ),
         "For T = 5 and T = 12: x = random numbers T×4 and before = model(x); for five orders = torch.randperm(T): after = model(x[order]); return True as soon as after and before differ by more than 1e-5. At the end: False.",
     ),
