@@ -107,7 +107,7 @@ check("07.greedy", greedy)
 # %% [markdown]
 # ## 07.beam_search
 #
-# The lesson's beam search has two faults: it loses the hypotheses still open at the limit, and it fails if the beam is wider than the vocabulary. Write one without these faults. It begins with a single open hypothesis, which contains only `bos` and has a log probability of 0. In each round:
+# The lesson's beam search has two faults: it loses the hypotheses still open at the limit, and it fails if the beam is wider than the vocabulary. Write a version without these faults. It begins with a single open hypothesis, which contains only `bos` and has a log probability of 0. In each round:
 #
 # 1. Extend every open hypothesis with every id and add the id's log probability.
 # 2. Of the continuations of all hypotheses, keep the `width` most probable, or all of them if there are fewer.
@@ -158,7 +158,7 @@ check("07.beam_search", beam_search)
 # %% [markdown]
 # ## Which hypothesis is best?
 #
-# Our model assigns too much probability to ending early, so its most probable translations are often too short. A length penalty favours longer ones.
+# Our model assigns too much probability to ending early, so its most probable translations are often too short. A length penalty favours longer translations.
 
 # %% [markdown]
 # ## 07.tipping_alpha
@@ -207,8 +207,8 @@ check("07.tipping_alpha", tipping_alpha)
 # %% [markdown]
 # ## 07.bleu
 #
-# BLEU (Papineni et al., 2002) asks how many of a hypothesis's **n-grams** (runs of $n$ words) also occur in its reference. An n-gram matches as often as it occurs in both, which is the smaller of its two counts.
-# The numbers of matches and of n-grams are summed over **all** sentences before anything is divided:
+# BLEU (Papineni et al., 2002) asks how many of a hypothesis's **n-grams** (runs of $n$ words) also occur in its reference. An n-gram matches as often as it occurs in both sentences, which is the smaller of its two counts.
+# The numbers of matches and of n-grams are summed over **all** sentences before they are divided to give the **precisions** $p_n$:
 #
 # $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
 #

@@ -16,7 +16,7 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translation model assigns a probability to every possible translation. The best translation is the one that people prefer, but the model knows nothing about people's preferences: all it has is its probabilities. We could choose the most probable translation, but that one is hard to find and may not be the best. Finally, we use a whole test set to find out how wide a search should be.
+# A translation model assigns a probability to every possible translation. The best translation is the one that people prefer, but the model knows nothing about people's preferences: all it has is its probabilities. We could choose the most probable translation, but it is hard to find and may not be the best. We look at both problems and at the end use a whole test set to find out how wide a search should be.
 #
 # ## Two translations of one sentence
 #
@@ -63,7 +63,7 @@ greedy = [("a",), ("a", "dog")]  # the most probable word at each step
 plots.tree(probability, kept=greedy)
 
 # %% [markdown]
-# One path leads to "the dog", with a probability of 0.4 · 0.9 = 0.36, whereas the "a dog" that greedy search finds has only 0.5 · 0.4 = 0.20. The most probable *first* word is "a", but after it the probability is split more evenly among three words, and greedy search never goes back.
+# One such path leads to "the dog", with a probability of 0.4 · 0.9 = 0.36, whereas "a dog", found by greedy search, has only 0.5 · 0.4 = 0.20. The most probable *first* word is "a", but after it the probability is split more evenly among three words, and greedy search never goes back.
 #
 # Missing a more probable translation is called a **search error**.
 #
@@ -180,7 +180,7 @@ for number in (10, 11, 14, 15):
 # %% [markdown]
 # The search should go on. The hypotheses diverge after "banc" (*bench*). In round 10, "à" is the most probable next token, so greedy search chooses it, but one round later "près de" and "au bord" (*on the bank*) have overtaken it.
 #
-# The hypothesis with "à la rivière" ends first, in round 14, and is set aside. Although only two hypotheses are then open, round 15 again keeps three, because one of the two is extended in two ways. In that round, "près de la rivière" ends with a higher probability, so the first hypothesis to end need not be the best.
+# The hypothesis with "à la rivière" ends first, in round 14, and is set aside. Although only two hypotheses are then open, round 15 again keeps three, because one of these two is extended in two ways. In that round, "près de la rivière" ends with a higher probability, so the first hypothesis to end need not be the best.
 #
 # ## Is the most probable translation the best?
 #
@@ -203,7 +203,7 @@ print(f"probability of the full stop after 'sautant': {of_next[ids[-2]].exp():.3
 reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 
 # %% [markdown]
-# The wider beam's translation is much shorter: it says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The narrower beam's translation leaves out little, only turning "parking garage" into "garage".
+# The wider beam's translation is much shorter: it says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The narrower beam's translation leaves out little: "parking garage" has become "garage".
 #
 # The beam of 20 is not to blame, because it found the more probable translation. It is the model that assigns the worse translation a higher probability, which is called a **model error**. The beam of 5 made a search error that, by luck, saved it from the model error. Stahlberg & Byrne (2019) used exact search, which discards only hypotheses that can no longer win. For more than half of their sentences, the most probable translation was empty.
 #
@@ -293,7 +293,7 @@ reveal("07.meaning", "now sleeping" if higher else "lies awake")
 #
 # ## How wide should the beam be?
 #
-# A single caption suggested that a beam can be too wide; with BLEU, we can check this on a whole test set. We had three models, trained with different seeds, translate a test set of 1,000 captions into French at seven widths, with and without a penalty of $\alpha = 1$. Because that takes a while, we stored the results. Which widths give the best BLEU without a penalty?
+# A single caption suggested that a beam can be too wide; with BLEU, we can check this on a whole test set. We had three models, trained with different seeds, translate a test set of 1,000 captions into French at seven widths, once without a penalty and once with $\alpha = 1$. Because that takes a while, we stored the results. Which widths give the best BLEU without a penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
@@ -360,4 +360,4 @@ check("07.q5", ...)
 #
 # **Exercises**: [open them](../exercises/07_decoding_exercises.ipynb)
 #
-# **Next**: so far, attention has always added up the values of all words. [Does it have to?](08_hard_and_local.ipynb) Lesson 08 picks single words and small windows.
+# **Next**: so far, attention has always added up the values of all words. [Does it have to?](08_hard_and_local.ipynb) In lesson 08, it picks out single words and small windows.

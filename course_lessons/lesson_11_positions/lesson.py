@@ -18,7 +18,7 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can a model get the order from? We see what is lost without it and then try four ways to supply it, finally on texts longer than those in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can a model get the order from? We see what is lost without it and then try four ways to supply it. At the end, we turn to texts longer than those in training.
 #
 # ## The same words in a different order
 #
@@ -38,7 +38,7 @@ print("without positions:", translate(model, subwords, texts))
 #
 # ## A task in which order is everything
 #
-# We train small models on a task in which only the order helps. A text consists of different words, written as numbers, after which one of them is repeated. **Which word comes next?** The answer is the word that followed it the first time. A model that finds this word performs **induction**.
+# We train small models on a task in which only the order helps. A text consists of different words, written as numbers, after which one of them is repeated. **Which word comes next?** The answer is the word that followed the repeated word the first time. A model that finds this word performs **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6
@@ -121,7 +121,7 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# Without positions, the model can only guess among the other words. It has no other way to recover the order: as in lesson 09, the last word gets the same vector however the others are arranged. A causal mask, however, can reveal the order: the first word then sees one word, the second sees two, and so on (Haviv et al., 2022).
+# Without positions, the model can only guess among the other words. It has no other way to recover the order: as in lesson 09, the last word gets the same vector however the others are arranged. A causal mask can reveal the order, though: the first word then sees one word, the second sees two, and so on (Haviv et al., 2022).
 #
 # ## One number for each position
 #
@@ -230,7 +230,7 @@ print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# With $M$, we can build a head that finds the previous word by hand. The keys are the positions, and each word's query is its position moved back by one, which equals the previous word's key. Because all keys have the same length, that key gets the highest score. Where will the large weights be?
+# With $M$, we can build by hand a head that finds the previous word. The keys are the positions, and each word's query is its position moved back by one, which equals the previous word's key. Because all keys have the same length, that key gets the highest score. Where will the large weights be?
 
 # %%
 P = sinusoidal_positions(length=7, D=64)  # T D
@@ -251,7 +251,7 @@ plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 #
 # </details>
 #
-# A head *can* find the previous word, but will a model with sinusoidal positions learn to do so? Below the table are this model's weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the previous word, and where does the last word look in the other layer?
+# A head *can* find the previous word, but will a model with sinusoidal positions learn to do so? Below the table, the next cell shows its weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the previous word, and where does the last word look in the other layer?
 
 
 # %%
@@ -349,7 +349,7 @@ plots.curves(numbers, right, label, "share right", "", ax, known, legend="above"
 _ = ax.axvline(12, color="0.6", linestyle=":")
 
 # %% [markdown]
-# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words: 0.46, and 0.49 in a run of 5,000 steps. In our task, they do not fulfil that hope: they are about as bad as learned positions. With rotary positions, far fewer answers are lost.
+# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words: 0.46, and 0.49 in a run of 5,000 steps. In our task, they do not fulfil Vaswani et al.'s hope: they are about as bad as learned positions. With rotary positions, far fewer answers are lost.
 #
 # In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions remain right in texts of 24 words; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Are the late answers really the ones that are lost? We test `sinusoidal_model` from above, a sixth model.
 #

@@ -168,7 +168,7 @@ class EncoderLayer(nn.Module):
         norm_first: whether the norms come first (pre-norm) or after the additions (post-norm).
 
     Returns:
-        A layer, to be called with x B×S×D and mask B×S, which is True at words; it gives B×S×D.
+        A layer, to be called with x B×S×D and mask B×S, which is True at words; it returns B×S×D.
 
     Example:
         >>> layer = EncoderLayer(width=4, heads=2, hidden=3, norm_first=True)
@@ -225,7 +225,7 @@ class DecoderLayer(nn.Module):
         norm_first: whether the norms come first (pre-norm) or after the additions (post-norm).
 
     Returns:
-        A layer, to be called with x B×T×D, memory B×S×D and memory_mask B×S, which is True at words; it gives B×T×D.
+        A layer, to be called with x B×T×D, memory B×S×D and memory_mask B×S, which is True at words; it returns B×T×D.
 
     Example:
         >>> layer = DecoderLayer(width=4, heads=2, hidden=3, norm_first=False)

@@ -503,11 +503,11 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# When it writes by itself, this model gets hardly any words right. Neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas this model can find it in the target, one position further on. When the model writes, that position is empty. Our test above reveals the missing mask, but the loss does not.
+# When it writes by itself, this model gets hardly any words right. Neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas the model without the mask can find it in the target, one position further on. When the model writes, that position is empty. Our test above reveals the missing mask, but the loss does not.
 #
 # **Your turn**: put a different part, such as "norms", into the cell that begins with `part =`, predict, and run that cell and the next two again.
 #
-# The next figure takes out each of the seven parts, now with 300 steps and five seeds. Short sentences are padded in a batch but not on their own, so we also let each model translate one sentence at a time. Without which parts does a model that writes by itself get fewer than half of the words right?
+# The next figure shows the results for all seven parts, now with 300 steps and five seeds each. Short sentences are padded in a batch but not on their own, so we also let each model translate one sentence at a time. Which parts does a model need to get half of the words right by itself?
 
 # %%
 parts = ["nothing", "feed-forward networks", "norms", "source mask", "positions"]
@@ -655,7 +655,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digit
 #
 # Attention can translate without any GRU, though GRUs learn faster on our toy task. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With one of these missing, most words were wrong after 300 steps when the model wrote by itself. Without residual connections, our models learned far more slowly, and with small initial weights they learned next to nothing in 1,000 steps. To translate a sentence as well on its own as in a batch, the model also needs the source mask.
 #
-# With feed-forward networks, about half as many words were wrong on average after 300 steps (hardly fewer after 700), and a third layer did not make up for their absence. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
+# Without feed-forward networks, about twice as many words were wrong on average after 300 steps (hardly more after 700), and a third layer did not make up for their absence. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
 #
 # ## Where you will meet this
 #
@@ -702,7 +702,7 @@ check("12.q5", ...)
 # ## Recap
 #
 # - Attention alone, with random matrices, makes words alike; with residual connections, x + f(x), this happens more slowly.
-# - A sub-layer is x + f(norm(x)). An encoder layer has two sub-layers, self-attention and a feed-forward network, and a decoder layer has a third between them, attention to the source.
+# - A sub-layer is x + f(norm(x)). An encoder layer has two, self-attention and a feed-forward network; a decoder layer has a third between them, attention to the source.
 # - There are three kinds of attention layer and two masks: one hides the source's padding, the other is causal. A missing mask raises no error, so we test for it.
 # - Without residual connections, positions, the causal mask or attention to the source, most words are wrong after 300 steps when the model writes by itself.
 # - Norms made six-layer models less sensitive to large initial weights.

@@ -68,7 +68,7 @@ def _(draw):
         (decoders.FIVE, 1, 5, "width 1", lambda ended, left: len(ended) == 3),
         (decoders.ELEVEN, 5, 3, "width 5, at most 3 ids of 11", lambda ended, left: ended[0] and ended[1] and left),
         (decoders.TWO, 5, 4, "width 5, wider than all at first, 2 ids", lambda ended, left: sum(ended) > 2),
-        (decoders.THREE, 81, 4, "as wide as all that there are"),
+        (decoders.THREE, 81, 4, "as wide as all continuations"),
         (decoders.SOON, 2, 9, "width 2, all end before the limit", lambda ended, left: 3 < len(ended) < 8),
     ):  # fmt: skip
         yield case(draw, key, *sizes_and_what_it_shows)
@@ -76,7 +76,7 @@ def _(draw):
         (decoders.FIVE, 3, 1, "a single id", lambda ended, left: ended == [1]),
         (decoders.SOON, 1, 3, "width 1, eos at once", lambda ended, left: ended == [1]),
         (decoders.LATE, 2, 10, "width 2, 10 ids, no eos"),
-        (decoders.STRICT_SOON, 2, 7, "a step that refuses what comes behind eos", lambda ended, left: left == 0),
+        (decoders.STRICT_SOON, 2, 7, "a step that refuses prefixes with eos", lambda ended, left: left == 0),
         (decoders.STRICT_LATE, 2, 3, "a step that refuses more than 3 ids"),
     ):
         yield case(draw, key, *sizes_and_what_it_shows, edge=True)

@@ -101,7 +101,7 @@ task.changed_each(
 )  # fmt: skip
 task.changed(
     "ids_taken_for_places",
-    "You use the ids of the target as positions: `gather(0, …)` goes along the first axis. The target's ids point into the vocabulary, the last axis.",
+    "You use the ids of the target as positions: `gather(0, …)` gathers along the first axis. The target's ids point into the vocabulary, the last axis.",
     {OF_TARGET: lambda log_p, target: log_p.gather(0, target[:, None])},
 )
 task.changed_each(

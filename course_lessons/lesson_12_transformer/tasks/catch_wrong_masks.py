@@ -151,7 +151,7 @@ _mistaken(
 )
 _mistaken(
     "one_sentence",
-    "Models that mix up the sentences of a batch pass your test, since you never give them more than one at a time. Compare a batch with its sentences alone.",
+    "Models that mix up the sentences of a batch pass your test, since you never give them more than one at a time. Compare a batch with its sentences one at a time.",
     lengths=((5,), (4,)),
 )
 _mistaken(

@@ -62,11 +62,11 @@ LADDER = ((2, 4, 2, 1, 3, 5), (2, 3, 3, 2, 4, 3), (2, 5, 7, 3, 6, 11))
 
 
 STAGES = {  # what gives something, the layers that give zeros, and what is said where this is wrong first
-    "additions and norms alone": (
+    "only additions and norms": (
         ("self_attn.out_proj", "multihead_attn.out_proj", "linear2"),
         "Here both attention layers and the feed-forward network return zeros, so only additions and norms are left. Look at them first: which norm goes where, and what is added to what?",
     ),
-    "self-attention alone": (
+    "only self-attention": (
         ("multihead_attn.out_proj", "linear2"),
         "Here attention to the source and the feed-forward network return zeros. When self-attention does so as well, everything is right, so look at self-attention first: what does it read, and with which mask?",
     ),
@@ -166,7 +166,7 @@ for name, sentence, columns in (
     ("memory_mask_unused", "Attention to the source looks at padding. Hide the padding: key_padding_mask=~memory_mask.", lambda mask: torch.ones_like(mask[:, None])),
 ):  # fmt: skip
     task.changed(name, sentence, {CLEAN: left_out, COLUMNS: columns})
-    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding alone do not hide it.", {COLUMNS: columns})
+    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding are not enough to hide it.", {COLUMNS: columns})
 INVERTED_WITHOUT_NAN = {COLUMNS: lambda mask: ~mask[:, None]} | either_way(
     f"what {LOOK} gives", partial(look, empty=0.0)
 )

@@ -63,11 +63,11 @@ LADDER = ((2, 2, 1, 3, 5), (2, 3, 2, 4, 3), (2, 5, 3, 6, 7))
 
 
 STAGES = {  # what gives something, the layers that give zeros, and what is said where this is wrong first
-    "additions and norms alone": (
+    "only additions and norms": (
         ("self_attn.out_proj", "linear2"),
         "Here self-attention and the feed-forward network return zeros, so only additions and norms are left. Look at them first: which norm goes where, and what is added to what?",
     ),
-    "self-attention alone": (
+    "only self-attention": (
         ("linear2",),
         "Here the feed-forward network returns zeros. When self-attention does so as well, everything is right, so look at self-attention first: what does it read, and with which mask?",
     ),
@@ -158,7 +158,7 @@ for name, sentence, allowed, others in (
 ):  # fmt: skip
     changes = {ALLOWED: allowed} | others
     task.changed(name, sentence, {CLEAN: left_out} | changes)
-    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding alone do not hide it.", changes)
+    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding are not enough to hide it.", changes)
 task.changed(
     "causal",
     "Each word attends only to itself and the previous words. That is right in the decoder; in the encoder, each word sees all words of its sentence.",

@@ -62,7 +62,7 @@ def _(draw):
         yield Case(name, _inputs(draw, shape, eps), shape == (2, 5, 7))
     yield Case("eps = 1e-5, as PyTorch has it", _inputs(draw, (2, 3, 5), 1e-5), True)
     yield Case("as many sentences and words as the width", _inputs(draw, (3, 3, 3), 0.125))
-    yield Case("words alone, T×D", _inputs(draw, (3, 5), 0.125), edge=True)
+    yield Case("words without sentences, T×D", _inputs(draw, (3, 5), 0.125), edge=True)
     yield Case("a single vector", _inputs(draw, (5,), 0.125), True, edge=True)
     yield Case("with an axis for heads, B×H×T×D", _inputs(draw, (2, 3, 4, 5), 0.125), edge=True)
     x, *rest = _inputs(draw, (2, 3, 5), 0.125)
