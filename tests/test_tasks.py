@@ -483,7 +483,7 @@ VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on 
     ("18.mixture_loss", mixture(lambda gates: gates / gates.sum(1, keepdim=True)), "passed", ""),
     # where numbers are as large as no lesson makes them
     ("05.sequence_loss", loss_by_the_largest_of_the_batch, "remark", ""),
-    ("05.sequence_loss", loss_of_probabilities, "remark", "Take both steps at once"),
+    ("05.sequence_loss", loss_of_probabilities, "remark", "Compute both at once"),
     ("07.log_probability", lambda z, t: (e := (z - z.max()).exp())[range(len(t)), t].div(e.sum(-1)).log().sum(), "remark", "Subtract each row's own largest logit"),
     ("01.sentiment", lambda sums, weight, bias: 1 / (1 + torch.exp(-(sums @ weight + bias))), "remark", "Use torch.sigmoid, whose gradient is right"),
     ("14.hybrid_loss", hybrid_by_the_largest_of_the_batch, "remark", ""),
@@ -635,7 +635,7 @@ GIVEN = {  # what a test may give to a candidate
 RULES = [  # which of it a test changes, how, and what it is told
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: torch.tensor([0.3, 0.1, 0.2, 0.4]).log(), "the same numbers for every prefix"),
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: torch.full((4,), 0.25).log(), "get the same score"),
-    ("07.catch_wrong_beam", 0, lambda step: lambda ids: torch.randn(4).log_softmax(0), "for the same prefix again"),
+    ("07.catch_wrong_beam", 0, lambda step: lambda ids: torch.randn(4).log_softmax(0), "with the same prefix again"),
     ("07.catch_wrong_beam", 0, lambda step: lambda ids: step(ids).masked_fill(torch.arange(4) == 3, -torch.inf), "not finite"),
     ("07.catch_wrong_beam", 3, lambda width: 0, "Both have to be at least 1"),
     ("07.catch_wrong_beam", slice(3, 5), lambda sizes: [100, 8], "Your search is too large"),

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You will compute how probable a translation is and search for a probable one, greedily and with a beam. Then you will work out how large a length penalty has to be for a longer translation to win, compute BLEU, and write a test
+# You will compute how probable a translation is and search for a probable one, greedily and with a beam. Then you will work out the length penalty with which a longer translation wins, compute BLEU, and write a test
 # that tells correct beam searches from incorrect ones. T is the length of the target and V the size of the vocabulary.
 
 # %%
@@ -107,7 +107,7 @@ check("07.greedy", greedy)
 # %% [markdown]
 # ## 07.beam_search
 #
-# The lesson's beam search has two faults: it loses the hypotheses still open at the limit, and it fails if the beam is wider than the vocabulary. Write a version without these faults. It begins with a single open hypothesis, which contains only `bos` and has a log probability of 0. In each round:
+# The lesson's beam search has two faults: it loses the hypotheses still open at the limit, and it fails if the beam is wider than the vocabulary. Write a version without these faults. It begins with one open hypothesis, only `bos`, with a log probability of 0. In each round:
 #
 # 1. Extend every open hypothesis with every id and add the id's log probability.
 # 2. Of the continuations of all hypotheses, keep the `width` most probable, or all of them if there are fewer.

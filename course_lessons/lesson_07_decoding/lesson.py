@@ -16,7 +16,7 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translation model assigns a probability to every possible translation. The best translation is the one that people prefer, but the model knows nothing about people's preferences: all it has is its probabilities. We could choose the most probable translation, but it is hard to find and may not be the best. We look at both problems and at the end use a whole test set to find out how wide a search should be.
+# A translation model assigns a probability to every possible translation. The best translation is the one that people prefer, but the model knows only its probabilities, not people's preferences. We could choose the most probable translation, but it is hard to find and may not be the best. We look at both problems and at the end use a whole test set to see how wide a search should be.
 #
 # ## Two translations of one sentence
 #
@@ -138,7 +138,7 @@ for width in (1, 2):
 # %% [markdown]
 # With a width of 2, beam search finds "the dog": the first round keeps "a" and "the", and the second keeps "the dog" with 0.36 and "a dog" with 0.20. With a width of 1, the first round keeps only "a", so the search is greedy.
 #
-# Move the sliders to see which hypotheses each width keeps in each round; the round's best is shown in red. Which ones does a width of 3 keep in the second round?
+# Move the sliders to see which hypotheses each width keeps in each round; the round's best is shown in red. Which does a width of 3 keep in the second round?
 
 # %%
 figures.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)

@@ -18,7 +18,7 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can a model get the order from? We see what is lost without it and then try four ways to supply it. At the end, we turn to texts longer than those in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can a model get the order from? We see what is lost without it and try four ways to supply it. At the end, we turn to texts longer than those in training.
 #
 # ## The same words in a different order
 #
@@ -38,7 +38,7 @@ print("without positions:", translate(model, subwords, texts))
 #
 # ## A task in which order is everything
 #
-# We train small models on a task in which only the order helps. A text consists of different words, written as numbers, after which one of them is repeated. **Which word comes next?** The answer is the word that followed the repeated word the first time. A model that finds this word performs **induction**.
+# We train small models on a task in which only the order helps. A text consists of different words, written as numbers, after which one of them is repeated. **Which word comes next?** The answer is the word that followed the first time. A model that finds this word performs **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6
@@ -138,11 +138,11 @@ shares["one number"] = shares_right(trained(add=add_tenths))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# One number is not enough. In texts of 12 words, at most a quarter of the answers are right, and no more after 5,000 training steps with learning rates of 0.002, 0.005 or 0.015. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
+# One number is not enough. In texts of 12 words, at most a quarter of the answers are right, and no more after 5,000 steps with learning rates of 0.002, 0.005 or 0.015. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
-# The key's position appears only in the second term. The query also contains a position, but it is the same for all keys. As a function of p, the second term is therefore a straight line, which is largest at one of its ends. For a word in the middle of a text, neither end is the previous word.
+# The key's position appears only in the second term. The query also contains a position, but it is the same for all keys. The second term is therefore a straight line in p, which is largest at one of its ends. For a word in the middle of a text, neither end is the previous word.
 #
 # ## A vector for each position
 #
@@ -190,7 +190,7 @@ print(sinusoidal_positions(length=3, D=4))
 # %% [markdown]
 # In the row for position 1, pair 0 has turned by 1 / 10000⁰ = 1 and pair 1 by 1 / 10000^(2/4) = 0.01.
 #
-# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike a real clock's hands, ours start out pointing right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first passed a full turn, and what is pair 12's angle there?
+# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike a real clock's hands, ours start pointing right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first passed a full turn, and what is pair 12's angle there?
 
 # %%
 figures.clocks()
@@ -230,7 +230,7 @@ print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# With $M$, we can build by hand a head that finds the previous word. The keys are the positions, and each word's query is its position moved back by one, which equals the previous word's key. Because all keys have the same length, that key gets the highest score. Where will the large weights be?
+# With $M$, we can build such a head by hand. The keys are the positions, and each word's query is its position moved back by one, which equals the previous word's key. Because all keys have the same length, that key gets the highest score. Where will the large weights be?
 
 # %%
 P = sinusoidal_positions(length=7, D=64)  # T D
@@ -265,7 +265,7 @@ display(figures.last_two(shares, headings))
 figures.two_layers(sinusoidal_model, words[0])
 
 # %% [markdown]
-# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the previous word. In layer 1, the last word, 27, looks at 2, so on this text the model takes the two steps that we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second head an **induction head**.
+# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the previous word. In layer 1, the last word, 27, looks at 2, so on this text the model takes the two steps we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second head an **induction head**.
 #
 # ## Rotary positions
 #
@@ -438,4 +438,4 @@ check("11.q5", ...)
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #
-# **Next**: we now have words that look at each other, in several heads and with positions. [What else do we need to turn attention into a translation model?](12_transformer.ipynb)
+# **Next**: we have words that look at each other, in several heads and with positions. [What else do we need to turn attention into a translation model?](12_transformer.ipynb)
