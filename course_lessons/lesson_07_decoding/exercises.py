@@ -77,7 +77,7 @@ def greedy(step, bos, eos, longest):
         step: a function (prefix, a list of ints that begins with bos) → log probabilities of the next id, V.
         bos: the id that marks the beginning, an int.
         eos: the id that ends a translation, an int.
-        longest: how many ids are written at most, an int of 1 or more.
+        longest: the maximum number of ids to write, an int of 1 or more.
 
     Returns:
         The ids after bos, a list of ints, up to and including eos.
@@ -125,7 +125,7 @@ def beam_search(step, bos, eos, width, longest):
         bos: the id that marks the beginning, an int.
         eos: the id that ends a translation, an int.
         width: how many continuations each round keeps, an int of 1 or more.
-        longest: how many ids are written at most, an int of 1 or more.
+        longest: the maximum number of ids to write, an int of 1 or more.
 
     Returns:
         A list of pairs (ids after bos, log probability).

@@ -12,7 +12,7 @@ from course_utils import check, hint, progress, solution
 #
 # Words are at positions 0, 1, 2 and so on, whereas a sensor may report at times such as 0.25 or 86,400 seconds. Give each time a vector of clocks, as the lesson does for each position. Here, however, the clocks are specified by their **periods**, the times that a full turn takes:
 #
-# 1. The first hand makes a full turn in `shortest`, and the last one in `longest`.
+# 1. The first hand makes a full turn in `shortest`, and the last hand in `longest`.
 # 2. From each hand to the next, the period grows by the same *factor*.
 # 3. The vector has a sine and then a cosine for each hand: at time 0 it is 0, 1, 0, 1, and so on.
 #
@@ -173,7 +173,7 @@ check("11.relative_only", relative_only)
 # %% [markdown]
 # ## Which models are blind to order?
 #
-# A model without positions may still learn something: no error is raised and the loss falls, so nobody notices what is missing. A model with positions may lose them along the way, for example if a mean is taken too early. That is why we test for order.
+# A model without positions may still learn something: no error is raised and the loss falls, so nobody notices what is missing. A model with positions may lose the order along the way, for example if a mean is taken too early. That is why we test for it.
 
 # %% [markdown]
 # ## 11.catch_order_blind

@@ -20,7 +20,7 @@ from course_utils.models.custom_transformer import train_assembled
 # return torch.relu(hidden @ weight_2 + bias_2)
 # ```
 #
-# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8, it raises an error, and its result is never negative. It should compute
+# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8, it raises an error; with F = 4, its result is never negative. It should compute
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -109,7 +109,7 @@ check("12.layer_norm", layer_norm)
 #
 # - `"post"`: each vector of the **result** has mean 0 and variance 1, whatever $f$ returns.
 # - `"pre"`: if $f$ returns zeros, the result is x unchanged; and $f$ **reads** vectors with mean 0 and variance 1.
-# - `"late"`: $f$ reads x unchanged, and what is **added to x** has mean 0 and variance 1, however large the numbers that $f$ returns.
+# - `"late"`: $f$ reads x unchanged, and what is **added to x** has mean 0 and variance 1, however large the numbers returned by $f$.
 #
 # `function` is $f$, which takes B×T×D as its only argument and returns B×T×D. Only values are compared, not gradients. The norm is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$; you may use `torch.nn.functional.layer_norm` for it.
 
@@ -154,7 +154,7 @@ check("12.sublayer", sublayer)
 #
 # Write `forward` for an encoder layer, whose sub-layers are self-attention and the feed-forward network. `__init__` is given, with PyTorch's names; leave it as it is. The result should match `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms are: `True` means pre-norm, as in the lesson, and `False` post-norm.
 #
-# `self.self_attn` is an `nn.MultiheadAttention`, which returns two things, the contexts and the weights. Its `key_padding_mask` is True at **positions that must not be attended to**, whereas your `mask` is True at words. Each sentence has at least one word. Results at padding are not compared. What is in `x` at padding must not reach any word; NaN there does not fail the check.
+# `self.self_attn` is an `nn.MultiheadAttention`, which returns two things, the contexts and the weights. Its `key_padding_mask` is True at **positions that must not be attended to**, whereas your `mask` is True at words. Each sentence has at least one word. Results at padding are not compared. Values of `x` at padding must not reach any word; NaN there does not fail the check.
 
 
 # %%
@@ -211,7 +211,7 @@ check("12.encoder_layer", EncoderLayer)
 #
 # Now write a decoder layer: self-attention, in which a word sees **itself and the previous words**; attention to the source, with keys and values computed from `memory`, the encoder's result; and the feed-forward network. The result should match `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
 #
-# `self.norm1`, `self.norm2` and `self.norm3` belong to these three sub-layers, in this order. `memory` passes through no norm. The target needs no padding mask, because its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What is in `memory` at padding must not reach any word and gets no gradient; NaN there does not fail the check.
+# `self.norm1`, `self.norm2` and `self.norm3` belong to these three sub-layers, in this order. `memory` passes through no norm. The target needs no padding mask, because its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. Values of `memory` at padding must not reach any word and get no gradient; NaN there does not fail the check.
 
 
 # %%
