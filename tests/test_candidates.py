@@ -68,7 +68,7 @@ def test_each_candidate_says_what_it_is_and_no_two_say_the_same(task):
 )
 def test_who_misses_one_candidate_is_told_which_and_what_makes_it_so(task_id, verdict, candidate):
     report = judged(TASKS[task_id], lambda case: case.name == candidate)
-    assert report.state == "failed" and f"Your test says {verdict} to {candidate}." in report.message, str(report)
+    assert report.state == "failed" and f"Your test returns {verdict} for {candidate}." in report.message, str(report)
     assert ("leave room for rounding" in report.message) == ("a correct" in candidate or "blind" in candidate)
 
 
@@ -77,7 +77,7 @@ def test_who_misses_rarer_candidates_alone_is_right_and_is_told_of_one(task):
     report = judged(task, lambda case: case.hazard)
     assert report.state == "passed" and report.hazard, str(report)
     assert report.message.startswith(
-        "Right, for every candidate that counts. A remark on a rarer one, which the prompt does not ask you to find: Your test says"
+        "Right, for every candidate that counts. A remark on a rarer one, which the prompt does not ask you to find: Your test returns"
     )
     assert any(case.name in report.message for case in task.make_cases(0) if case.hazard)
 

@@ -400,7 +400,7 @@ def _(numbers):
     return numbers("model, ")[0] < numbers("right, ")[0]
 
 
-@claim("07", "= 0.87$ times as much as the full stop with its EOS.")
+@claim("07", "= 0.87$ times as probable as the full stop and EOS.")
 def _(numbers):
     long, short = (numbers(f"width {width}, ")[1] for width in (5, 20))
     as_much = round(math.exp(long - short), 2)  # as the full stop and EOS together, not as the full stop alone
@@ -409,7 +409,7 @@ def _(numbers):
 
 @claim(
     "07",
-    "A beam keeps several hypotheses and avoids many of these errors: from a width of 1 to 5, the mean log probability",
+    "A beam keeps several hypotheses and avoids many of these errors. As the width grows from 1 to 5, the mean log",
 )
 def _(numbers):
     return [numbers(f"\n{width}  ")[i] for i in (6, 0) for width in (1, 5)] == [-10.4, -8.2, 49.6, 51.6]
@@ -616,14 +616,14 @@ def _(numbers):
     return abs(its_loss - loss) < 0.1 and abs(its_given - given) < 0.05
 
 
-@claim("12", "When it writes by itself, this model gets hardly any word right.")
+@claim("12", "When it writes by itself, this model gets hardly any words right.")
 def _(numbers):
     return numbers("without causal mask  ")[2] < 0.1
 
 
 @claim(
     "12",
-    "Without residual connections, all words of the memory point in nearly the same direction, with small initial weights",
+    "Without residual connections, all words in the memory point in nearly the same direction, with small and with large initial",
 )
 def _(numbers):
     whole, without = (

@@ -359,7 +359,7 @@ def most(group):
         ("07.beam_search", altered("07.beam_search", ("continuations[:width]", "[continuations[i] for i in torch.tensor([pair[1] for pair in continuations]).topk(width).indices]")), "keep all of them"),
         ("12.encoder_layer", altered("12.encoder_layer", ("=~mask, need_weights=False", "=mask")), "The mask is inverted, so words attend only to padding, and where a sentence has none there is NaN."),
         ("12.encoder_layer", altered("12.encoder_layer", ("=~mask", "=mask")), "The mask is inverted, so words attend only to padding"),
-        ("12.decoder_layer", altered("12.decoder_layer", ("triu(1)", "triu(0)"), ("future, need_weights=False", "future")), "a word is hidden from itself, so the first word has nothing to attend to, and NaN comes out"),
+        ("12.decoder_layer", altered("12.decoder_layer", ("triu(1)", "triu(0)"), ("future, need_weights=False", "future")), "a word is hidden from itself, so the first word has nothing to attend to, which gives NaN"),
         ("12.decoder_layer", altered("12.decoder_layer", ("triu(1)", "triu(2)")), "each word sees the next one as well"),
         ("12.decoder_layer", altered("12.decoder_layer", ("hidden = ~memory", "hidden = memory"), ("hidden, need_weights=False", "hidden")), "memory_mask is inverted"),
         ("07.tipping_alpha", lambda a, m, b, n: ((5 + n) / (5 + m)) ^ (b / a), "write `**`"),

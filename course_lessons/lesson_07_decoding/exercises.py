@@ -1,6 +1,6 @@
 # %% [markdown]
-# You will compute how probable a translation is and search for a probable one, greedily and with a beam. You find out which length penalty a translation needs to win, compute BLEU, and write a test
-# that tells correct beam searches from wrong ones. T is the length of the target, V the size of the vocabulary.
+# You will compute how probable a translation is and search for a probable one, greedily and with a beam. Then you will work out the length penalty with which a longer translation wins, compute BLEU, and write a test
+# that tells correct beam searches from incorrect ones. T is the length of the target and V the size of the vocabulary.
 
 # %%
 import math
@@ -12,18 +12,18 @@ from course_utils import check, hint, progress, solution
 from course_utils.models.minimal import beam_search as reference
 
 # %% [markdown]
-# ## How probable is it?
+# ## How probable is a translation?
 #
-# At each position, a decoder gives one score for each word of the vocabulary. The probability of a whole translation $y$ of a source $x$ is the product of the probabilities of its words.
+# At each position, a decoder outputs one score for each word in the vocabulary. The probability of a whole translation $y$ of a source $x$ is the product of its words' probabilities.
 
 # %% [markdown]
 # ## 07.log_probability
 #
-# At each position $t$, the decoder has read the words before it and gives V logits. Compute the natural logarithm of the probability that it gives to the whole target:
+# At each position $t$, the decoder has read the previous words and outputs V logits. Compute the natural logarithm of the probability that it assigns to the whole target:
 #
 # $$\log p(y \mid x) = \sum_t \log p_t(\text{target}_t), \quad p_t = \operatorname{softmax}(\text{logits}_t)$$
 #
-# The target has no padding. Its last word, which ends it, counts like the others. The result must be finite even for hundreds of words.
+# The target has no padding, and its last word, which ends it, counts like any other. The result must be finite even for hundreds of words.
 
 
 # %%
@@ -54,16 +54,16 @@ check("07.log_probability", log_probability)
 # %% [markdown]
 # ## Searching for a translation
 #
-# We look for the translation that the decoder finds most probable. There are far too many translations to try them all.
+# We search for the translation that the decoder considers most probable. There are far too many translations to try every one.
 #
-# In the next tasks, a function `step` stands for the decoder. `step(prefix)` is given the list of ids written up to now, which begins with `bos`. It returns the natural logarithms of the probabilities of what may come
-# next: a new tensor with V numbers, one for each id. It keeps nothing between calls, and the same prefix gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
-# limits how many ids are written: `eos` counts, and `bos` does not. Once that many are written, `step` is not called again.
+# In the next tasks, a function `step` plays the role of the decoder. `step(prefix)` takes the list of ids written so far, which begins with `bos`. It returns a new tensor with V numbers, the natural logarithm of each id's
+# probability of coming next. It keeps nothing between calls, so the same prefix always gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
+# limits the number of ids written: `eos` counts, but `bos` does not. Once that many are written, `step` is not called again.
 
 # %% [markdown]
 # ## 07.greedy
 #
-# Write the most probable id and ask again, until `eos` is written or there are `longest` ids. Return the ids after `bos` as a list of ints; `eos`, if it was written, comes last. If several ids are
+# Write the most probable id and call `step` again, until `eos` is written or there are `longest` ids. Return the ids after `bos` as a list of ints, with `eos` at the end if it was written. If several ids are
 # equally probable, write the smallest.
 #
 # $$y_t = \operatorname{argmax}_v \log p(v \mid x, y_1, \dots, y_{t-1})$$
@@ -77,7 +77,7 @@ def greedy(step, bos, eos, longest):
         step: a function (prefix, a list of ints that begins with bos) → log probabilities of the next id, V.
         bos: the id that marks the beginning, an int.
         eos: the id that ends a translation, an int.
-        longest: how many ids are written at most, an int of 1 or more.
+        longest: the maximum number of ids to write, an int of 1 or more.
 
     Returns:
         The ids after bos, a list of ints, up to and including eos.
@@ -107,13 +107,13 @@ check("07.greedy", greedy)
 # %% [markdown]
 # ## 07.beam_search
 #
-# The lesson's beam search has two faults: it loses what is still open at the limit, and it fails if the beam is wider than the vocabulary. Write one without these faults. It begins with one open hypothesis, `bos` alone, with the log probability 0. In each round:
+# The lesson's beam search has two faults: it loses the hypotheses still open at the limit, and it fails if the beam is wider than the vocabulary. Write a version without these faults. It begins with one open hypothesis, only `bos`, with a log probability of 0. In each round:
 #
-# 1. Continue every open hypothesis by every id and add the id's log probability.
-# 2. Of all continuations together, keep the `width` most probable, or all if there are fewer.
+# 1. Extend every open hypothesis with every id and add the id's log probability.
+# 2. Of the continuations of all hypotheses, keep the `width` most probable, or all of them if there are fewer.
 # 3. Set aside those that end in `eos`. The others stay open.
 #
-# The search ends when nothing is open, or after `longest` rounds; whatever is open then is also set aside. Return pairs of the ids after `bos` and their log probability, the most probable first. No two are equal.
+# The search ends when nothing is open or after `longest` rounds; whatever is still open is then set aside as well. Return pairs of the ids after `bos` and their log probability, the most probable first. No two log probabilities are equal.
 
 
 # %%
@@ -125,7 +125,7 @@ def beam_search(step, bos, eos, width, longest):
         bos: the id that marks the beginning, an int.
         eos: the id that ends a translation, an int.
         width: how many continuations each round keeps, an int of 1 or more.
-        longest: how many ids are written at most, an int of 1 or more.
+        longest: the maximum number of ids to write, an int of 1 or more.
 
     Returns:
         A list of pairs (ids after bos, log probability).
@@ -158,18 +158,18 @@ check("07.beam_search", beam_search)
 # %% [markdown]
 # ## Which hypothesis is best?
 #
-# Our model gives early ends too much probability, so its most probable translations are often too short. A length penalty favours longer ones.
+# Our model assigns too much probability to ending early, so its most probable translations are often too short. A length penalty favours longer translations.
 
 # %% [markdown]
 # ## 07.tipping_alpha
 #
-# A search has set aside two translations. With the length normalization of Wu et al. (2016), and without their coverage penalty, a translation of $n$ tokens gets the score
+# A search has set aside two translations. With the length normalization of Wu et al. (2016), but without their coverage penalty, a translation of $n$ tokens gets the score
 #
 # $$\text{score} = \frac{\text{log probability}}{\left((5 + n) / 6\right)^{\alpha}}$$
 #
 # How large does $\alpha$ have to be for the longer one to win? Return the smallest $\alpha \ge 0$ at which the longer translation scores at least as well as the shorter one.
 #
-# Both log probabilities are below 0. The longer translation may be the less probable one or the more probable one.
+# Both log probabilities are below 0. The longer translation may be either the less probable or the more probable one.
 
 
 # %%
@@ -200,20 +200,20 @@ def tipping_alpha(short_log_p, short_length, long_log_p, long_length):
 check("07.tipping_alpha", tipping_alpha)
 
 # %% [markdown]
-# ## How good is it?
+# ## How good is a translation?
 #
-# A probable translation need not be a good one. To see how good translations are, we compare them with translations that people have written.
+# A probable translation need not be a good one. To measure how good translations are, we compare them with translations written by people.
 
 # %% [markdown]
 # ## 07.bleu
 #
-# BLEU (Papineni et al., 2002) looks at **n-grams** (groups of $n$ words in a row) and asks how many of a hypothesis's n-grams are also in its reference. An n-gram matches as often as it occurs in both, which is the smaller of its two counts.
-# The numbers of matches and of n-grams are summed over **all** sentences before anything is divided:
+# BLEU (Papineni et al., 2002) asks how many of a hypothesis's **n-grams** (runs of $n$ words) also occur in its reference. An n-gram matches as often as it occurs in both sentences, which is the smaller of its two counts.
+# The numbers of matches and of n-grams are summed over **all** sentences before they are divided to give the **precisions** $p_n$:
 #
 # $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
 #
-# Here $c$ is the number of words in all hypotheses and $r$ the number in all references: the **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are, so case matters. Each hypothesis has one reference and may be empty.
-# If no n-gram matches for some $n$, BLEU is 0. Write it in plain Python.
+# Here $c$ is the number of words in all hypotheses and $r$ the number in all references. The **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are, so case matters. Each hypothesis has one reference and may be empty.
+# If no n-gram matches for some $n$, BLEU is 0. Write the function in plain Python.
 
 
 # %%
@@ -258,21 +258,21 @@ check("07.bleu", bleu)
 # %% [markdown]
 # ## Which searches are correct?
 #
-# A wrong search may return translations that are only slightly worse, so it is easy to overlook and worth a test.
+# An incorrect search may return translations that are only slightly worse, so its mistake is easy to overlook and worth a test.
 
 # %% [markdown]
 # ## 07.catch_wrong_beam
 #
-# The check hands your function **candidates** that claim to do `07.beam_search`. Call each as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if it keeps these promises and `False` otherwise:
+# The check passes your function **candidates** that claim to implement `07.beam_search`. Call each as `candidate(step, bos, eos, width, longest)`, with searches that you make up. Return `True` if the candidate keeps these promises and `False` otherwise:
 #
 # 1. It returns the same pairs as `reference`, the course's search, in the same order.
-# 2. Log probabilities agree up to $10^{-5}$.
+# 2. Its log probabilities agree with the reference's to within $10^{-5}$.
 # 3. It raises no error, even if the beam is wider than the vocabulary.
 #
-# Your searches keep these:
+# Your searches have to keep these:
 #
-# 1. `step` returns a new tensor of V finite log probabilities, V from 2 to 100: the same for the same prefix.
-# 2. They are random and depend on the whole prefix, so that no two scores are equal.
+# 1. `step` returns a new tensor of V finite log probabilities, with V from 2 to 100, always the same ones for the same prefix.
+# 2. These log probabilities are random and depend on the whole prefix, so that no two scores are equal.
 # 3. A search calls `step` at most 300 times.
 
 

@@ -62,9 +62,9 @@ def table_by_width(widths):
     cells = {
         "BLEU": bleu,
         "gained by α = 1": at_widths("bleu", 1.0) - bleu,
-        "log probability of a caption": at_widths("log_probability"),
+        "log probability of a translation": at_widths("log_probability"),
         "seconds for all": at_widths("cpu_seconds"),
     }
     rows = {f"{width}": [column[place] for column in cells.values()] for place, width in enumerate(widths)}
-    caption = "1,000 captions, three seeds: mean [lowest to highest]. The last two columns are without a penalty; the seconds are those of one core."
+    caption = "1,000 captions, three seeds: mean [lowest to highest]. The last two columns are without a penalty; seconds are on one core."
     return table(rows, list(cells), corner="width", digits=1, caption=caption)

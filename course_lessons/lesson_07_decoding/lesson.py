@@ -16,13 +16,13 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translation model assigns a probability to every possible translation. By the best translation we mean the one that people prefer, but the model does not know what people prefer: it only has its probabilities. We could therefore choose the most probable translation, but it is hard to find, and it may not be the best one. Finally, a whole test set shows how wide a search should be.
+# A translation model assigns a probability to every possible translation. The best translation is the one that people prefer, but the model knows only its probabilities, not people's preferences. We could choose the most probable translation, but it is hard to find and may not be the best. We look at both problems and at the end use a whole test set to see how wide a search should be.
 #
 # ## Two translations of one sentence
 #
-# We use a model like the one in lesson 06, trained on photo captions, and let it translate an English caption into French in two ways. This lesson explains what `width` and `alpha` in the code mean.
+# We use a model like lesson 06's, trained on photo captions, to translate an English caption into French in two ways. This lesson explains what `width` and `alpha` mean in the code.
 #
-# For each result we print the logarithm of its probability. It is negative, and the nearer it is to 0, the more probable the translation is. Which of the two translations is more probable?
+# For each result we print the logarithm of its probability, which is negative: the closer it is to 0, the more probable the translation. Which of the two translations is more probable?
 
 # %%
 model, subwords = load_pretrained("attention-en-fr")
@@ -34,17 +34,17 @@ for width in (1, 3):
     print(f"log probability {found.log_probability:.2f}: {text}")
 
 # %% [markdown]
-# The second translation is more probable. The logarithms differ by 0.47 and $e^{0.47}$ is 1.6, so it is 1.6 times as probable as the first. It is also closer to the meaning of the caption: "près de la rivière" is *near the river*, and "à la rivière" is *at the river*.
+# The second translation is more probable: the logarithms differ by 0.47, and $e^{0.47}$ is 1.6, so it is 1.6 times as probable as the first. It is also closer to the caption's meaning, because "près de la rivière" means *near the river*, whereas "à la rivière" means *at the river*.
 #
-# The first translation comes from **greedy search**, which writes the most probable word at each step, as we did in lessons 05 and 06. Why does greedy search miss the more probable translation?
+# The first translation was found by **greedy search**, which writes the most probable word at each step, as we did in lessons 05 and 06. Why does greedy search miss the more probable translation?
 #
 # ## A tree of translations
 #
-# We look for the reason in an example small enough to draw. A decoder translates "le chien" (*the dog*) into two English words. Given the previous words, it assigns a probability to each next word. The probability of a whole translation $y$ of a source $x$ is the product of these probabilities:
+# To see why, we use an example small enough to draw. A decoder translates "le chien" (*the dog*) into two English words. Given the previous words, it assigns a probability to every possible next word, and the probability of a whole translation $y$ of a source $x$ is the product of these probabilities:
 #
 # $$p(y \mid x) = \prod_t p(y_t \mid x, y_1, \dots, y_{t-1})$$
 #
-# All translations therefore form a tree. In the diagram, each line shows the probability of one word, and each box shows the probability of all words up to it. The solid lines are the path of greedy search. Look for a path that leads to a more probable translation.
+# Together, all the translations form a tree. In the diagram, each line is labelled with the probability of one word and each box with the probability of all the words up to and including its own. The solid lines show greedy search's path. Look for a path that leads to a more probable translation.
 
 # %%
 next_word = {
@@ -63,24 +63,24 @@ greedy = [("a",), ("a", "dog")]  # the most probable word at each step
 plots.tree(probability, kept=greedy)
 
 # %% [markdown]
-# There is such a path: "the dog" has the probability 0.4 · 0.9 = 0.36, whereas "a dog", which greedy search finds, has only 0.5 · 0.4 = 0.20. The word "a" is the most probable *first* word, but the probability after it is split more evenly among three words. Greedy search never goes back.
+# One such path leads to "the dog", with a probability of 0.4 · 0.9 = 0.36, whereas "a dog", found by greedy search, has only 0.5 · 0.4 = 0.20. The most probable *first* word is "a", but after it the probability is split more evenly among three words, and greedy search never goes back.
 #
 # Missing a more probable translation is called a **search error**.
 #
 # ## Keep several hypotheses
 #
-# We cannot try all translations. Our model has 4,000 **tokens**, which are words and parts of words, and these form $4{,}000^{10}$ sequences of length ten. But we can keep more than one translation while we search. A translation that the search has begun is called a **hypothesis**. It begins with the token BOS, and it is *open* until the token EOS ends it.
+# We cannot try every translation: our model has 4,000 **tokens**, which are words and parts of words, and they form $4{,}000^{10}$ sequences of length ten. But we can keep more than one translation as we search. A translation that the search has started is called a **hypothesis**; it begins with the token BOS and stays *open* until the token EOS ends it.
 #
 # **Beam search** keeps the most probable hypotheses; its `width` says how many. It works in rounds:
 #
-# 1. Continue every open hypothesis by one more token, in every possible way.
-# 2. Of all these continuations, keep the `width` most probable ones.
+# 1. Extend every open hypothesis by one more token, in every possible way.
+# 2. Of all these continuations, keep the `width` most probable.
 # 3. Set aside those that end with EOS. The others stay open for the next round.
 # 4. Stop after `longest` rounds. The result is the most probable hypothesis among those set aside.
 #
-# For step 1, the code tries only the `width` most probable tokens of each hypothesis, because only `width` are kept in all. It adds logarithms instead of multiplying probabilities, because a product of many small numbers can become 0 in the computer. The order stays the same, because a larger probability has a larger logarithm.
+# In step 1, the code tries only the `width` most probable tokens for each hypothesis, because only `width` continuations are kept in all. It adds logarithms instead of multiplying probabilities, because a product of many small numbers can underflow to 0. The ranking stays the same, since a larger probability has a larger logarithm.
 #
-# The function `step` is the decoder: it is given the previous ids and returns the log probability of each next token.
+# The function `step` is the decoder: it takes the previous ids and returns the log probability of every possible next token.
 
 
 # %%
@@ -115,7 +115,7 @@ def beam_search(step, width, longest):
 
 
 # %% [markdown]
-# For the tree, `step` looks up the probabilities that we have written down. Try a width of 2 on paper: which two hypotheses are kept in the first round, and which in the second?
+# For the tree, `step` looks up the probabilities that we wrote down above. Work through a width of 2 on paper: which two hypotheses are kept in the first round, and which in the second?
 
 # %% tags=["nbval-check-output"]
 # a word's place in this list is its id, so BOS is 1 and EOS is 2
@@ -136,19 +136,19 @@ for width in (1, 2):
     print(f"width {width}: {text}, probability {exp(best.log_p):.2f}")
 
 # %% [markdown]
-# With a width of 2, beam search finds "the dog". The first round keeps "a" and "the", and the second keeps "the dog" with 0.36 and "a dog" with 0.20. With a width of 1, only "a" is kept, which is greedy search.
+# With a width of 2, beam search finds "the dog": the first round keeps "a" and "the", and the second keeps "the dog" with 0.36 and "a dog" with 0.20. With a width of 1, the first round keeps only "a", so the search is greedy.
 #
-# Move the sliders to see what each width keeps in each round. The best hypothesis of the round is red. What does a width of 3 keep in the second round?
+# Move the sliders to see which hypotheses each width keeps in each round; the round's best is shown in red. Which does a width of 3 keep in the second round?
 
 # %%
 figures.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
 
 # %% [markdown]
-# A width of 3 keeps "the dog", "a dog" and one of the two hypotheses with 0.15. In the first round it also kept "one", but nothing that begins with it is kept in the second.
+# A width of 3 keeps "the dog", "a dog" and one of the two hypotheses with a probability of 0.15. In the first round it also keeps "one", but no hypothesis that begins with "one" survives the second.
 #
 # ## The bench by the river
 #
-# Now we use the same `beam_search` for the caption. All it needs is a different `step`, which asks the model for the next token. `step_of` builds it for one source sentence. One of the hypotheses will end before the others. Should the search stop there?
+# Now we run the same `beam_search` on the caption. All it needs is a different `step`, which asks the model for the next token; `step_of` builds it for a given source sentence. One of the hypotheses will end before the others. Should the search stop at that point?
 
 
 # %%
@@ -178,13 +178,13 @@ for number in (10, 11, 14, 15):
         print(f"{log_p:8.2f}  {in_words(ids)}")
 
 # %% [markdown]
-# The search should go on. The hypotheses diverge after "banc", *bench*. In round 10, "à" is the most probable next token, so greedy search chooses it. One round later, "près de" and "au bord" (*on the bank*) have overtaken it.
+# The search should go on. The hypotheses diverge after "banc" (*bench*). In round 10, "à" is the most probable next token, so greedy search chooses it, but one round later "près de" and "au bord" (*on the bank*) have overtaken it.
 #
-# "à la rivière" ends first, in round 14. It is set aside, and the search goes on. In the next round, three hypotheses are again kept, though only two were open, because one of these two is continued in two ways. In round 15, "près de la rivière" ends with a higher probability, so the hypothesis that ends first need not be the best.
+# The hypothesis with "à la rivière" ends first, in round 14, and is set aside. Although only two hypotheses are then open, round 15 again keeps three, because one of these two is extended in two ways. In that round, "près de la rivière" ends with a higher probability, so the first hypothesis to end need not be the best.
 #
 # ## Is the most probable translation the best?
 #
-# A wider beam usually makes fewer search errors. We now compare a beam of 5 with a beam of 20 on a different caption. The wider beam finds a more probable translation. Will it be shorter or longer than the translation that the beam of 5 finds?
+# A wider beam usually makes fewer search errors. We now compare a beam of 5 with a beam of 20 on a different caption, for which the wider beam finds a more probable translation. Will this translation be shorter or longer than the one found by the beam of 5?
 
 # %% tags=["nbval-check-output"]
 predict("07.wider", ...)
@@ -203,15 +203,15 @@ print(f"probability of the full stop after 'sautant': {of_next[ids[-2]].exp():.3
 reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 
 # %% [markdown]
-# The translation from the wider beam is much shorter. It says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The other one leaves out little: it says "garage" for "parking garage".
+# The wider beam's translation is much shorter: it says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The narrower beam's translation leaves out little: "parking garage" has become "garage".
 #
-# The search with 20 is not to blame, because it found the more probable one. It is the model that gives the worse translation a higher probability, which is called a **model error**. The beam of 5 did make a search error, and by luck this saved it from the model error. Stahlberg & Byrne (2019) used an exact search, which leaves out only what cannot win any more. For more than half of their sentences, the most probable translation was the empty one.
+# The beam of 20 is not to blame, because it found the more probable translation. It is the model that assigns the worse translation a higher probability, which is called a **model error**. The beam of 5 made a search error that, by luck, saved it from the model error. Stahlberg & Byrne (2019) used exact search, which discards only hypotheses that can no longer win. For more than half of their sentences, the most probable translation was empty.
 #
-# How can such a short translation win? A perfect model would give the full stop after "Une fille sautant" hardly any probability. Ours gives it 0.009. That is little, but the rest of the long translation has in all only $e^{-5.797 + 5.654} = 0.87$ times as much as the full stop with its EOS. The other continuations share what is left. To correct for early ends, Wu et al. (2016) divide the log probability by a number $lp$ that grows with the number of tokens $|y|$. The larger the divisor, the nearer a negative number comes to 0, which helps long translations. This is done only at the end, among hypotheses that have ended. We count EOS as a token:
+# How can such a short translation win? A perfect model would assign hardly any probability to a full stop after "Une fille sautant". Ours assigns it only 0.009, but the long translation's remaining words together are even less probable: $e^{-5.797 + 5.654} = 0.87$ times as probable as the full stop and EOS. The rest of the probability is spread over all other continuations. To correct for translations that end too early, Wu et al. (2016) divide the log probability by a number $lp$ that grows with the number of tokens $|y|$, EOS included. A larger divisor moves a negative number closer to 0, which favours long translations. The division is applied only at the end, to hypotheses that have ended:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# The authors call this length normalization, and the 5 and the 6 are their choice. Vaswani et al. (2017) call $lp$ a **length penalty**, as we do. We leave out the other term of the score, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and the log probability -5.654, and the long one has 16 tokens and -5.797. Which wins? In the code, `ended` still contains what the beam of 20 has found.
+# The authors, who chose the 5 and the 6, call this length normalization; like Vaswani et al. (2017), we call $lp$ a **length penalty**. We leave out their score's other term, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and a log probability of -5.654, the long one 16 tokens and -5.797. Which wins? In the code, `ended` still holds the hypotheses that the beam of 20 found.
 
 
 # %%
@@ -226,19 +226,19 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
     print(f"α = {alpha}, score {scores.max():.3f}: {in_words(winner.ids)}")
 
 # %% [markdown]
-# With $\alpha = 1$, the long translation wins. Its score is -5.797 / 3.5 = -1.656, whereas the short one scores -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
+# With $\alpha = 1$, the long translation wins: it scores -5.797 / 3.5 = -1.656, whereas the short one scores -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# A large $\alpha$ can also do harm: with $\alpha = 4$, the winner says twice where the girl is. There are therefore two things to choose, $\alpha$ and the width. We keep $\alpha = 1$ and choose the width, for which we need a number that says how good a translation is.
+# Too large an $\alpha$ can do harm: with $\alpha = 4$, the winner says twice where the girl is. We therefore have to choose both $\alpha$ and the width. We keep $\alpha = 1$ and choose the width, for which we need a number that measures how good a translation is.
 #
 # ## BLEU: compare with a human translation
 #
-# **BLEU** (Papineni et al., 2002) compares a translation with a **reference**, a translation that a person has written. It counts **n-grams**, runs of $n$ words. The share $p_n$ says how many of the translation's n-grams also occur in the reference. An n-gram counts at most as often as it occurs in the reference, so it does not help to write the same word again and again.
+# **BLEU** (Papineni et al., 2002) compares a translation with a **reference**, a translation written by a person. It counts **n-grams**, which are runs of $n$ words. The **precision** $p_n$ is the share of the translation's n-grams that also occur in the reference. An n-gram counts at most as often as it occurs in the reference, so repeating a word does not help.
 #
-# BLEU multiplies the four shares for n from 1 to 4 and takes the fourth root, which gives their geometric mean. A single share of 0 makes it 0. A translation could get high shares by saying little, so a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
+# BLEU multiplies the four precisions for n from 1 to 4 and takes the fourth root of the product, which gives their geometric mean. If one precision is 0, so is BLEU. A translation could achieve high precisions by saying little, so a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# The translation is "the cat sat on the mat", and the reference is "the black cat sat on the mat". Count on paper how many of the five pairs of words occur in the reference.
+# Suppose the translation is "the cat sat on the mat" and the reference "the black cat sat on the mat". Count on paper how many of the translation's five word pairs occur in the reference.
 
 
 # %% tags=["nbval-check-output"]
@@ -267,13 +267,13 @@ library = bleu(["the cat sat on the mat"], ["the black cat sat on the mat"])
 print(f"sacrebleu    {library.score:.2f}   {library.signature}")
 
 # %% [markdown]
-# Four of the five pairs occur in the reference. Only "the cat" does not, because "black" comes between its words.
+# Four of the five pairs occur in the reference. Only "the cat" does not, because "black" separates the two words there.
 #
-# The library `sacrebleu` computes the same here. If a share is 0, it uses a small number instead. It also prints a **signature**, which says how the text was split into words, whether case counts, and so on. Scores with different signatures cannot be compared: Post (2018) found differences of up to 1.8 BLEU between common settings.
+# The library `sacrebleu` gives the same score here, though it replaces a precision of 0 with a small number. It also prints a **signature**, which says how the text was split into words, whether case matters, and so on. Scores with different signatures are not comparable: Post (2018) found differences of up to 1.8 BLEU between common settings.
 #
-# A whole test set has a single BLEU. The counts of all sentences are added up, and so are the lengths, and each $p_n$ and the brevity penalty are computed once, from the sums.
+# A whole test set has a single BLEU score. Counts and lengths are added up over all sentences, and each $p_n$ and the brevity penalty are then computed once, from the sums.
 #
-# BLEU counts words. Can it also tell whether the meaning is right? The reference is "The black dog is not sleeping on the sofa." Which translation gets the higher BLEU: "The black dog is now sleeping on the sofa." or "The black dog lies awake on the sofa."?
+# BLEU counts words, but can it tell whether the meaning is right? Suppose the reference is "The black dog is not sleeping on the sofa." Which translation gets the higher BLEU: "The black dog is now sleeping on the sofa." or "The black dog lies awake on the sofa."?
 
 # %% tags=["nbval-check-output"]
 predict("07.meaning", ...)
@@ -289,38 +289,38 @@ higher = now_sleeping.score > lies_awake.score
 reveal("07.meaning", "now sleeping" if higher else "lies awake")
 
 # %% [markdown]
-# BLEU prefers "now sleeping", which says the opposite of the reference. A high BLEU therefore does not mean that the meaning is right. The BLEU of a whole test set is still useful for comparing models or searches.
+# BLEU prefers the translation with "now sleeping", which says the opposite of the reference, so a high score does not guarantee that the meaning is right. Over a whole test set, BLEU is still useful for comparing models or searches.
 #
 # ## How wide should the beam be?
 #
-# Now we can measure what one caption has suggested. Three models, trained with different seeds, have translated the 1,000 captions of a test set into French, each at seven widths, once without a penalty and once with $\alpha = 1$. Because that takes a while, we have stored the results. Which widths give the best BLEU without a penalty?
+# A single caption suggested that a beam can be too wide; with BLEU, we can check this on a whole test set. We had three models, trained with different seeds, translate a test set of 1,000 captions into French at seven widths, once without a penalty and once with $\alpha = 1$. Because that takes a while, we stored the results. Which widths give the best BLEU without a penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
 
 
 # %% tags=["reveals"]
-print("Lines are means of three seeds, bands go from the lowest to the highest:")
+print("Lines show the mean of three seeds, bands the range from lowest to highest:")
 reveal("07.width", figures.by_width())
 
 # %% [markdown]
-# Without a penalty, the widths 3 and 5 give the best BLEU. Beyond 10, BLEU falls sharply. Koehn & Knowles (2017) described this fall, and Yang et al. (2018) call it the **beam-search curse**. The plot on the right shows why: the translations become too short. At a width of 50, they have only 0.79 times as many words as the references, and BLEU lowers the score of translations with too few words.
+# Without a penalty, widths of 3 and 5 give the best BLEU, and beyond 10, BLEU falls sharply. Koehn & Knowles (2017) described this drop, which Yang et al. (2018) call the **beam-search curse**. The plot on the right shows why: the translations become too short. At a width of 50, they have only 0.79 times as many words as the references, so the brevity penalty lowers their score.
 #
-# With $\alpha = 1$, the same beams choose longer translations, and a wide beam then does hardly any harm. The fall therefore comes from the length, because the model gives a higher probability to translations that are too short. Does the penalty also help at a width of 5, and do wide beams find more probable translations?
+# With $\alpha = 1$, the same beams choose longer translations, and a wide beam does hardly any harm. The drop is therefore due to length: the model assigns too high a probability to translations that are too short. Does the penalty help at a width of 5 as well, and do wide beams find more probable translations?
 
 # %%
 figures.table_by_width([1, 5, 50])
 
 # %% [markdown]
-# At a width of 5, the penalty gains 0.4 to 0.5 BLEU for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU no longer rises from 5 to 50. A width of 50 takes about fifty times as long as a width of 1, and with the penalty over seventy times. Here, a width of 5 with the penalty is enough. For your own model, choose the width on captions outside the test set: we have looked at these only to see the curves.
+# At a width of 5, the penalty raises BLEU by 0.4 to 0.5 for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU no longer rises between widths of 5 and 50. A width of 50 takes about fifty times as long as a width of 1, and over seventy times as long with the penalty. A width of 5 with the penalty is therefore enough here. For your own model, choose the width on captions outside the test set: we used the test set only to see the curves.
 #
 # ## Which translation is best?
 #
-# It need not be the one that greedy search finds, and it need not be the most probable one. But we know what helps us come closer to the one that people prefer:
+# The best translation need not be the one that greedy search finds, nor the most probable one. But we now know how to get closer to the translation that people prefer:
 #
-# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors: from a width of 1 to 5, the mean log probability rises from -10.4 to -8.2. BLEU rises with it, from 49.6 to 51.6.
-# - A more probable translation is not always better: for the caption with the rope, the more probable one had lost most of its words. A length penalty makes up for most of this model error.
-# - On a test set, BLEU tells us which search is better. What it misses has to be judged by people, or by models trained on people's judgements, such as COMET (Rei et al., 2020).
+# - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors. As the width grows from 1 to 5, the mean log probability rises from -10.4 to -8.2 and BLEU from 49.6 to 51.6.
+# - A more probable translation is not always better: for the rope caption, the more probable translation left out most of the content. A length penalty corrects most of this model error.
+# - On a test set, BLEU tells us which search is better. Whatever BLEU misses has to be judged by people or by models trained on human judgements, such as COMET (Rei et al., 2020).
 #
 # ## Where you will meet this
 #
@@ -353,11 +353,11 @@ check("07.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Greedy search may miss the most probable translation. That is a search error.
+# - Greedy search may miss the most probable translation, which is a search error.
 # - Beam search keeps the `width` most probable hypotheses in each round and sets aside those that end with EOS.
-# - The best translation is not always the most probable one. A model may give early ends too much probability, and a length penalty makes up for most of that.
-# - BLEU is the geometric mean of the shares of shared n-grams, for n from 1 to 4, times a brevity penalty. It counts words and ignores the meaning.
+# - The most probable translation is not always the best: a model may assign too much probability to ending early, and a length penalty corrects most of this error.
+# - BLEU is the geometric mean of the n-gram precisions for n from 1 to 4, times a brevity penalty. It counts words and ignores meaning.
 #
 # **Exercises**: [open them](../exercises/07_decoding_exercises.ipynb)
 #
-# **Next**: all attention so far adds up the values of all words. [Does it have to?](08_hard_and_local.ipynb) Lesson 08 picks single words and small windows.
+# **Next**: so far, attention has always added up the values of all words. [Does it have to?](08_hard_and_local.ipynb) In lesson 08, it picks out single words and small windows.

@@ -9,7 +9,7 @@ lesson = Lesson(
     goals=(
         "show what a model without positions cannot tell apart",
         "compute a sinusoidal vector for any position and say what its fast and slow pairs are for",
-        "show that one matrix moves every position and find the word before with it",
+        "show that one matrix moves every position and use it to find the previous word",
         "rotate queries and keys so that positions enter their products only as a signed distance",
         "say what learned, sinusoidal and rotary positions do beyond the trained lengths",
     ),

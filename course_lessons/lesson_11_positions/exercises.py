@@ -1,6 +1,6 @@
 # %% [markdown]
-# You build clocks for measurements, write the matrix with which a head looks back, and rotate pairs as many language models do. Then you write two tests: one finds scores that depend on the distance alone, and the other finds models that ignore the order of their words. The letters: B sentences, T words in a
-# sentence, D dimension of a vector, p a position, counted from 0, and i a pair of dimensions, counted from 0.
+# You will build clocks for measurements, write the matrix that lets a head look back, and rotate pairs as many language models do. Then you will write two tests: one finds scores that depend only on distance, and the other finds models that ignore word order. B is the number of sentences, T the number of words in
+# a sentence and D the dimension of a vector; p is a position and i a pair of dimensions, both counted from 0.
 
 # %%
 import torch
@@ -10,11 +10,11 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 11.sinusoidal_positions
 #
-# Words are at positions 0, 1, 2 and so on. Measurements are not: a sensor reports at times such as 0.25 or 86,400 seconds. Give each time a vector of clocks, as the lesson gives one to each position. Here, however, the clocks are chosen by their **periods**, the times that a full turn takes:
+# Words are at positions 0, 1, 2 and so on, whereas a sensor may report at times such as 0.25 or 86,400 seconds. Give each time a vector of clocks, as the lesson does for each position. Here, however, the clocks are specified by their **periods**, the times that a full turn takes:
 #
-# 1. The first hand makes a full turn in `shortest`, and the last one in `longest`.
+# 1. The first hand makes a full turn in `shortest`, and the last hand in `longest`.
 # 2. From each hand to the next, the period grows by the same *factor*.
-# 3. The vector has a sine and a cosine for each hand, in turn: at time 0 it is 0, 1, 0, 1, and so on.
+# 3. The vector has a sine and then a cosine for each hand: at time 0 it is 0, 1, 0, 1, and so on.
 #
 # The width D is even and at least 4, so there are at least two hands.
 
@@ -51,13 +51,13 @@ check("11.sinusoidal_positions", sinusoidal_positions)
 # %% [markdown]
 # ## 11.shift_matrix
 #
-# The lesson's handmade head used positions alone. In x, T×(words + width), each row now begins with the entries of a word, followed by its sinusoidal position, as in the lesson (base 10,000). The keys are the positions $P$. Write the matrix $W^Q$ of a head that looks `back` words back, whatever the words are:
+# The lesson's handmade head used only positions. Each row of x, T×(words + width), now begins with a word's entries, followed by its sinusoidal position, as in the lesson (base 10,000). The keys are the positions $P$. Write the query matrix $W^Q$ of a head that looks `back` words back, whatever the words are:
 #
 # 1. The scores $x W^Q P^\top$ do not depend on the words.
-# 2. The query of position $p$ is position $p - \text{back}$ times a number, so the score is largest for the word at $p - \text{back}$.
+# 2. The query at position $p$ is position $p - \text{back}$ times a number, so the score is largest for the word at $p - \text{back}$.
 # 3. The score of that word is `peak`.
 #
-# `words` is an int from 0, and `back` is an int from 0 to 100. Compute the matrix from these numbers. Solving for the whole matrix at once would not work: slow pairs hardly differ between neighbours, so rounding would leave much of it undetermined.
+# `words` is an int from 0, and `back` is an int from 0 to 100. Compute the matrix from these numbers. Solving for the whole matrix at once would not work: slow pairs hardly differ between neighbours, so rounding would leave much of the matrix undetermined.
 
 
 # %%
@@ -94,11 +94,11 @@ check("11.shift_matrix", shift_matrix)
 # %% [markdown]
 # ## 11.rotate
 #
-# The lesson's `turn` pairs neighbouring dimensions, as Su et al. (2021) do. The code of many language models, including GPT-NeoX, pairs dimension $i$ with dimension $i + D/2$ instead. In both versions, scores depend on positions only through distances, but trained weights fit only the version that they were trained with. Write the second version:
+# The lesson's `turn` pairs neighbouring dimensions, as Su et al. (2021) do. The code of many language models, including GPT-NeoX, pairs dimension $i$ with dimension $i + D/2$ instead. In both versions, scores depend on positions only through distances, but trained weights work only with the version that they were trained with. Write the second version:
 #
 # $$(a, b) \;\to\; (a \cos\varphi - b \sin\varphi,\; a \sin\varphi + b \cos\varphi) \qquad \varphi = (\text{start} + t) \cdot 10000^{-2i/D}$$
 #
-# Here $a$ is dimension $i$ and $b$ is dimension $i + D/2$ of word $t$, for each $i$ from 0 to $D/2 - 1$, and both stay in their dimensions. `start` is the number of words that came before these, in every sentence of the batch. D is even, and start + T is at most 300.
+# Here $a$ is dimension $i$ and $b$ is dimension $i + D/2$ of word $t$, for each $i$ from 0 to $D/2 - 1$, and both stay in their dimensions. `start` is the number of words that come before these in every sentence of the batch. D is even, and start + T is at most 300.
 
 
 # %%
@@ -133,11 +133,11 @@ check("11.rotate", rotate)
 # %% [markdown]
 # ## 11.relative_only
 #
-# Which scores still make sense in a text that is longer than any in training? Perhaps those that depend only on the *distance* between query and key. The check passes you functions `score(query, key, p, s)` of two vectors with 4 entries each and their positions. Return `True` if a function keeps this promise:
+# Which scores still make sense in a text longer than any in training? Perhaps scores that depend only on the *distance* between query and key. The check passes you functions `score(query, key, p, s)`, which take two vectors with 4 entries each and their positions. Return `True` if a function keeps this promise:
 #
 # 1. Moving both positions by the same amount leaves the score unchanged, up to rounding (below $10^{-4}$), for every query, key, p and s.
 #
-# Positions are ints from 0 to 1,000, of which those below 64 occurred in training. A function may keep the promise only there, or only for some shifts or vectors. If a function breaks the promise, then with random vectors and positions at least one move in ten changes the score by more than $10^{-3}$.
+# Positions are ints from 0 to 1,000, but only those below 64 occurred in training. A function may keep the promise only for trained positions, or only for some shifts or vectors. If a function breaks the promise, then with random vectors and positions at least one move in ten changes the score by more than $10^{-3}$.
 
 
 # %%
@@ -171,19 +171,19 @@ def relative_only(score):
 check("11.relative_only", relative_only)
 
 # %% [markdown]
-# ## Who is blind to order?
+# ## Which models are blind to order?
 #
-# A model without positions may still learn something, so nobody notices what is missing: no error is raised, and the loss falls. A model with positions may lose them on the way, for example where a mean is taken too early. That is why we test for it.
+# A model without positions may still learn something: no error is raised and the loss falls, so nobody notices what is missing. A model with positions may lose the order along the way, for example if a mean is taken too early. That is why we test for it.
 
 # %% [markdown]
 # ## 11.catch_order_blind
 #
-# The check passes your function **models**, which map rows T×4, float32, T ≥ 1, to **one vector** with 4 entries. Return `True` if the model sees the order of the rows and `False` if it is blind:
+# The check passes your function **models**, which map rows T×4, float32, T ≥ 1, to **one vector** with 4 entries. Return `True` if a model sees the order of its rows and `False` if it is blind:
 #
 # 1. A blind model returns the same vector for every order of the rows, up to rounding below $10^{-5}$.
-# 2. A model that sees the order returns a different vector for many orders, though perhaps not when two rows change places or all are reversed, and perhaps only in short or only in long sequences.
+# 2. A model that sees the order returns a different vector for many orders, though perhaps not when two rows are swapped or all are reversed, and perhaps only in short or only in long sequences.
 #
-# If a model sees the order, then at T = 5 or T = 12 at least half of all orders of random rows change some entry by more than $10^{-4}$. No model raises an error, and no gradient passes through.
+# If a model sees the order, then at T = 5 or T = 12, at least half of all orders of random rows change some entry by more than $10^{-4}$. No model raises an error, and no gradient passes through.
 
 
 # %%

@@ -18,11 +18,11 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores the order of the words: however they are shuffled, each word gets the same vector as before. Where, then, can a model get the order from? We look at what is lost without it and then try four ways to provide it, including in texts longer than those in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can a model get the order from? We see what is lost without it and try four ways to supply it. At the end, we turn to texts longer than those in training.
 #
 # ## The same words in a different order
 #
-# The course comes with a translation model that is built from self-attention: a Transformer, which lesson 12 explains. To each word it adds a vector that depends on the word's **position**, its place in the sentence. The model translates two sentences with the same words, first as it is and then with all position vectors set to zero. What will the translations be without positions?
+# The course comes with a translation model built from self-attention, a Transformer, which lesson 12 explains. To each word the model adds a vector that depends on the word's **position**, its place in the sentence. We let it translate two sentences with the same words, first as it is and then with all position vectors set to zero. What will the translations look like without positions?
 
 # %% tags=["nbval-check-output"]
 model, subwords = load_pretrained("transformer-en-de")
@@ -32,13 +32,13 @@ model.embedding.positions.zero_()
 print("without positions:", translate(model, subwords, texts))
 
 # %% [markdown]
-# Without positions, both sentences get the same translation: to the encoder they are the same words, each the same number of times.
+# Without positions, both sentences get the same translation, because to the encoder they are the same words, each occurring equally often.
 #
 # This model was trained with positions. Would a model trained without them recover the order in some other way?
 #
 # ## A task in which order is everything
 #
-# We train small models on a task in which only the order helps. A text consists of different words, written as numbers, and then one of them is repeated. **Which word comes next?** It should be the word that followed the first time. A model that finds this word performs **induction**.
+# We train small models on a task in which only the order helps. A text consists of different words, written as numbers, after which one of them is repeated. **Which word comes next?** The answer is the word that followed the first time. A model that finds this word performs **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6
@@ -46,11 +46,11 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
     print("text:", text[:-1], "  again:", text[-1], "  next:", answer)
 
 # %% [markdown]
-# In the first text, 27 is repeated; the first time, it was followed by 2, so 2 is the answer. We count a text without its repeated word: this one has 6 words and 7 positions.
+# In the first text, 27 is repeated; the first time, it was followed by 2, so 2 is the answer. We do not count the repeated word: this text has 6 words and 7 positions.
 #
-# Two layers of self-attention can find the answer if they know the order. In the first layer, each word looks at the word before it: 2 looks at 27, and its vector then also says that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
+# Two layers of self-attention can find the answer if they know the order. In the first layer, each word looks at the previous word: 2 looks at 27, so its vector then also says that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
 #
-# Our model has two such layers, each with one head, and every word keeps its vector and adds its context to it. Positions can enter in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both return their input unchanged.
+# Our model has two such layers, each with one head, and each layer adds a word's context to its vector. Positions can enter in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both functions return their input unchanged.
 
 
 # %%
@@ -87,7 +87,7 @@ diagrams.positions(new=["added", "turned"])
 
 
 # %% [markdown]
-# We begin without positions, on training texts of 2 to 12 words.
+# We first train the model without positions, on texts of 2 to 12 words.
 
 # %% tags=["nbval-check-output"]
 predict("11.blind", ...)
@@ -121,11 +121,11 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# Without positions, the model can only guess among the other words. This model has no other way to recover the order: as in lesson 09, the last word gets the same vector, however the others are arranged. A causal mask can also reveal the order: the first word then sees one word, the second sees two, and so on (Haviv et al., 2022).
+# Without positions, the model can only guess among the other words. It has no other way to recover the order: as in lesson 09, the last word gets the same vector however the others are arranged. A causal mask can reveal the order, though: the first word then sees one word, the second sees two, and so on (Haviv et al., 2022).
 #
 # ## One number for each position
 #
-# The simplest way to say where a word is uses a single number. We add a tenth of the position, p / 10, to every entry of the word's vector; the tenth keeps the numbers small. Is one number enough?
+# The simplest way to encode a word's position is a single number. We add a tenth of the position, p / 10, to every entry of the word's vector; dividing by ten keeps the numbers small. Is one number enough?
 
 
 # %%
@@ -138,15 +138,15 @@ shares["one number"] = shares_right(trained(add=add_tenths))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# One number is not enough. In texts of 12 words, at most a quarter of the answers are right, and no more after 5,000 steps at learning rates of 0.002, 0.005 and 0.015. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
+# One number is not enough. In texts of 12 words, at most a quarter of the answers are right, and no more after 5,000 steps with learning rates of 0.002, 0.005 or 0.015. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
-# The position of the key appears only in the second term. The query also contains a position, but it is the same for all keys. The second term is therefore a straight line in p, which is largest at one of its ends. For a word in the middle of a text, that end is not the word before.
+# The key's position appears only in the second term. The query also contains a position, but it is the same for all keys. The second term is therefore a straight line in p, which is largest at one of its ends. For a word in the middle of a text, neither end is the previous word.
 #
 # ## A vector for each position
 #
-# We therefore give each position a vector of its own. The score can then be highest at any position, if the query points in the direction of that position's vector. The vectors can be learned in the same way as word vectors: these are **learned positions**. For how many texts of 12 words will the answer be right?
+# We therefore give each position a vector of its own. The score can then be highest at any position, provided the query points in the direction of that position's vector. Vectors that are learned in the same way as word vectors are called **learned positions**. For what share of the 12-word texts will the answer be right?
 
 
 # %%
@@ -163,15 +163,15 @@ shares["learned positions"] = shares_right(trained(add=LearnedPositions()))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# With learned positions, nearly all answers are right. But there are vectors for only 13 positions. Can we also *compute* a vector for any position?
+# With learned positions, nearly all answers are right. But there are vectors for only 13 positions. Can we instead *compute* a vector for any position?
 #
 # ## A clock for each pair of dimensions
 #
-# Vaswani et al. (2017) divide the D dimensions into pairs, and each pair is like the hand of a clock. From each position to the next, pair i turns by the angle $1 / 10000^{2i/D}$, so each hand has its own speed. The two entries of pair i are the sine and the cosine of the hand's angle:
+# Vaswani et al. (2017) divide the D dimensions into pairs, each of which acts like the hand of a clock. From each position to the next, pair i turns by an angle of $1 / 10000^{2i/D}$, so each hand has its own speed. The two entries of pair i are the sine and the cosine of the hand's angle:
 #
 # $$P_{p,\,2i} = \sin\frac{p}{10000^{2i/D}} \qquad P_{p,\,2i+1} = \cos\frac{p}{10000^{2i/D}}$$
 #
-# These vectors are called **sinusoidal positions**. Work out the four entries for D = 4 and p = 1 on paper, with $\sin 1 = 0.841$ and $\cos 1 = 0.540$. For the small angle 0.01, the sine is about 0.01 and the cosine about 1.
+# These vectors are called **sinusoidal positions**. Work out the four entries for D = 4 and p = 1 on paper, using $\sin 1 = 0.841$ and $\cos 1 = 0.540$. For an angle as small as 0.01, the sine is about 0.01 and the cosine about 1.
 
 
 # %% tags=["nbval-check-output"]
@@ -190,25 +190,25 @@ print(sinusoidal_positions(length=3, D=4))
 # %% [markdown]
 # In the row for position 1, pair 0 has turned by 1 / 10000⁰ = 1 and pair 1 by 1 / 10000^(2/4) = 0.01.
 #
-# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a real clock, ours start at the right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first passed a full turn, and what is the angle of pair 12?
+# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike a real clock's hands, ours start pointing right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first passed a full turn, and what is pair 12's angle there?
 
 # %%
 figures.clocks()
 
 # %% [markdown]
-# At position 7, pair 0 has passed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbours apart, but it comes round again, so some distant positions look alike. A slow hand tells near from far but hardly tells neighbours apart. We therefore need both, as a clock needs hands for seconds and for hours.
+# At position 7, pair 0 has passed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbours apart, but because it comes round again, some distant positions look alike. A slow hand tells near from far but can hardly tell neighbours apart. We therefore need both, as a clock needs a second hand and an hour hand.
 #
-# ## How can a head find the word before?
+# ## How can a head find the previous word?
 #
-# In our task, the first layer has to look at the word before, as a head did in lesson 10. From one sinusoidal position to the one before, a hand turns back by the same angle $\delta$, whatever its angle is. From school, you may know:
+# In our task, the first layer has to look at the previous word, as a head did in lesson 10. From each sinusoidal position to the previous one, a hand turns back by the same angle $\delta$, wherever it points. You may remember from school:
 #
 # $$\sin(a - \delta) = \sin a \cos\delta - \cos a \sin\delta \qquad \cos(a - \delta) = \cos a \cos\delta + \sin a \sin\delta$$
 #
-# Each pair is therefore multiplied by a block of four numbers, the same for every position:
+# To turn a pair back, we therefore multiply it by a 2×2 block, which is the same for every position:
 #
 # $$\big(\sin(a - \delta),\; \cos(a - \delta)\big) = \big(\sin a,\; \cos a\big) \begin{pmatrix} \cos\delta & \sin\delta \\ -\sin\delta & \cos\delta \end{pmatrix}$$
 #
-# The matrix $M$, which has the blocks of all pairs on its diagonal, moves *every* position back by one: $P_{p-1} = P_p M$. We build it for D = 4.
+# The matrix $M$, with the blocks of all pairs on its diagonal, moves *every* position back by one: $P_{p-1} = P_p M$. We build it for D = 4.
 
 
 # %% tags=["nbval-check-output"]
@@ -230,7 +230,7 @@ print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# We can build such a head by hand. The keys are the positions, and the query of a word is its position moved back by one, which is equal to the key of the word before. All keys have the same length, so this key gets the highest score. Where will the weights be?
+# With $M$, we can build such a head by hand. The keys are the positions, and each word's query is its position moved back by one, which equals the previous word's key. Because all keys have the same length, that key gets the highest score. Where will the large weights be?
 
 # %%
 P = sinusoidal_positions(length=7, D=64)  # T D
@@ -241,17 +241,17 @@ weights = scores.softmax(-1)
 plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
-# Each position gives most of its weight to the position before it, except position 0, which has none before it and looks at itself.
+# Each position gives most of its weight to the previous position, except position 0, which has no predecessor and looks at itself.
 #
-# **Your turn**: change the weights so that each position looks at the one *after* it. Which queries does the head need?
+# **Your turn**: change the weights so that each position looks at the *next* one. Which queries does the head need?
 #
 # <details><summary>Answer</summary>
 #
-# It needs the queries `P @ M.T`. The transposed matrix turns each pair in the opposite direction, so it moves every position forward by one.
+# The queries have to be `P @ M.T`, because the transposed matrix turns each pair in the opposite direction, moving every position forward by one.
 #
 # </details>
 #
-# A head *can* find the word before. Will a model with sinusoidal positions learn to do so? Below the table are its weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the word before, and where does the last word look in the other layer?
+# A head *can* find the previous word, but will a model with sinusoidal positions learn to do so? Below the table, the next cell shows its weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the previous word, and where does the last word look in the other layer?
 
 
 # %%
@@ -265,31 +265,31 @@ display(figures.last_two(shares, headings))
 figures.two_layers(sinusoidal_model, words[0])
 
 # %% [markdown]
-# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the word before it. In layer 1, the last word, 27, looks at 2, so in this text the model takes the two steps that we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second one an **induction head**.
+# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the previous word. In layer 1, the last word, 27, looks at 2, so on this text the model takes the two steps we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second head an **induction head**.
 #
 # ## Rotary positions
 #
-# The scores of our head depend only on distances, because we chose M. A learned matrix need not do so: it can treat position 3 in one way and position 20 in another. With **rotary positions** (Su et al., 2021), only distances count, whatever is learned. They are not added to the words but rotate the queries and the keys. Each pair of entries is an arrow in the plane: the first says how far right it goes, the second how far up.
+# Our handmade head's scores depend only on distances, because we chose M that way. A learned matrix need not have this property: it can treat positions 3 and 20 differently. With **rotary positions** (Su et al., 2021), only distances matter, whatever the model learns. These positions are not added to the words; they rotate the queries and keys. Each pair of entries is an arrow in the plane: the first entry says how far right it points, the second how far up.
 #
-# Each pair has its own speed $\theta$, as above. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow to the right, and $\theta = 1$, with the query at position 3 and the key at position 1. What is the angle between the two after the rotation, and what is it if both are ten positions further on?
+# As above, each pair has its own speed $\theta$. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow pointing right, and $\theta = 1$, with the query at position 3 and the key at position 1. What is the angle between the two arrows after the rotation, and what is it when both are ten positions further on?
 
 # %%
 figures.arrows([(3, 1), (13, 11)])
 
 # %% [markdown]
-# At 3 and 1, the angle between the arrows is 2 radians. At 13 and 11, both have turned by ten radians more, and the angle is still 2.
+# At positions 3 and 1, the angle between the arrows is 2 radians. At 13 and 11, both arrows have turned ten radians further, so the angle is still 2.
 #
-# The dot product of two arrows depends only on their lengths and on the angle between them. Before the rotation, let the query have the length $r_q$ and the angle $\alpha$, and the key the length $r_k$ and the angle $\beta$. After the rotation, their product is
+# The dot product of two arrows depends only on their lengths and the angle between them. Suppose that before the rotation the query has length $r_q$ and angle $\alpha$, and the key length $r_k$ and angle $\beta$. After the rotation, their product is
 #
 # $$r_q\, r_k \cos\big(\alpha - \beta + (m - n)\,\theta\big)$$
 #
-# The product depends on the positions only through $m - n$, the **signed distance**. A score adds up the products of all pairs, each with its own θ, so the same is true of the score. The sign counts: a key one step before the query gets a different product from a key one step after it, unless q and k point in the same or opposite directions.
+# The product depends on the positions only through $m - n$, the **signed distance**. A score is the sum of the products of all pairs, each with its own θ, so it also depends on the positions only through $m - n$. The sign matters: a key one step before the query gets a different product from a key one step after it, unless q and k point in the same or opposite directions.
 #
 # Rotating an arrow $(a, b)$ by an angle $\varphi$ gives
 #
 # $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
-# The function `turn` rotates all pairs this way. Work out the two products of our arrows; you may need $\cos 2 = -0.416$.
+# The function `turn` rotates all pairs in this way. Work out both products of our arrows; you may need $\cos 2 = -0.416$.
 
 
 # %%
@@ -314,26 +314,26 @@ for m, n in ((3, 1), (13, 11)):
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
 
 # %% [markdown]
-# Both products are cos 2 = -0.416. To look at the word before, a model can learn, in some pairs, a key that is one step's angle ahead of the query. Their product is then largest at the word before, at every position. In our model, `turn` now rotates all queries and keys. Does this also solve our task?
+# Both products are cos 2 = -0.416. To look at the previous word, a model can learn keys that, in some pairs, are one step's angle ahead of the query. At every position, the product is then largest for the previous word. In our model, `turn` now rotates all queries and keys. Will this solve our task as well?
 
 # %%
 shares["rotary positions"] = shares_right(trained(turn=turn))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With rotary positions, nearly all answers are right as well. Many language models use them, such as Llama 3 (Grattafiori et al., 2024).
+# With rotary positions, nearly all answers are right as well. Many language models use rotary positions, including Llama 3 (Grattafiori et al., 2024).
 #
 # ## What happens beyond the trained lengths?
 #
-# Three of our ways solve the task, but longer texts have positions that never occurred in training. For this test, learned positions get more rows, which keep their random initial values. The others can be computed for any position, and Vaswani et al. (2017) hoped that sinusoidal positions would work in longer texts.
+# Three of our ways solve the task, but longer texts have positions that never occurred in training. For this test, learned positions get additional rows, which keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work on longer texts.
 #
-# We have trained five models of each kind on texts of up to 12 words. In the plot, the dotted line marks the longest texts in training.
+# We trained five models of each kind on texts of up to 12 words. In the plot, the dotted line marks the longest training texts.
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
 
 # %% tags=["reveals"]
-print("Lines are means of five seeds, bands go from the lowest to the highest:")
+print("Lines show the mean of five seeds, bands the range from lowest to highest:")
 right = {}
 for kind in ("rotary", "sinusoidal", "learned", "none"):
     found = measured("positions", "answers_right", "length", positions=kind)
@@ -349,11 +349,11 @@ plots.curves(numbers, right, label, "share right", "", ax, known, legend="above"
 _ = ax.axvline(12, color="0.6", linestyle=":")
 
 # %% [markdown]
-# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words: 0.46, and 0.49 in a run of 5,000 steps. In our task, this hope did not come true: they are about as bad as learned positions. With rotary positions, far fewer answers are lost.
+# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words: 0.46, and 0.49 in a run of 5,000 steps. In our task, they do not fulfil Vaswani et al.'s hope: they are about as bad as learned positions. With rotary positions, far fewer answers are lost.
 #
-# In training, no answer was beyond position 11. If only the later answers are lost, 11 of the 23 possible places remain right in texts of 24 words; the grey line shows this share for each length. Learned and sinusoidal positions stay close to it. Are the late answers really the ones that are lost? We test `sinusoidal_model` from above, a sixth model.
+# In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions remain right in texts of 24 words; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Are the late answers really the ones that are lost? We test `sinusoidal_model` from above, a sixth model.
 #
-# Are the sinusoidal positions themselves at fault? $M$ moves every position back by one, so our handmade head should also work in longer texts. We replace the attention weights of layer 0 with the weights of that head and change nothing else. How many of the late answers will then be right?
+# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace layer 0's attention weights with the handmade head's and change nothing else. How many of the late answers will then be right?
 
 
 # %%
@@ -390,15 +390,15 @@ rows["layer 0 by hand"] = by_position(by_hand)
 table(rows, list(parts), "share right, by the answer's position", digits=2)
 
 # %% [markdown]
-# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are right. In this model, neither the positions nor layer 1 is at fault: what fails is where layer 0 looks. The likely cause is what it never met in training: an answer after position 11, and words after position 12, at which it must not look.
+# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are right. In this model, neither the positions nor layer 1 is at fault: layer 0 looks in the wrong places. The likely cause is what it never met in training: an answer after position 11, and words after position 12, which it must ignore.
 #
-# With rotary positions, the word before is at the signed distance 1, at position 3 as well as at position 20. Layer 0 met this distance in every training text, which may be why far fewer answers are lost, but we have not tested it.
+# With rotary positions, the previous word is at a signed distance of 1, whether the query is at position 3 or 20. Layer 0 met this distance in every training text, which may be why far fewer answers are lost, but we have not tested this.
 #
-# In our task, layer 0 needs only this distance. A language model needs many, and even with rotary positions it gets worse in texts longer than its training texts (Press et al., 2022).
+# In our task, layer 0 needs only this distance. A language model needs many, and even with rotary positions it gets worse on texts longer than its training texts (Press et al., 2022).
 #
 # ## Where does the order come from?
 #
-# We have to provide it, unless a causal mask reveals it. Without positions, the translation model gave both sentences the same translation, and our model could only guess. One number for each position was not enough, but a vector for each, learned or sinusoidal, was. Rotary positions were also enough, and beyond the trained lengths, they lost the fewest answers in our task.
+# We have to supply the order, unless a causal mask reveals it. Without positions, the translation model gave both sentences the same translation, and our small model could only guess. One number for each position was not enough, but a learned or sinusoidal vector for each position was. Rotary positions also solved our task, and beyond the trained lengths they lost the fewest answers.
 #
 # ## Where you will meet this
 #
@@ -431,11 +431,11 @@ check("11.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Without positions and without a mask, self-attention cannot tell two orders of the same words apart.
-# - Sinusoidal positions are clocks, whose fast pairs tell neighbours apart and whose slow pairs tell near from far. One matrix moves every position back by one.
-# - Rotary positions rotate queries and keys, so that a score depends on positions only through the signed distance m - n.
-# - In texts twice as long as in training, learned and sinusoidal positions lost more than half of the answers, and rotary positions far fewer.
+# - Without positions and without a mask, self-attention cannot distinguish different orders of the same words.
+# - Sinusoidal positions act like clocks: fast pairs tell neighbours apart, and slow pairs tell near from far. One matrix moves every position back by one.
+# - Rotary positions rotate queries and keys, so a score depends on positions only through the signed distance m - n.
+# - On texts twice as long as in training, learned and sinusoidal positions lost more than half of the answers, rotary positions far fewer.
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #
-# **Next**: words that look at each other, in several heads, with positions. [What else do we need to turn attention into a translation model?](12_transformer.ipynb)
+# **Next**: we have words that look at each other, in several heads and with positions. [What else do we need to turn attention into a translation model?](12_transformer.ipynb)

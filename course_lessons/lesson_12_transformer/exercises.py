@@ -1,6 +1,6 @@
 # %% [markdown]
-# You repair two parts of a Transformer whose mistakes nobody noticed, decide where the norms belong, and then write whole layers, which give the same numbers as PyTorch's own with the same weights. Then you write a test that finds models in which padding, other sentences or later words affect what they should not. An optional task at the end turns an image into a sentence. The letters:
-# B sentences, S words of the source, T words of the target, D width of a word, F width between the two layers of the feed-forward network, H heads, V vocabulary. A mask is True at words and False at padding.
+# You will repair two parts of a Transformer whose mistakes went unnoticed, decide where the norms belong, and then write whole layers that give the same numbers as PyTorch's own with the same weights. Then you will write a test that finds models in which padding, other sentences or later words affect what they should not. An optional last task turns an image into a sentence.
+# B is the number of sentences, S of source words, T of target words and H of heads. D is the width of a word, F the width between the feed-forward network's two layers and V the size of the vocabulary. A mask is True at words and False at padding.
 
 # %%
 import torch
@@ -22,7 +22,7 @@ from course_utils.models.custom_transformer import train_assembled
 # return torch.relu(hidden @ weight_2 + bias_2)
 # ```
 #
-# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8 it raises an error; its result is never negative. It should compute
+# It was tried with F = D = 4 and raised no error, so nobody noticed anything. With F = 8, it raises an error; with F = 4, its result is never negative. It should compute
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -67,13 +67,13 @@ check("12.feed_forward", feed_forward)
 # return (x - mean) / (spread + eps) * gain + bias
 # ```
 #
-# It was tried with one word at a time, with D = 512 and entries of ordinary size, and its first two digits agreed with PyTorch's. In use, it shows three symptoms:
+# It was tried on one word at a time, with D = 512 and entries of ordinary size, and its results agreed with PyTorch's in the first two digits. In use, it shows three symptoms:
 #
 # 1. A word's vector changes when the other words of its sentence change.
-# 2. With D = 4, all entries are too small, by the same factor.
-# 3. Where the entries of a vector are nearly equal, the result is far too large.
+# 2. With D = 4, all entries are too small by the same factor.
+# 3. When a vector's entries are nearly equal, the result is far too large.
 #
-# Which piece of code is to blame for each? The result should match `torch.nn.functional.layer_norm`. `x` may have any number of axes, the last of which holds the features. D is 3 or more, and `eps` is above 0.
+# Which piece of code causes each symptom? The result should match `torch.nn.functional.layer_norm`. `x` may have any number of axes, the last of which holds the features. D is 3 or more, and `eps` is above 0.
 
 
 # %%
@@ -107,11 +107,11 @@ check("12.layer_norm", layer_norm)
 # %% [markdown]
 # ## 12.sublayer
 #
-# Write a sub-layer in three orders. Two are the lesson's; the third, used in Swin Transformer V2 (Liu et al., 2022), is not on its page. In each order, x is added unchanged, and there is one norm. Work out where it belongs from what holds before gain and bias:
+# Write a sub-layer in three orders. Two are from the lesson; the third is used in Swin Transformer V2 (Liu et al., 2022). In each order, x is added unchanged, and there is one norm. Work out where the norm belongs from what holds before gain and bias:
 #
 # - `"post"`: each vector of the **result** has mean 0 and variance 1, whatever $f$ returns.
 # - `"pre"`: if $f$ returns zeros, the result is x unchanged; and $f$ **reads** vectors with mean 0 and variance 1.
-# - `"late"`: $f$ reads x unchanged, and what is **added to x** has mean 0 and variance 1, however large the numbers that $f$ returns.
+# - `"late"`: $f$ reads x unchanged, and what is **added to x** has mean 0 and variance 1, however large the numbers returned by $f$.
 #
 # `function` is $f$, which takes B×T×D as its only argument and returns B×T×D. Only values are compared, not gradients. The norm is the layer norm of `12.layer_norm` with the given gain and bias and $\varepsilon = 10^{-5}$; you may use `torch.nn.functional.layer_norm` for it.
 
@@ -154,9 +154,9 @@ check("12.sublayer", sublayer)
 # %% [markdown]
 # ## 12.encoder_layer
 #
-# Write `forward` for an encoder layer, whose sub-layers are self-attention and the feed-forward network. `__init__` is given, with PyTorch's names; leave it as it is. The result should match `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms are: `True` is pre-norm, as in the lesson, and `False` post-norm.
+# Write `forward` for an encoder layer, whose sub-layers are self-attention and the feed-forward network. `__init__` is given, with PyTorch's names; leave it as it is. The result should match `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms are: `True` means pre-norm, as in the lesson, and `False` post-norm.
 #
-# `self.self_attn` is `nn.MultiheadAttention`, which returns two things, the contexts and the weights. Its `key_padding_mask` is True at **what must not be attended to**, while your `mask` is True at words. Each sentence has at least one word. Results at padding are not compared. What is in `x` at padding must not reach any word; NaN there does not fail the check.
+# `self.self_attn` is an `nn.MultiheadAttention`, which returns two things, the contexts and the weights. Its `key_padding_mask` is True at **positions that must not be attended to**, whereas your `mask` is True at words. Each sentence has at least one word. Results at padding are not compared. Values of `x` at padding must not reach any word; NaN there does not fail the check.
 
 
 # %%
@@ -170,7 +170,7 @@ class EncoderLayer(nn.Module):
         norm_first: whether the norms come first (pre-norm) or after the additions (post-norm).
 
     Returns:
-        A layer, to be called with x B×S×D and mask B×S, which is True at words; it gives B×S×D.
+        A layer, to be called with x B×S×D and mask B×S, which is True at words; it returns B×S×D.
 
     Example:
         >>> layer = EncoderLayer(width=4, heads=2, hidden=3, norm_first=True)
@@ -211,9 +211,9 @@ check("12.encoder_layer", EncoderLayer)
 # %% [markdown]
 # ## 12.decoder_layer
 #
-# Now write a decoder layer: self-attention, in which a word sees **itself and the words before it**; attention to the source, with keys and values computed from `memory`, the encoder's result; and the feed-forward network. The result should match `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
+# Now write a decoder layer: self-attention, in which a word sees **itself and the previous words**; attention to the source, with keys and values computed from `memory`, the encoder's result; and the feed-forward network. The result should match `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
 #
-# `self.norm1`, `self.norm2` and `self.norm3` belong to these three, in this order. `memory` passes through no norm. The target needs no padding mask, because its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. What is in `memory` at padding must not reach any word and gets no gradient; NaN there does not fail the check.
+# `self.norm1`, `self.norm2` and `self.norm3` belong to these three sub-layers, in this order. `memory` passes through no norm. The target needs no padding mask, because its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. Values of `memory` at padding must not reach any word and get no gradient; NaN there does not fail the check.
 
 
 # %%
@@ -227,7 +227,7 @@ class DecoderLayer(nn.Module):
         norm_first: whether the norms come first (pre-norm) or after the additions (post-norm).
 
     Returns:
-        A layer, to be called with x B×T×D, memory B×S×D and memory_mask B×S, which is True at words; it gives B×T×D.
+        A layer, to be called with x B×T×D, memory B×S×D and memory_mask B×S, which is True at words; it returns B×T×D.
 
     Example:
         >>> layer = DecoderLayer(width=4, heads=2, hidden=3, norm_first=False)
@@ -282,19 +282,19 @@ check("12.decoder_layer", DecoderLayer)
 # %% [markdown]
 # ## 12.catch_wrong_masks
 #
-# The check gives you one **model** after another, from ids, `source` B×S and `target` B×T, to logits B×T×V. Ids 1 to 5 are words; 0 is padding, which comes after them. No sentence is empty. Return `True` if the logits **at words of the target** are finite, and unchanged
+# The check passes you one **model** after another, which maps ids, `source` B×S and `target` B×T, to logits B×T×V. Ids 1 to 5 are words; 0 is padding, which follows the words. No sentence is empty. Return `True` if the logits **at target words** are finite and unchanged
 #
 # 1. when padding columns are appended to the source,
 # 2. or to the target,
-# 3. when a sentence is alone instead of beside longer and shorter ones,
+# 3. when a sentence is on its own instead of beside longer and shorter ones,
 # 4. at positions 0 … t, for every t, when target words after t change.
 #
-# Otherwise, or on an error, return `False`. At padding, anything is allowed, even NaN. In random sentences, a broken promise changes some logit by over $10^{-4}$; rounding stays below $10^{-5}$.
+# Otherwise, or on an error, return `False`. At padding, anything is allowed, even NaN. With random sentences, a broken promise changes some logit by over $10^{-4}$; rounding stays below $10^{-5}$.
 
 
 # %%
 def catch_wrong_masks(model):
-    """Tell whether nothing but what should reaches the logits of a model.
+    """Tell whether a model's logits depend only on what they should.
 
     Args:
         model: a function (source B×S, target B×T) → logits B×T×V, which may be wrong and may raise.
@@ -341,7 +341,7 @@ check("12.catch_wrong_masks", catch_wrong_masks)
 # %% [markdown]
 # ## Your own Transformer
 #
-# Your two layers are all that a Transformer still lacked. The next cell puts them together: two for the encoder and two for the decoder, of width 32 with 4 heads, and around them embeddings, the positions of lesson 11 and a readout. It trains the model on the toy task of lesson 06, in which verbs go to the end, for about ten seconds. In 300 sentences, most of them new, the course's own layers get 98% or more of the words right with teacher forcing.
+# Your two layers complete the Transformer. The next cell puts two in the encoder and two in the decoder, of width 32 with 4 heads, and adds embeddings, lesson 11's positions and a readout. It trains the model for about ten seconds on lesson 06's toy task, in which verbs go to the end. On 300 sentences, most of them new, the course's own layers get at least 98% of the words right with teacher forcing.
 
 
 # %% tags=["own-machine"]

@@ -72,7 +72,7 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last
             if said(candidate) == verdict
             else ""
         )
-        return f"Your test says {value} to {case.name}.{asked}"
+        return f"Your test returns {value} for {case.name}.{asked}"
 
 
 def mistakes_of_tests(task, test, called, if_always_false="", expected="the right ones"):
@@ -88,9 +88,9 @@ def mistakes_of_tests(task, test, called, if_always_false="", expected="the righ
     Returns:
         A function(name, sentence, **changes) which registers the mistake of a test with these changes.
     """
-    told_false = f"Your test says False to every {called}, even to {expected}. {if_always_false}".strip()
-    exchanged = f"True and False are exchanged: your test says False to {expected}, and True to all others."
-    task.mistake(f"Your test says True to every {called}.", "always_true")(lambda *given: True)
+    told_false = f"Your test returns False for every {called}, even for {expected}. {if_always_false}".strip()
+    exchanged = f"True and False are swapped: your test returns False for {expected} and True for all others."
+    task.mistake(f"Your test returns True for every {called}.", "always_true")(lambda *given: True)
     task.mistake(told_false, "always_false")(lambda *given: False)
     task.mistake(exchanged, "turned_round")(lambda *given: not test(*given))
 

@@ -3,7 +3,7 @@
 import torch
 
 LOG_P = "the log softmax"
-ADDED = "You add a small number, such as 1e-{}, to the probabilities before you take the logarithm, and so an improbable word seems more probable than it is. Take both steps at once, with log_softmax, cross_entropy or logsumexp: then no probability becomes 0."
+ADDED = "You add a small number, such as 1e-{}, to the probabilities before you take the logarithm, so an improbable word seems more probable than it is. Compute both at once, with log_softmax, cross_entropy or logsumexp: then no probability becomes 0."
 
 
 def log_of_shares(logits):
@@ -17,17 +17,17 @@ def log_softmax_mistakes(task):
     for name, sentence, change in (
         (
             "softmax_twice",
-            "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. Even if a model is sure, no word is then more than 2.7 times as probable as another, so the loss stays high.",
+            "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. However sure the model is, no word is then more than 2.7 times as probable as another, so the loss stays high.",
             lambda logits: logits.softmax(-1).log_softmax(-1),
         ),
         (
             "one_softmax_for_all",
-            "Your softmax runs over all places together, so that the probabilities of the whole batch sum to 1. Those of each place should: take the sum over the vocabulary, the last axis.",
+            "Your softmax runs over all positions together, so the probabilities of the whole batch sum to 1. They should sum to 1 at each position: sum over the vocabulary, the last axis.",
             lambda logits: logits.flatten().log_softmax(0).view(logits.shape),
         ),
         (
             "logarithm_of_softmax",
-            "For large logits exp becomes infinite in float32, or a probability becomes 0, and the logarithm of either is infinite. Take both steps at once, with log_softmax, cross_entropy or logsumexp: then no probability has to be computed.",
+            "For large logits exp becomes infinite in float32, or a probability becomes 0, and the logarithm of either is infinite. Compute both at once, with log_softmax, cross_entropy or logsumexp: then no probability has to be computed.",
             lambda logits: logits.softmax(-1).log(),
         ),
         (
@@ -37,7 +37,7 @@ def log_softmax_mistakes(task):
         ),
         (
             "largest_of_the_batch",
-            "Before you take exponentials you subtract the largest of all logits. Where another row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit.",
+            "Before you take exponentials, you subtract the largest of all logits. If a row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit.",
             lambda logits: log_of_shares(logits - logits.max()),
         ),
         (

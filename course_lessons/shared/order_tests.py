@@ -37,33 +37,33 @@ def order_mistakes(task, follow, aware, if_always_false):
     mistaken = mistakes_of_tests(task, test, "model", if_always_false, aware)
     mistaken(
         "no_rounding",
-        "Your test says True to models that do not see the order but add up in another one, so that last digits differ. Leave room for rounding: torch.allclose(…, atol=1e-5) in place of torch.equal or ==.",
+        "Your test returns True for models that do not see the order but add in a different one, so that their last digits differ. Leave room for rounding: use torch.allclose(…, atol=1e-5) instead of torch.equal or ==.",
         same=torch.equal,
     )
     mistaken(
         "too_much_room",
-        "Your test says False to models that see the order only a little: leave less room. Rounding stays below 1e-5.",
+        "Your test returns False for models that see the order only a little: leave less room. Rounding stays below 1e-5.",
         same=lambda before, after: close(before, after, 0.05),
     )
     mistaken(
         "reversed_alone",
-        f"Your test says False to models that treat both directions alike, because you try the reversed order alone. {SEVERAL}.",
+        f"Your test returns False for models that treat both directions alike, because you try only the reversed order. {SEVERAL}.",
         orders=lambda T, draw: [torch.arange(T).flip(0)],
     )
     mistaken(
         "moved_on_alone",
-        f"Your test says False to models that go round in a circle, because you only move all rows on by the same number of positions. {SEVERAL}.",
+        f"Your test returns False for cyclic models, because you only shift all rows by the same number of positions. {SEVERAL}.",
         orders=lambda T, draw: [torch.arange(T).roll(n) for n in range(1, T)],
     )
     mistaken(
         "first_two_swapped",
-        f"Your test says False to models to which the order of the first two rows looks the same, because you let only these change places. {SEVERAL} of all rows.",
+        f"Your test returns False for models to which the order of the first two rows makes no difference, because you swap only these rows. {SEVERAL} of all rows.",
         lengths=range(3, LONGEST + 1),
         orders=lambda T, draw: [torch.tensor([1, 0, *range(2, T)])],
     )
     mistaken(
         "short_alone",
-        "Your test says False to models that see the order in longer sequences alone. Try longer ones as well, up to T = 12.",
+        "Your test returns False for models that see the order only in longer sequences. Try longer ones as well, up to T = 12.",
         lengths=range(2, 6),
     )
     return mistaken

@@ -105,13 +105,13 @@ def each_is_whole(value, step, bos, eos, width, longest):
         if ids[:1] == [bos] and bos != eos:
             return f"You return {ids}, which begins with bos. Leave bos out: return only the ids after it."
         if eos in ids[:-1]:
-            return f"You return {ids}, which goes on after eos, {eos}. A hypothesis that ends in eos is set aside and not continued."
+            return f"You return {ids}, which goes on after eos, {eos}. A hypothesis that ends in eos is set aside and not extended."
         if ids[-1] != eos and len(ids) < longest:
             if ids[-1] == 0:
                 return f"You return {ids}, which is shorter than longest = {longest} and ends in 0. Do you treat 0 as eos? Here eos is {eos}."
-            return f"You return {ids}, which is shorter than longest = {longest} and does not end in eos, {eos}. Does your search stop before nothing is open, or is eos cut off?"
+            return f"You return {ids}, which is shorter than longest = {longest} and does not end in eos, {eos}. Does your search stop while hypotheses are still open, or is eos cut off?"
         if len(ids) > longest:
-            return f"You return {len(ids)} ids, and longest is {longest}: eos counts, and bos does not."
+            return f"You return {len(ids)} ids, but longest is {longest}: eos counts, and bos does not."
     return None
 
 
@@ -122,7 +122,7 @@ def scores_are_sums(value, step, bos, eos, width, longest):
     if not wrong:
         return None
     ids, score, own = wrong[0]
-    told = f"You return {ids} with {score:.4g}. The log probabilities of its ids, each after bos and those before it, add up to {own:.4g}."
+    told = f"You return {ids} with {score:.4g}. The log probabilities of its ids, each given bos and the previous ids, add up to {own:.4g}."
     for digits in range(1, 4):
         near = all(abs(own - score) <= 0.5 * len(ids) / 10**digits for ids, score, own in wrong)
         if near and all(abs(score - round(score, digits)) < 1e-9 for _, score in value):
@@ -131,7 +131,7 @@ def scores_are_sums(value, step, bos, eos, width, longest):
     if _agree(wrong, without_eos):
         return f"{told} Yours is the sum without eos. It is a word like any other: its log probability counts."
     if _agree(wrong, [_log_p(lambda prefix: step(prefix[1:] or [bos]), bos, ids) for ids, *_ in wrong]):
-        return f"{told} Yours is the sum for prefixes without bos: every prefix that you give to step has to begin with bos."
+        return f"{told} Yours is the sum for prefixes without bos: every prefix that you pass to step has to begin with bos."
     return f"{told} Does each score go with its own ids, and is step given the whole prefix?"
 
 
@@ -145,7 +145,7 @@ def none_comes_twice(value, step, bos, eos, width, longest):
     ids = [tuple(ids) for ids, _ in value]
     twice = [one for one in ids if ids.count(one) > 1]
     return (
-        f"You return {list(twice[0])} more than once. The search begins with a single hypothesis, [bos], and each hypothesis is continued once."
+        f"You return {list(twice[0])} more than once. The search begins with a single hypothesis, [bos], and each hypothesis is extended once."
         if twice
         else None
     )
@@ -167,7 +167,7 @@ def wide_enough_is_exhaustive(value, step, bos, eos, width, longest):
         return None
     score, ids = every_one(step, bos, eos, longest)
     return (
-        f"This beam has room for all translations of at most {longest} ids, so none should get lost. The best of all is {ids}, with {score:.4g}; yours is {value[0][0]}, with {value[0][1]:.4g}."
+        f"This beam has room for all translations of at most {longest} ids, so none should get lost. The best of them is {ids}, with {score:.4g}; yours is {value[0][0]}, with {value[0][1]:.4g}."
         if value[0][0] != ids
         else None
     )
@@ -176,9 +176,7 @@ def wide_enough_is_exhaustive(value, step, bos, eos, width, longest):
 def the_right_ones(value, step, bos, eos, width, longest):
     """None is missing, and none is there that should not be."""
     if len(value) > 1 and width == 1:
-        return (
-            f"With width 1, one hypothesis is kept at each step, so there is one at the end; you return {len(value)}."
-        )
+        return f"With a width of 1, one hypothesis is kept at each step, so there is only one at the end; you return {len(value)}."
     expected = [ids for ids, _ in right(step, bos, eos, width, longest)]
     ended = [ids for ids in expected if ids[-1] == eos and ids not in [list(ids) for ids, _ in value]]
     left = [ids for ids in expected if ids[-1] != eos and ids not in [list(ids) for ids, _ in value]]
@@ -186,9 +184,9 @@ def the_right_ones(value, step, bos, eos, width, longest):
     if ended:
         return f"{ended[0]} is missing: it ends in eos and is among the {width} best of round {len(ended[0])}, so it is set aside for good."
     if left:
-        return f"{left[0]} is missing: it is among the {width} best when {longest} ids are written, and belongs to the result although it has not ended."
+        return f"{left[0]} is missing: it is among the {width} best once {longest} ids are written, and belongs in the result although it has not ended."
     return (
-        f"{more[0]} should not be there: in some round it, or what it continues, is not among the {width} best of all continuations."
+        f"{more[0]} should not be there: in some round it, or the hypothesis that it extends, is not among the {width} best of all continuations."
         if more
         else None
     )

@@ -33,9 +33,9 @@ def _decoder(V, eos, ends, ties=False):
 
     def step(prefix):
         if not isinstance(prefix, (list, tuple)):
-            to_do = " Its method `tolist` makes a list of it." if isinstance(prefix, torch.Tensor) else ""
+            to_do = " Its method `tolist` turns it into a list." if isinstance(prefix, torch.Tensor) else ""
             raise UsageError(
-                f"step takes a list of ints, which begins with bos, and your function gives it {describe(prefix)}.{to_do}"
+                f"step takes a list of ints, which begins with bos, but your function passes it {describe(prefix)}.{to_do}"
             )
         ids = tuple(map(int, prefix))
         return (kept(ids) if len(ids) <= 2 * LAST else log_p(ids)).clone()
@@ -52,11 +52,11 @@ def _strict(step, longest):
         ids = list(map(int, prefix[1:]))
         if step.eos in ids:
             raise UsageError(
-                f"Your function calls step with a prefix in which eos, {step.eos}, has been written already. It ends a translation, so nothing after it is asked for."
+                f"Your function calls step with a prefix that already contains eos, {step.eos}. It ends a translation, so nothing after it is asked for."
             )
         if len(ids) >= longest:
             raise UsageError(
-                f"Your function calls step with a prefix of {len(ids)} ids after bos, and longest is {longest}. Once that many are written, step is not called again."
+                f"Your function calls step with a prefix of {len(ids)} ids after bos, but longest is {longest}. Once that many are written, step is not called again."
             )
         return log_p
 
@@ -102,11 +102,11 @@ def prefix_mistakes(task):
     """Declare the mistakes of giving a decoder too little of the prefix."""
     task.changed(
         "last_id_alone",
-        "You call step with the last id alone, as you would call a decoder that keeps a state. This one keeps nothing between calls: give step bos and all ids so far.",
+        "You call step with only the last id, as you would call a decoder that keeps a state. This one keeps nothing between calls: pass step bos and all ids so far.",
         asked_with(lambda prefix: prefix[-1:]),
     )
     task.changed(
         "without_bos",
-        "bos is missing in what you give to step: the prefix begins with it.",
+        "bos is missing from what you pass to step: the prefix begins with it.",
         asked_with(lambda prefix: prefix[1:]),
     )

@@ -21,12 +21,12 @@ task = Task(
     importance=5,
     minutes=40,
     hints=(
-        "Keep two lists: hypotheses that are open, and hypotheses that are set aside. In each round, every open hypothesis is continued by every id, and all these continuations compete with one another. Those among the "
-        "best that end in eos are set aside and do not take up room in the next round.",
+        "Keep two lists, one of open hypotheses and one of those set aside. In each round, every open hypothesis is extended with every id, and all these continuations compete with one another. Those among the "
+        "best that end in eos are set aside and take up no room in the next round.",
         (
-            "Take eos = 0, two more ids, 1 and 2, and width = 2. After bos the three probabilities are 0.1, 0.4 and 0.5: [2] and [1] are kept. Behind [2] they are 0.34, 0.335 and 0.325, behind [1] they are 0.9, 0.06 "
-            "and 0.04. The six continuations have the probabilities 0.5 · 0.34 = 0.17, 0.1675, 0.1625, 0.4 · 0.9 = 0.36, 0.024 and 0.016. The two best are [1, 0] with 0.36 and [2, 0] with 0.17. Both end in eos, so nothing "
-            "is open and the search ends. Greedy search would have found [2, 0] alone."
+            "Take eos = 0, two more ids, 1 and 2, and width = 2. After bos, the three probabilities are 0.1, 0.4 and 0.5, so [2] and [1] are kept. After [2] they are 0.34, 0.335 and 0.325; after [1] they are 0.9, 0.06 "
+            "and 0.04. The six continuations have probabilities of 0.5 · 0.34 = 0.17, 0.1675, 0.1625, 0.4 · 0.9 = 0.36, 0.024 and 0.016. The two best are [1, 0] with 0.36 and [2, 0] with 0.17. Both end in eos, so nothing "
+            "is open and the search ends. Greedy search would have found only [2, 0]."
         ),
         "open = a list with one pair, ([bos], 0.0); ended = []; repeat longest times: all = for each open pair (ids, score) and each id with its log probability: (ids and that id, score plus log probability); sort all, the largest "
         "score first, and keep the first `width`; append those that end in eos to ended; open = the others. At the end take ended and open together, sort them, and cut bos off.",
@@ -68,7 +68,7 @@ def _(draw):
         (decoders.FIVE, 1, 5, "width 1", lambda ended, left: len(ended) == 3),
         (decoders.ELEVEN, 5, 3, "width 5, at most 3 ids of 11", lambda ended, left: ended[0] and ended[1] and left),
         (decoders.TWO, 5, 4, "width 5, wider than all at first, 2 ids", lambda ended, left: sum(ended) > 2),
-        (decoders.THREE, 81, 4, "as wide as all that there are"),
+        (decoders.THREE, 81, 4, "as wide as all continuations"),
         (decoders.SOON, 2, 9, "width 2, all end before the limit", lambda ended, left: 3 < len(ended) < 8),
     ):  # fmt: skip
         yield case(draw, key, *sizes_and_what_it_shows)
@@ -76,7 +76,7 @@ def _(draw):
         (decoders.FIVE, 3, 1, "a single id", lambda ended, left: ended == [1]),
         (decoders.SOON, 1, 3, "width 1, eos at once", lambda ended, left: ended == [1]),
         (decoders.LATE, 2, 10, "width 2, 10 ids, no eos"),
-        (decoders.STRICT_SOON, 2, 7, "a step that refuses what comes behind eos", lambda ended, left: left == 0),
+        (decoders.STRICT_SOON, 2, 7, "a step that refuses prefixes with eos", lambda ended, left: left == 0),
         (decoders.STRICT_LATE, 2, 3, "a step that refuses more than 3 ids"),
     ):
         yield case(draw, key, *sizes_and_what_it_shows, edge=True)
@@ -111,9 +111,9 @@ def _(step, bos, eos, width, longest):
 # What is kept
 
 task.changed_each(
-    ("ended_lost", "Hypotheses that end in eos get lost: your result contains only what is still open after `longest` ids. Set them aside when they end, and return them as well.", {FOUND: lambda ended, left: left}),
-    ("open_lost", "What is still open after `longest` ids gets lost. Set it aside as it is and return it with the others.", {FOUND: lambda ended, left: ended}),
-    ("ended_extended", "Hypotheses that end in eos are continued. Set them aside and continue only the others.", {"eos": lambda eos: None}),
+    ("ended_lost", "Hypotheses that end in eos get lost: your result contains only those still open after `longest` ids. Set them aside when they end and return them as well.", {FOUND: lambda ended, left: left}),
+    ("open_lost", "Hypotheses still open after `longest` ids get lost. Set them aside as they are and return them with the others.", {FOUND: lambda ended, left: ended}),
+    ("ended_extended", "You extend hypotheses that end in eos. Set them aside and extend only the others.", {"eos": lambda eos: None}),
 )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ task.changed(
 )
 task.changed(
     "narrower_with_each_end",
-    "Your beam becomes narrower by one with each hypothesis that ends. What is set aside takes up no room: each round keeps `width` continuations.",
+    "Your beam becomes one narrower with each hypothesis that ends. Hypotheses that are set aside take up no room: each round keeps `width` continuations.",
     {KEPT: lambda pairs, width, *, done: best(pairs, max(0, width - len(done.get(ASIDE, ()))))},
 )
 
@@ -145,12 +145,12 @@ def _for_each(number):
 
 task.changed(
     "width_for_each",
-    "You keep `width` continuations of each hypothesis, so the beam grows with every round. Put the continuations of all hypotheses together and keep `width` of them.",
+    "You keep `width` continuations for each hypothesis, so the beam grows with every round. Put the continuations of all hypotheses together and keep `width` of them.",
     _for_each(lambda width, first: width),
 )
 task.changed(
     "one_for_each",
-    "After the first round, each hypothesis is continued by its own best id, without competing with the others. Put the continuations of all hypotheses together and keep `width` of them: two may come from the same hypothesis.",
+    "After the first round, you extend each hypothesis with its own best id, without competing with the others. Put the continuations of all hypotheses together and keep `width` of them: two may come from the same hypothesis.",
     _for_each(lambda width, first: width if first else 1),
 )
 task.changed(
@@ -167,7 +167,7 @@ def _until_width_open(pairs, width, *, eos):
 
 task.changed(
     "width_open_ones",
-    "You always keep `width` open hypotheses, and keep those that end in addition. First keep the `width` best of all continuations, and then see which of them end.",
+    "You always keep `width` open hypotheses and add those that end. First keep the `width` best of all continuations, and then see which of them end.",
     {KEPT: _until_width_open},
 )
 
@@ -193,21 +193,21 @@ def _with_other_parents(pairs, width, *, done):
 
 task.changed(
     "wrong_parents",
-    "The ids do not match the scores: a new id is appended to the hypothesis that was at the same position in the previous beam, not to the one that it continues. Keep each continuation together with its own prefix.",
+    "The ids do not match the scores: a new id is appended to the hypothesis that had the same position in the previous beam, not to the one that it extends. Keep each continuation together with its own prefix.",
     {KEPT: _with_other_parents},
 )
 task.changed(
     "begins_with_copies",
-    "You begin with `width` copies of [bos]. They have the same continuations, so the beam is full of copies of one hypothesis. Begin with a single one.",
+    "You begin with `width` copies of [bos]. They have the same continuations, so the beam fills up with copies of one hypothesis. Begin with a single one.",
     {PAIRS: lambda decoder, beam, *, width: continued(decoder, beam * width if len(beam[0][0]) == 1 else beam)},
 )
 task.changed_each(
     ("width_unused", "width has no effect: a single hypothesis is kept, as in greedy search.", {"width": lambda width: 1}),
-    ("one_too_narrow", "Your beam is too narrow by one: it keeps width - 1 continuations.", {"width": lambda width: width - 1}),
-    ("one_too_wide", "Your beam is too wide by one: it keeps width + 1 continuations.", {"width": lambda width: width + 1}),
+    ("one_too_narrow", "Your beam is one too narrow: it keeps width - 1 continuations.", {"width": lambda width: width - 1}),
+    ("one_too_wide", "Your beam is one too wide: it keeps width + 1 continuations.", {"width": lambda width: width + 1}),
     ("bos_counted", "You stop one round too early: bos does not count towards `longest`.", {"longest": lambda n: n - 1}),
     ("one_too_long", "You go one round too far: a hypothesis has at most `longest` ids.", {"longest": lambda n: n + 1}),
-    ("zero_for_eos", "In your search, a hypothesis ends with the id 0, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
+    ("zero_for_eos", "In your search, a hypothesis ends with id 0, whatever eos is. Compare with the argument eos instead.", {"eos": lambda eos: 0}),
 )  # fmt: skip
 decoders.prefix_mistakes(task)
 
@@ -232,16 +232,16 @@ def _stopping(over, loses):
     return {OVER: is_over, FOUND: found}
 
 
-GO_ON = "Go on until nothing is open, or `longest` ids are written."
+GO_ON = "Go on until nothing is open or `longest` ids are written."
 for when, over, keeping, losing in (
     ("as soon as a hypothesis has ended", lambda kept, ended, eos, width: bool(ended), "stops_at_the_first_end", "first_end_returned"),
     ("when the best hypothesis of a round has ended", lambda kept, ended, eos, width: kept[0][0][-1] == eos, "stops_when_the_best_ends", "best_end_returned"),
     ("when `width` hypotheses have ended", lambda kept, ended, eos, width: len(ended) >= width, "stops_with_width_ended_and_keeps_the_open", "stops_with_width_ended"),
     ("when the best hypothesis that has ended can no longer be beaten", _not_to_be_beaten, "stops_when_not_to_be_beaten_and_keeps_the_open", "stops_when_not_to_be_beaten"),
 ):  # fmt: skip
-    kept_too = "what is open then is in the result as if it had ended too"
+    kept_too = "what is still open counts as if it had ended"
     task.changed(keeping, f"You stop {when}, and {kept_too}. {GO_ON}", _stopping(over, loses=False))
-    task.changed(losing, f"You stop {when}, and what is open then gets lost. {GO_ON}", _stopping(over, loses=True))
+    task.changed(losing, f"You stop {when}, and what is still open gets lost. {GO_ON}", _stopping(over, loses=True))
 
 
 # Scores
@@ -262,12 +262,12 @@ def _scores(grow, first=0.0):
 
 for name, sentence, grow, first in (
     ("logarithms_multiplied", "You multiply log probabilities. Probabilities are multiplied, and their logarithms are added.", lambda score, log_p, n: score * log_p, 1.0),
-    ("last_id_scored", "The score of a hypothesis is the log probability of its last id alone. Add it to the score of the hypothesis that it continues.", lambda score, log_p, n: log_p, 0.0),
-    ("probabilities_added", "You add up probabilities. Add their logarithms, as step gives them.", lambda score, log_p, n: score + exp(log_p), 0.0),
+    ("last_id_scored", "A hypothesis's score is only the log probability of its last id. Add it to the score of the hypothesis that it continues.", lambda score, log_p, n: log_p, 0.0),
+    ("probabilities_added", "You add up probabilities. Add their logarithms, which step returns.", lambda score, log_p, n: score + exp(log_p), 0.0),
 ):  # fmt: skip
     task.changed(name, sentence, _scores(grow, first))
 for name, sentence, times in (
-    ("eos_counted_twice", "The log probability of eos counts twice. It is already in the score when a hypothesis is set aside.", 1),
+    ("eos_counted_twice", "The log probability of eos counts twice: the score already includes it when a hypothesis is set aside.", 1),
     ("eos_not_counted", "The log probability of eos is missing. It is a word like any other: its log probability belongs to the score.", -1),
 ):  # fmt: skip
 
@@ -296,15 +296,15 @@ task.changed(
 )
 task.changed_each(
     ("as_set_aside", "The hypotheses are right, but they are in the order in which they were set aside. Sort them at the end, the most probable first.", {RANKED: left_out}),
-    ("eos_dropped", "eos is missing at the end of the ids. Leave it in: it distinguishes what has ended from what was cut off.", _each_that_ended(lambda ids, eos: ids[:-1])),
-    ("eos_added", "You put eos after what is cut off after `longest` ids. Return it as it is.", {FOUND: lambda ended, left, *, eos: ended + [([*ids, eos], score) for ids, score in left]}),
-    ("probabilities_returned", "You return probabilities. The hypotheses are right, but return their log probabilities, the sums of what step returns.", {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]}),
+    ("eos_dropped", "eos is missing at the end of the ids. Leave it in: it distinguishes hypotheses that have ended from those cut off.", _each_that_ended(lambda ids, eos: ids[:-1])),
+    ("eos_added", "You append eos to hypotheses that are cut off after `longest` ids. Return them as they are.", {FOUND: lambda ended, left, *, eos: ended + [([*ids, eos], score) for ids, score in left]}),
+    ("probabilities_returned", "You return probabilities. The hypotheses are right, but return their log probabilities, the sums of the numbers that step returns.", {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]}),
 )  # fmt: skip
 for name, sentence, change in (
     ("worst_first", "The order is reversed: the least probable hypothesis comes first. Log probabilities are negative, and the one nearest to 0 is the best.", lambda pairs: pairs[::-1]),
     ("cut_to_width", "You return at most `width` hypotheses. Return all that were set aside, even if there are more.", lambda pairs, *, width: pairs[:width]),
     ("best_alone", "You return only the best hypothesis. Return all that were set aside, the best first.", lambda pairs: pairs[:1]),
-    ("bos_kept", "bos is in front of your ids. Return what comes after it.", lambda pairs, *, bos: [([bos, *ids], score) for ids, score in pairs]),
+    ("bos_kept", "Your ids begin with bos. Return only the ids after it.", lambda pairs, *, bos: [([bos, *ids], score) for ids, score in pairs]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": change})
 
@@ -320,6 +320,6 @@ def _one_list(decoder, beam):
 
 task.changed(
     "one_list_for_all",
-    "All continuations of a hypothesis are one and the same list, to which you append every id of the vocabulary. Make a new list for each continuation, `ids + [token]`.",
+    "All of a hypothesis's continuations are one and the same list, to which you append every id in the vocabulary. Make a new list for each continuation, `ids + [token]`.",
     {PAIRS: _one_list},
 )

@@ -21,10 +21,10 @@ task = Task(
     importance=4,
     minutes=30,
     hints=(
-        "Count first, divide later: for each n, add up the matches and the numbers of n-grams over all sentences, and only then divide. A hypothesis can match an n-gram only as often as the reference contains it.",
+        "Count first, divide later: for each n, add up the matches and the numbers of n-grams over all sentences, and only then divide. An n-gram of a hypothesis can match only as often as the reference contains it.",
         (
             "Take the hypothesis a b c d e f, whose reference is a b c d e g. 5 of its 6 single words match, 4 of its 5 pairs, 3 of its 4 triples and 2 of its 3 groups of four. The product of the four "
-            "quotients is 5/6 · 4/5 · 3/4 · 2/3 = 1/3, and its fourth root is 0.7598. Both have 6 words, so the brevity penalty is 1, and BLEU is 75.98. Without f the hypothesis has 5 words, and all its n-grams match; the penalty "
+            "precisions is 5/6 · 4/5 · 3/4 · 2/3 = 1/3, and its fourth root is 0.7598. Both have 6 words, so the brevity penalty is 1, and BLEU is 75.98. Without f the hypothesis has 5 words, and all its n-grams match; the penalty "
             "exp(1 - 6/5) = 0.8187 gives 81.87."
         ),
         "for n from 1 to 4: matches = total = 0; for each pair: count the n-grams of both; add to matches, for each n-gram, the smaller of its two counts; add to total the number of the hypothesis's n-grams; "
@@ -114,7 +114,7 @@ def nothing_is_zero(case, value):
     hypotheses, references = case.args
     missing = next((n for n in ORDERS if not _matches(hypotheses, references)[n - 1]), None)
     return (
-        f"No group of {missing} words in a row is in a hypothesis and its reference, so the score is 0; yours is {value:.4g}."
+        f"No run of {missing} words occurs in both a hypothesis and its reference, so the score is 0; yours is {value:.4g}."
         if missing and value > 1e-6
         else None
     )
@@ -129,7 +129,7 @@ def parts_are_right(case, value):
     quotients = zip(_matches(hypotheses, references).tolist(), _totals(hypotheses).tolist(), strict=True)
     told = ", ".join(f"{a:.0f}/{b:.0f}" for a, b in quotients)
     brevity = exp(min(0, 1 - _quotient(hypotheses, references)))
-    return f"For the input “{case.name}” p_1 to p_4 are {told}, and the brevity penalty is {brevity:.4g}: compare yours. If all five agree, the mean is wrong: it is the fourth root of the product."
+    return f"For the input “{case.name}” p_1 to p_4 are {told}, and the brevity penalty is {brevity:.4g}. Compare these with yours. If all five agree, the mean is wrong: it is the fourth root of the product."
 
 
 def _grams(words, n):
@@ -205,7 +205,7 @@ def _mean_of_sentences(score, *, hypotheses, references):
 
 task.changed(
     "mean_of_sentences",
-    "You compute BLEU for each sentence and average. Corpus BLEU adds up the matches and the numbers of n-grams over all sentences and divides once.",
+    "You compute BLEU for each sentence and average the scores. Corpus BLEU adds up the matches and the numbers of n-grams over all sentences and divides once.",
     {"result": _mean_of_sentences},
 )
 task.changed(
@@ -215,12 +215,12 @@ task.changed(
 )
 task.changed(
     "as_sets",
-    "You count each different n-gram once, as a set does. An n-gram that occurs twice in both matches twice and counts twice in the hypothesis: use counts.",
+    "You count each distinct n-gram once, as a set does. An n-gram that occurs twice in both sentences matches twice and counts twice in the hypothesis: use counts.",
     _counting(grams=lambda words, n: Counter(set(_grams(words, n)))),
 )
 task.changed(
     "up_to_three",
-    "You stop at groups of three words. n goes from 1 to 4: `range(1, 4)` ends with 3, and `range(4)` begins with 0.",
+    "You stop at runs of three words. n goes from 1 to 4: `range(1, 4)` ends with 3, and `range(4)` begins with 0.",
     _counting(orders=(1, 2, 3)),
 )
 task.changed(
@@ -230,7 +230,7 @@ task.changed(
 )
 task.changed(
     "joined_words",
-    "You join the words of an n-gram without anything between them, so “now here” and “no where” become the same. Use a tuple of the words, or join them with a space.",
+    "You join the words of an n-gram without anything between them, so “now here” and “no where” become identical. Use a tuple of the words, or join them with a space.",
     _counting(grams=lambda words, n: Counter(map("".join, _grams(words, n).elements()))),
 )
 task.changed(
@@ -250,7 +250,7 @@ task.changed(
 )
 task.changed(
     "smoothed",
-    "You add 1 to the matches and to the numbers of n-grams. Add nothing here: if no n-gram of some order matches, the score is 0.",
+    "You add 1 to the matches and to the numbers of n-grams. Add nothing here: if no n-gram matches for some n, the score is 0.",
     dict.fromkeys((MATCHES, TOTALS), lambda *sentences, right: right(*sentences) + 1),
 )
 
@@ -260,7 +260,7 @@ task.changed(
 for name, sentence, change in (
     ("no_brevity", "The brevity penalty is missing. If the hypotheses have fewer words than the references, multiply by exp(1 - r/c).", lambda q: 1.0),
     ("long_ones_rewarded", "The brevity penalty is not limited: if c is above r, exp(1 - r/c) is above 1 and raises the score. It should then be 1.", lambda q: exp(1 - q)),
-    ("brevity_turned_round", "The brevity penalty is the wrong way round: it penalises hypotheses that are too long instead of those that are too short. It should be exp(1 - r/c) if c, the number of words of the hypotheses, is below r.", lambda q: exp(min(0, 1 - 1 / q))),
+    ("brevity_turned_round", "The brevity penalty is the wrong way round: it penalises hypotheses that are too long instead of too short. It should be exp(1 - r/c) if c, the number of words in the hypotheses, is below r.", lambda q: exp(min(0, 1 - 1 / q))),
 ):  # fmt: skip
     task.changed(name, sentence, {BREVITY: change})
 
@@ -274,11 +274,11 @@ task.changed_each(
     ("square_root", "You take the square root of the product. There are four precisions: take the fourth root.", {MEAN: lambda p: float(p.prod()) ** 0.5}),
     ("product", "The fourth root is missing: you return the product of the four precisions.", {MEAN: lambda p: float(p.prod())}),
     ("arithmetic_mean", "You use the arithmetic mean of the four precisions. BLEU uses the geometric mean, the fourth root of their product, which is 0 if one of them is.", {MEAN: lambda p: float(p.mean())}),
-    ("zeros_left_out", "If no n-gram of some order matches, you leave that order out. The score is then 0, because one factor of the product is 0.", {MEAN: lambda p: float(p[p > 0].prod()) ** (1 / len(p[p > 0])) if p.any() else 0.0}),
+    ("zeros_left_out", "If no n-gram matches for some n, you leave that n out. The score should then be 0, because one factor of the product is 0.", {MEAN: lambda p: float(p[p > 0].prod()) ** (1 / len(p[p > 0])) if p.any() else 0.0}),
 )  # fmt: skip
 task.changed(
     "stops_at_nothing",
-    "Your function fails if no n-gram of some order matches. The score is then 0: check for that before you take a logarithm or divide, since Python raises an error for the logarithm of 0 and for a division by 0.",
+    "Your function fails if no n-gram matches for some n. The score is then 0: check for that before you take a logarithm or divide, since Python raises an error for the logarithm of 0 and for a division by 0.",
     {MEAN: lambda p: exp(sum(map(log, p.tolist())) / 4)},
 )
 task.changed(

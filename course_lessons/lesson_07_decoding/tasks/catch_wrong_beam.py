@@ -58,38 +58,38 @@ RIGHT = {
 
 
 WRONG = {
-    wrong("ended_lost"): "an incorrect search: what has ended gets lost",
-    wrong("ended_extended"): "an incorrect search: what has ended is continued",
-    wrong("ended_keep_their_place"): "an incorrect search: what has ended competes with what is open",
-    wrong("width_for_each"): "an incorrect search: the width holds for each hypothesis",
+    wrong("ended_lost"): "an incorrect search: ended hypotheses get lost",
+    wrong("ended_extended"): "an incorrect search: ended hypotheses are extended",
+    wrong("ended_keep_their_place"): "an incorrect search: ended hypotheses compete with open ones",
+    wrong("width_for_each"): "an incorrect search: the width applies to each hypothesis separately",
     wrong("worst_first"): "an incorrect search: sorted the wrong way",
     wrong("probabilities_added"): "an incorrect search: probabilities are added",
     wrong("eos_dropped"): "an incorrect search: eos is dropped",
     wrong("first_end_returned"): "an incorrect search: it stops at the first eos",
-    wrong("open_lost"): "an incorrect search: what is open in the end gets lost",
+    wrong("open_lost"): "an incorrect search: hypotheses still open at the end get lost",
     wrong("one_for_each"): "an incorrect search: each hypothesis keeps one continuation, its best",
     wrong("as_set_aside"): "an incorrect search: the result is not sorted",
     wrong("worst_kept"): "an incorrect search: it keeps the worst continuations",
-    wrong("mean_returned"): "an incorrect search: the mean log probability comes back",
+    wrong("mean_returned"): "an incorrect search: it returns the mean log probability",
     wrong("eos_not_counted"): "an incorrect search: the log probability of eos does not count",
-    wrong("eos_added"): "an incorrect search: eos is added to what is open in the end",
+    wrong("eos_added"): "an incorrect search: eos is appended to hypotheses still open at the end",
     wrong("stops_at_the_first_end"): "an incorrect search: it stops when the first hypothesis ends",
     wrong("stops_when_the_best_ends"): "an incorrect search: it stops when the best hypothesis ends",
-    wrong("stops_with_width_ended"): "an incorrect search: it stops when as many have ended as the beam is wide",
-    wrong("cut_to_width"): "an incorrect search: no more hypotheses come back than the beam is wide",
-    wrong("best_alone"): "an incorrect search: only the best hypothesis comes back",
+    wrong("stops_with_width_ended"): "an incorrect search: it stops when `width` hypotheses have ended",
+    wrong("cut_to_width"): "an incorrect search: it returns at most `width` hypotheses",
+    wrong("best_alone"): "an incorrect search: it returns only the best hypothesis",
     wrong("width_unused"): "an incorrect search: the width has no effect",
-    wrong("one_too_narrow"): "an incorrect search: the beam is narrower by one",
-    wrong("width_open_ones"): "an incorrect search: what ends takes no place in the beam",
-    wrong("every_end_set_aside"): "an incorrect search: every hypothesis that ends is set aside, also those cut off",
-    wrong("last_id_alone"): "an incorrect search: step is given the last id alone",
-    wrong("bos_kept"): "an incorrect search: bos stays at the beginning of what comes back",
-    wrong("bos_counted"): "an incorrect search: bos counts in the length",
-    wrong("wrong_parents"): "an incorrect search: continuations are put behind other hypotheses than their own",
+    wrong("one_too_narrow"): "an incorrect search: the beam is one too narrow",
+    wrong("width_open_ones"): "an incorrect search: ended hypotheses do not count towards the width",
+    wrong("every_end_set_aside"): "an incorrect search: every hypothesis that ends is set aside, even outside the beam",
+    wrong("last_id_alone"): "an incorrect search: step is given only the last id",
+    wrong("bos_kept"): "an incorrect search: bos stays at the beginning of the results",
+    wrong("bos_counted"): "an incorrect search: bos counts towards the length",
+    wrong("wrong_parents"): "an incorrect search: continuations are appended to the wrong hypotheses",
     wrong("begins_with_copies"): "an incorrect search: it begins with several copies of bos",
-    wrong("probabilities_returned"): "an incorrect search: probabilities come back, and not their logarithms",
-    wrong("zero_for_eos"): "an incorrect search: it takes the id 0 for eos",
-    variant({KEPT: _only_where_there_are_enough}): "an incorrect search: it fails where there are fewer continuations than the beam is wide",
+    wrong("probabilities_returned"): "an incorrect search: it returns probabilities instead of their logarithms",
+    wrong("zero_for_eos"): "an incorrect search: it treats id 0 as eos",
+    variant({KEPT: _only_where_there_are_enough}): "an incorrect search: it fails if there are fewer continuations than `width`",
     variant({"result": lambda pairs: [(ids, round(score, 2)) for ids, score in pairs]}): "an incorrect search: log probabilities rounded to two decimal places",
 }  # fmt: skip
 
@@ -138,11 +138,11 @@ def _asking(search):
 def _problem(log_p, before):
     """What is wrong with what step gives, and with what it gave before for the same prefix; None for nothing."""
     if not isinstance(log_p, torch.Tensor) or log_p.dim() != 1 or not log_p.is_floating_point():
-        return f"Your `step` should return a tensor with one axis and V floating-point numbers, and it returns {describe(log_p)}."
+        return f"Your `step` should return a tensor with one axis and V floating-point numbers, but it returns {describe(log_p)}."
     if not log_p.isfinite().all():
-        return "Your `step` returns a number that is not finite. All its logarithms should be finite: a very improbable id may get -20."
+        return "Your `step` returns a number that is not finite. All its logarithms should be finite; give a very improbable id -20, for example."
     if before is not None and not (before.shape == log_p.shape and torch.allclose(before, log_p.detach(), atol=1e-6)):
-        return "Your `step` returns different numbers when it is asked for the same prefix again. Compute them from the ids of the prefix alone, for example with a generator seeded by these ids."
+        return "Your `step` returns different numbers when it is called with the same prefix again. Compute them only from the ids of the prefix, for example with a generator seeded by these ids."
     return None
 
 
@@ -167,7 +167,7 @@ def _equal_scores(gave, bos, eos, width, longest):
             alike = len(gave) > 1 and len({repr(log_p.tolist()) for log_p in gave.values()}) == 1
             why = "Your `step` gives the same numbers for every prefix. " if alike else ""
             return (
-                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` return numbers that are random and depend on every id of the "
+                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` return random numbers that depend on every id of the "
                 "prefix: then no two scores are equal."
             )
     return None
@@ -177,7 +177,7 @@ CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG)))
 
 task = Task(
     "07.catch_wrong_beam",
-    "a test that tells right beam searches from wrong",
+    "a test that tells correct beam searches from incorrect ones",
     arguments=("candidate",),
     result="verdict",
     candidates=CANDIDATES,
@@ -186,10 +186,10 @@ task = Task(
     minutes=30,
     offers=("models.minimal.beam_search",),
     hints=(
-        "`reference` is correct, so the work lies in the decoder that you make up and in what you compare. Its probabilities should depend on every id of the prefix, and they should be such that some hypotheses end early and "
-        "others are cut off. Then compare everything that comes back: the number of pairs, their order, their ids and their log probabilities.",
+        "`reference` is correct, so the work lies in the decoder that you make up and in what you compare. The decoder's probabilities should depend on every id of the prefix, and they should let some hypotheses end early while "
+        "others are cut off. Then compare everything that is returned: the number of pairs, their order, their ids and their log probabilities.",
         (
-            "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with the probability 0.36 and nothing else ends. A candidate that lets ended hypotheses compete keeps [1, 0] and one open hypothesis; a correct "
+            "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with a probability of 0.36 and nothing else ends. A candidate that lets ended hypotheses compete keeps [1, 0] and one open hypothesis; a correct "
             "search keeps two open ones beside it. With longest = 2, both return two pairs, whereas with longest = 3 the correct one returns three."
         ),
         "step(prefix): numbers = V random numbers from a generator whose seed is made from all ids of the prefix; return their log_softmax. For several decoders, and a width of 3 and one above V: right = list of "
@@ -255,7 +255,7 @@ def _as_many(compare):
 mistaken = mistakes_of_tests(task, _test, "candidate")
 mistaken(
     "no_rounding",
-    "Right candidates are refused if their last digits differ from the reference's, because they add in a different order or in float32. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`.",
+    "Correct candidates are refused if their last digits differ from the reference's, because they add in a different order or in float32. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`.",
     compare=lambda right, came: list(right) == list(came),
 )
 mistaken(
@@ -287,8 +287,8 @@ mistaken(
 )
 for name, sentence, changes in (
     ("order_not_compared", "Candidates that return the hypotheses in the wrong order pass your test. The most probable should come first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
-    ("width_one", "Only width 1 is tried, so candidates that go wrong when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
-    ("wide_alone", "Your beam is wide enough for all continuations, so nothing has to be left out, and candidates that leave out the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
+    ("width_one", "You try only a width of 1, so candidates that go wrong when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
+    ("wide_alone", "Your beam is wide enough for all continuations, so nothing has to be dropped, and candidates that drop the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
     ("one_round", "A hypothesis may have only one id, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
     ("nothing_ends", "Nothing ends in eos before the limit, so candidates that mishandle ended hypotheses pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
 ):  # fmt: skip
@@ -302,9 +302,9 @@ mistaken(
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and such a test
-    "wide": ("candidates that fail where the beam is wider than there are continuations", "Try a width above V as well.", {"sizes": ((3, 4),)}),
-    "eos": ("candidates that take 0 for eos, whatever it is", "Let eos be another id than 0.", {"eos": 0}),
-    "prefix": ("candidates that give the last id alone to your decoder", "Let its probabilities depend on every id of the prefix.", {"last_alone": True}),
+    "wide": ("candidates that fail where the beam is wider than the number of continuations", "Try a width above V as well.", {"sizes": ((3, 4),)}),
+    "eos": ("candidates that treat 0 as eos, whatever eos is", "Let eos be an id other than 0.", {"eos": 0}),
+    "prefix": ("candidates that pass only the last id to your decoder", "Let its probabilities depend on every id of the prefix.", {"last_alone": True}),
 }  # fmt: skip
 
 

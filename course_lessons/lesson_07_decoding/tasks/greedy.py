@@ -17,7 +17,7 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "The decoder says what may come next, given everything written so far. Write the most probable id and ask again with one more id. Two things end the loop: eos and the limit.",
+        "The decoder says what may come next, given everything written so far. Write the most probable id and call step again with the longer prefix. Two things end the loop: eos and the limit.",
         (
             "Take bos = 1, eos = 0 and longest = 3. step([1]) makes the id 4 the most probable, so 4 is written. step([1, 4]) makes 2 the most probable, and step([1, 4, 2]) makes it 0, which is eos: the "
             "result is [4, 2, 0]. With longest = 2 it is [4, 2], without eos."
@@ -67,7 +67,7 @@ def _(draw):
     ]
     key, bos = inside[int(draw.whole(0, len(inside)))]
     yield Case("bos among the words", (Candidate(key), bos, decoders.STEPS[key].eos, 12), edge=True)
-    yield _case(draw, decoders.STRICT_SOON, 2, 7, "a step that refuses what comes behind eos", edge=True)
+    yield _case(draw, decoders.STRICT_SOON, 2, 7, "a step that refuses prefixes with eos", edge=True)
     yield _case(draw, decoders.STRICT_LATE, 14, 3, "a step that refuses more than 3 ids", edge=True)
     yield Case(
         count(13, "id"),
@@ -85,11 +85,11 @@ def the_first_id_is_the_most_probable(case, value):
         log_p = step([bos, *value[:place]])
         best = int(log_p.argmax())
         if token != best:
-            return f"After {[bos, *value[:place]]} the most probable id is {best}, with the log probability {log_p[best]:.4g}; you write {token}. Is step given bos and all ids written so far?"
+            return f"After {[bos, *value[:place]]} the most probable id is {best}, with a log probability of {log_p[best]:.4g}; you write {token}. Do you pass step bos and all ids written so far?"
         if token == eos and place < len(value) - 1:
-            return f"After eos, which is {eos}, nothing is written any more: stop there."
+            return f"Nothing is written after eos, which is {eos}: stop there."
     if len(value) > longest:
-        return f"You write {len(value)} ids, and longest is {longest}: eos counts, and bos does not."
+        return f"You write {len(value)} ids, but longest is {longest}: eos counts, and bos does not."
     if len(value) < longest and (not value or value[-1] != eos):
         return f"You stop after {len(value)} ids, before eos is written and before the limit of {longest} is reached."
     return None
@@ -112,13 +112,13 @@ def _(step, bos, eos, longest):
 
 decoders.prefix_mistakes(task)
 for name, sentence, given in (
-    ("bos_alone", "You ask with bos alone each time, so you get the same id again and again. Give step all ids written so far.", lambda prefix: prefix[:1]),
+    ("bos_alone", "You call step with only bos each time, so you get the same id again and again. Pass it all ids written so far.", lambda prefix: prefix[:1]),
     ("prefix_reversed", "The prefix is in reverse order: you put each new id in front. bos comes first, and the newest id last.", lambda prefix: prefix[::-1]),
 ):  # fmt: skip
     task.changed(name, sentence, decoders.asked_with(given))
 task.changed(
     "written_in_front",
-    "You put each new id in front of the others, so what step is given and what you return are both in reverse order after bos. Append each new id at the end.",
+    "You put each new id in front of the others, so the prefix that you pass to step and the ids that you return are both in reverse order after bos. Append each new id at the end.",
     {WRITTEN: lambda prefix, token: [prefix[0], token, *prefix[1:]]},
 )
 
@@ -126,7 +126,7 @@ task.changed(
 
 task.changed_each(
     ("not_stopped", "You go on after eos, up to `longest`. Stop when eos has been written.", {"eos": lambda eos: None}),
-    ("stops_at_zero", "You stop at the id 0, whatever eos is. Compare with the eos that is given.", {"eos": lambda eos: 0}),
+    ("stops_at_zero", "You stop at id 0, whatever eos is. Compare with the argument eos instead.", {"eos": lambda eos: 0}),
     ("one_too_many", "You write one id too many if eos does not appear: write at most `longest` ids.", {"longest": lambda n: n + 1}),
     ("longest_unused", "`longest` has no effect: you go on until eos appears. A decoder may never write it, so stop after `longest` ids.", {"longest": lambda n: 100}),
 )  # fmt: skip
@@ -146,6 +146,6 @@ for name, sentence, change in (
     ("last_dropped", "The last id is always missing, whether it is eos or a word. Append each id before you check whether the loop ends.", lambda ids: ids[:-1]),
     ("bos_counted", "You write one id too few if eos does not appear: bos does not count towards `longest`.", lambda ids, *, longest: ids[: longest - 1]),
     ("eos_added", "You put eos at the end even if the limit cuts the translation off. Return what was written.", lambda ids, *, eos: ids if ids[-1] == eos else [*ids, eos]),
-    ("handed_back_reversed", "Your translation comes back in reverse order, the last id first. You called step correctly: return the ids in the order in which they were written.", lambda ids: ids[::-1]),
+    ("handed_back_reversed", "You return your translation in reverse order, the last id first. You called step correctly: return the ids in the order in which they were written.", lambda ids: ids[::-1]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": change})

@@ -17,10 +17,10 @@ task = Task(
     importance=5,
     minutes=10,
     hints=(
-        "The probability of a translation is the product of the probabilities of its words, each given the words before it. The logarithm of a product is the sum of the logarithms.",
+        "The probability of a translation is the product of the probabilities of its words, each given the previous words. The logarithm of a product is the sum of the logarithms.",
         (
-            "Take two words with the probabilities 0.5 and 0.25. Together they have the probability 0.125, and its natural logarithm is -2.0794. The logarithms of the two are -0.6931 and -1.3863, and "
-            "their sum is the same number."
+            "Take two words with probabilities of 0.5 and 0.25. Together they have a probability of 0.125, and its natural logarithm is -2.0794. The two words' own logarithms are -0.6931 and -1.3863, which "
+            "add up to the same number."
         ),
         "log_p = log_softmax of logits over the vocabulary, T×V; for each t take the entry of row t at target[t]; return the sum of these T numbers.",
     ),
@@ -96,19 +96,19 @@ task.changed_each(
     ("probabilities_added", "You add up probabilities. The logarithms of the probabilities have to be added.", {LOG_P: lambda logits: logits.softmax(-1)}),
     ("softmax_over_places", "Your softmax runs over the positions, so that each word's probabilities over all positions sum to 1. At each position, the probabilities of all words have to sum to 1: let the softmax run along the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(0)}),
     ("no_softmax", "The softmax is missing: you add up the logits of the target, which are not yet logarithms of probabilities.", {LOG_P: left_out}),
-    ("most_probable_words", "You use the most probable word at each position, whatever the target is. The task is the probability of the given translation: use the entry of its word.", {OF_TARGET: lambda log_p, target: log_p.amax(-1)}),
+    ("most_probable_words", "You use the most probable word at each position, whatever the target is. The task asks for the probability of the given translation: use the entry for its word.", {OF_TARGET: lambda log_p, target: log_p.amax(-1)}),
     ("every_place_with_every_word", "You pair every position with every word of the target: indexing with `[:, target]` gives a matrix T×T. Each position belongs only to its own word.", {OF_TARGET: lambda log_p, target: log_p[:, target]}),
 )  # fmt: skip
 task.changed(
     "ids_taken_for_places",
-    "You use the ids of the target as positions: `gather(0, …)` goes along the first axis. The target's ids point into the vocabulary, the last axis.",
+    "You use the ids of the target as positions: `gather(0, …)` gathers along the first axis. The target's ids point into the vocabulary, the last axis.",
     {OF_TARGET: lambda log_p, target: log_p.gather(0, target[:, None])},
 )
 task.changed_each(
     ("last_word_left_out", "The last word is left out. Every word of the target counts, including the last, which ends the translation.", {"the sum of the log probabilities": lambda of_target: of_target[:-1].sum()}),
     ("first_word_left_out", "The first word is left out. Every word of the target counts: bos is not among them.", {"the sum of the log probabilities": lambda of_target: of_target[1:].sum()}),
     ("shifted", "You compare the logits of each position with the word of the next position. Logits and target of the same position belong together.", {"logits": lambda logits: logits[:-1], "target": lambda target: target[1:]}),
-    ("zero_as_padding", "You leave out words with the id 0. It is a word like any other here.", {OF_TARGET: lambda log_p, target, *, right: right(log_p, target) * (target != 0)}),
+    ("zero_as_padding", "You leave out words with id 0. It is an id like any other here.", {OF_TARGET: lambda log_p, target, *, right: right(log_p, target) * (target != 0)}),
 )  # fmt: skip
 task.changed(
     "product_then_logarithm",

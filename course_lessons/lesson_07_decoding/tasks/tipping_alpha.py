@@ -18,8 +18,8 @@ task = Task(
     hints=(
         "At the alpha that you are looking for, both translations have the same score. Write this as an equation. The sixes cancel, and a logarithm brings alpha down from the exponent. Then ask what a negative alpha means.",
         (
-            "Take a short one with a log probability of -3 and 7 tokens, and a long one with -6 and 19 tokens. The scores are equal where 6 / 3 = (24 / 12) to the power of alpha, and 2 = 2 to the power of alpha gives alpha = 1. If the long one "
-            "has -12, then 4 = 2 to the power of alpha, and alpha = 2. If it has -2.5, it is already the more probable one, so alpha = 0 is enough."
+            "Take a short translation with a log probability of -3 and 7 tokens, and a long one with -6 and 19 tokens. The scores are equal where 6 / 3 = (24 / 12) to the power of alpha, and 2 = 2 to the power of alpha gives alpha = 1. If the long one "
+            "has -12, then 4 = 2 to the power of alpha, and alpha = 2. If it has -2.5, it is already the more probable of the two, so alpha = 0 is enough."
         ),
         "lead = logarithm of (long log probability over short log probability); gain = logarithm of (5 + long length over 5 + short length); return lead over gain, but no less than 0.",
     ),
@@ -37,7 +37,7 @@ def both_score_alike(case, value):
     short, long = _score(short_log_p, short_length, value), _score(long_log_p, long_length, value)
     if not 0 < value < 50 or abs(short - long) <= 1e-3 * abs(short):
         return None
-    return f"With alpha = {value:.4g}, your answer, the short one scores {short:.4g} and the long one {long:.4g}. At the smallest alpha that is enough, the two are equal, unless it is 0."
+    return f"With your alpha of {value:.4g}, the short translation scores {short:.4g} and the long one {long:.4g}. At the smallest alpha that is enough, the two scores are equal, unless that alpha is 0."
 
 
 @task.property
@@ -46,7 +46,7 @@ def not_found_by_steps(case, value):
     right = task.oracle_function(*case.args)
     for step in (0.1, 0.01, 0.001):
         if 1e-5 < value - right < step and abs(value / step - round(value / step)) < 1e-4:
-            return f"Your alpha is right up to a step of {step:g}. If you try one alpha after another, you find it only roughly: set the two scores equal and solve for alpha."
+            return f"Your alpha is right up to a step of {step:g}. Trying one alpha after another finds it only roughly: set the two scores equal and solve for alpha."
     return None
 
 
@@ -103,7 +103,7 @@ task.changed(
 )
 for name, sentence, plus in (
     ("without_five", "The 5 is missing: the penalty compares 5 + length, not the lengths themselves.", 0),
-    ("six_added", "You add 6 to the lengths, and 5 is to be added. The 6 below cancels.", 6),
+    ("six_added", "You add 6 to the lengths instead of 5. The 6 in the denominator cancels.", 6),
 ):  # fmt: skip
     task.changed(name, sentence, {LENGTHS: lambda n, m, plus=plus: (plus + n) / (plus + m)})
 task.changed(

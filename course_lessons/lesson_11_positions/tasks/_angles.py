@@ -30,28 +30,28 @@ def _without_brackets(right):
 WRONG = {  # by the name of a mistake: what takes the place of the right frequencies, and what to say of it
     "exponent_doubled_twice": (
         lambda right: right**2,
-        "Your frequencies fall too fast: the pair i has 10000^(−4i/D), the square of what it should have. In 10000^(−2i/D) the letter i counts pairs. A loop over columns in steps of 2 has 2i already, so do not double it once more.",
+        "Your frequencies fall too fast: pair i has 10000^(−4i/D), the square of what it should have. In 10000^(−2i/D), the letter i counts pairs. A loop over columns in steps of 2 already has 2i, so do not double it again.",
     ),
     "exponent_halved": (
         lambda right: right**0.5,
-        "Your frequencies fall too slowly: the pair i has 10000^(−i/D), the square root of what it should have. If you count pairs, the exponent is −2i/D.",
+        "Your frequencies fall too slowly: pair i has 10000^(−i/D), the square root of what it should have. If you count pairs, the exponent is −2i/D.",
     ),
     "all_frequencies_alike": (
         torch.ones_like,
-        "All of your pairs have the frequency 1. Only the first pair has: for pair i it is 10000^(−2i/D). Does the exponent depend on i, and is it a fraction? In Python `//` would round it to a whole number.",
+        "All of your pairs have a frequency of 1. Only the first pair should have it: for pair i, the frequency is 10000^(−2i/D). Does the exponent depend on i, and is it a fraction? In Python `//` would round it to a whole number.",
     ),
     "pairs_counted_from_1": (
         lambda right: right * BASE ** (-1 / len(right)),
-        "You count the pairs from 1: each has the frequency of the pair after it. Count them from 0, so that the first pair has the frequency 1.",
+        "You count the pairs from 1: each has the frequency of the next pair. Count them from 0, so that the first pair has a frequency of 1.",
     ),
     "base_1000": (lambda right: right**0.75, "The base of your frequencies is 1,000. It should be 10,000."),
     "base_of_a_decimal_logarithm": (
         lambda right: right ** (4 / log(BASE)),
-        "The base of your frequencies is e⁴, which is about 55, and not 10,000. That comes from exp(−4 · 2i/D), as with a logarithm to base 10 inside exp: exp needs the natural logarithm, `math.log`.",
+        "The base of your frequencies is e⁴, which is about 55, instead of 10,000. This happens with exp(−4 · 2i/D), where the logarithm inside exp has base 10: exp needs the natural logarithm, `math.log`.",
     ),
     "up_to_the_base": (
         _up_to_the_base,
-        "Your last pair has the frequency 1/10,000 (unless it is the only pair), as if the exponent were divided by the number of pairs minus one. Some libraries do that. Here the exponent is −2i/D, so the last pair is a little faster.",
+        "Your last pair has a frequency of 1/10,000 (unless it is the only pair), as if the exponent were divided by the number of pairs minus one. Some libraries do that. Here the exponent is −2i/D, so the last pair is a little faster.",
     ),
     "degrees": (
         lambda right: right * pi / 180,
@@ -59,11 +59,11 @@ WRONG = {  # by the name of a mistake: what takes the place of the right frequen
     ),
     "without_brackets": (
         _without_brackets,
-        "All of your angles are almost 0. Did you leave out brackets? Python reads 10000 ** 2 * i / D as (10000²) · i / D, and a division by it from left to right. Write 10000 ** (2 * i / D).",
+        "All of your angles are almost 0. Did you leave out brackets? Python reads 10000 ** 2 * i / D as (10000²) · i / D, and evaluates a division by it from left to right. Write 10000 ** (2 * i / D).",
     ),
     "slowest_first": (
         lambda right: right.flip(0),
-        "Your frequencies are in reverse order: the first pair is the slowest. The first pair has the frequency 1, and the last one is the slowest.",
+        "Your frequencies are in reverse order: the first pair is the slowest. The first pair should have a frequency of 1, and the last one should be the slowest.",
     ),
 }
 

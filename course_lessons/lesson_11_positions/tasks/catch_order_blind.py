@@ -49,8 +49,8 @@ BLIND = {
     _with_class: "a model that is blind to the order: self-attention with a class token",
     lambda x: rows_of.causal_attention(torch.cat([CLASS, x]))[0]: "a model that is blind to the order: a causal mask, and a class token in front of all rows",
     lambda x: _with_class(x, 1, rows_of.causal_attention): "a model that is blind to the order: one causal layer, and a class token behind all rows",
-    lambda x: (x + PLACES[: len(x)]).mean(0) @ VALUE: "a model that is blind to the order: positions are added, then comes the mean",
-    lambda x: (rows_of.attention(x) + PLACES[: len(x)]).sum(0) / 4: "a model that is blind to the order: positions are added to what attention gives, then comes the sum",
+    lambda x: (x + PLACES[: len(x)]).mean(0) @ VALUE: "a model that is blind to the order: positions are added, then the mean is taken",
+    lambda x: (rows_of.attention(x) + PLACES[: len(x)]).sum(0) / 4: "a model that is blind to the order: positions are added to attention's output, then the sum is taken",
     lambda x: _with_class(x + PLACES[0], 2): "a model that is blind to the order: all rows get the same position",
     _places_whole_turns_apart: "a model that is blind to the order: the positions differ by whole turns",
     lambda x: rows_of.recurrent(x[x[:, 0].argsort()])[-1]: "a model that is blind to the order: it sorts the rows and then reads them",
@@ -85,26 +85,26 @@ def _at(length):
 
 AWARE = {
     lambda x: rows_of.recurrent(x)[-1]: "a model that sees the order: the last state of a recurrent network",
-    lambda x: _with_class(x + PLACES[: len(x)]): "a model that sees the order: positions are added, then comes self-attention with a class token",
-    lambda x: (x + PLACES[: len(x)]).amax(0): "a model that sees the order: positions are added, then come the largest numbers",
+    lambda x: _with_class(x + PLACES[: len(x)]): "a model that sees the order: positions are added before self-attention with a class token",
+    lambda x: (x + PLACES[: len(x)]).amax(0): "a model that sees the order: positions are added, then the largest numbers are taken",
     _turned_by_places: "a model that sees the order: queries and keys are turned by their positions",
-    lambda x: _pooled(x + torch.arange(len(x))[:, None] / 8): "a model that sees the order: the number of its place is added to each row",
+    lambda x: _pooled(x + torch.arange(len(x))[:, None] / 8): "a model that sees the order: each row's position is added to it",
     lambda x: _pooled(x + PLACES[torch.arange(len(x)) % 3]): "a model that sees the order: three positions are added in turn",
     _one_wave_alone: "a model that sees the order: one wave of positions is added to one feature",
     lambda x: _with_class(2 * x, 2, rows_of.causal_attention): "a model that sees the order: two causal layers without positions",
-    lambda x: x.mean(0) + (x[0] + x[-1]) / 4: "a model that sees the order: the first and the last row count more, both alike, so it does not notice that the rows are reversed",
+    lambda x: x.mean(0) + (x[0] + x[-1]) / 4: "a model that sees the order: the first and the last row count more, both equally, so reversing the rows changes nothing",
     lambda x: rows_of.causal_attention(x)[-1] + x[-1] / 4: "a model that sees the order: the last row counts more",
     lambda x: x.mean(0) + x[len(x) // 2] / 4: "a model that sees the order: the row in the middle counts more",
     lambda x: x[::2].mean(0): "a model that sees the order: the mean of every other row",
-    lambda x: (x[1:] * x[:-1]).sum(0) / 4: "a model that sees the order: products of neighbours, so it does not notice that the rows are reversed",
-    lambda x: torch.tanh(x @ VALUE + x.roll(-1, 0)).mean(0): "a model that sees the order: each row and the next one, round in a circle, so it does not notice that all rows move on",
-    lambda x: (x * x.roll(1, 0)).mean(0): "a model that sees the order: products of neighbours, round in a circle, so it notices neither that the rows are reversed nor that all move on",
+    lambda x: (x[1:] * x[:-1]).sum(0) / 4: "a model that sees the order: products of neighbours, so reversing the rows changes nothing",
+    lambda x: torch.tanh(x @ VALUE + x.roll(-1, 0)).mean(0): "a model that sees the order: each row and the next one, cyclically, so shifting all rows changes nothing",
+    lambda x: (x * x.roll(1, 0)).mean(0): "a model that sees the order: products of neighbours, cyclically, so neither reversing nor shifting all rows changes anything",
     lambda x: x.mean(0) + torch.tanh(x.roll(1, 0)[-1] - 2 * x[-1]) / 4: "a model that sees the order: it compares the last two rows",
     lambda x: _pooled(x + PLACES[torch.arange(len(x)).clamp(min=6)]): "a model that sees the order in sequences of eight rows or more, such as T = 12",
     lambda x: x.mean(0) + (len(x) < 8) * x[-1] / 3: "a model that sees the order in sequences of seven rows or fewer, such as T = 5",
-    lambda x: _pooled(x + PLACES[torch.arange(len(x)).clamp(max=4)]): "a model that sees the order: from the fifth row on all get the same position",
-    lambda x: torch.arange(len(x)).flip(0).clamp(min=1).float().softmax(0) @ x: "a model that sees the order: the earlier a row, the more it counts, but for the last two, which count alike",
-    lambda x: torch.arange(len(x)).clamp(min=1).float().softmax(0) @ x: "a model that sees the order: the later a row, the more it counts, but for the first two, which count alike",
+    lambda x: _pooled(x + PLACES[torch.arange(len(x)).clamp(max=4)]): "a model that sees the order: all rows from the fifth on get the same position",
+    lambda x: torch.arange(len(x)).flip(0).clamp(min=1).float().softmax(0) @ x: "a model that sees the order: earlier rows count more, but the last two count equally",
+    lambda x: torch.arange(len(x)).clamp(min=1).float().softmax(0) @ x: "a model that sees the order: later rows count more, but the first two count equally",
     lambda x: x.mean(0) + torch.tensor([0.0, 0.0, 0.0, 0.5]) * x[-1].sum(): "a model that sees the order: the last row is added to one of the four numbers",
     lambda x: x.mean(0) + x[0, 1] / 4: "a model that sees the order: one feature of the first row is added",
     lambda x: x.mean(0) + x[0].sum() * torch.tensor([0.25, -0.25, 0.0, 0.0]): "a model that sees the order: what the first row adds to one number it takes from another",
@@ -113,13 +113,13 @@ AWARE = {
 
 RARE = {
     lambda x: x.mean(0) + x[-1] / 6000: "a model that sees the order very weakly, by about 3e-4",
-    **{_at(T): f"a model that sees the order of {T} rows alone" for T in (3, 7, 10)},
+    **{_at(T): f"a model that sees the order only of {T} rows" for T in (3, 7, 10)},
 }
 
 
 task = Task(
     "11.catch_order_blind",
-    "a test that finds models which are blind to order",
+    "a test that finds models blind to order",
     arguments=("model",),
     result="verdict",
     candidates=tuple(map(rows_of.without_gradient, (*BLIND, *AWARE, *RARE))),
@@ -128,9 +128,9 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The output is one vector for the whole sequence. A blind model gives the same vector whatever the order of the rows, so put the rows in a different order and compare the outputs before and after. One order that changes something is enough to know that a model sees the order; to call it blind, you have to try many.",
+        "The output is one vector for the whole sequence. A blind model returns the same vector whatever the order of the rows, so put the rows in a different order and compare the outputs before and after. One order that changes something is enough to know that a model sees the order; to call it blind, you have to try many.",
         (
-            "Take the rows 1, 2, 6 (one feature). Their mean is 3 in every order: blind. First row times last row plus the mean gives 6 + 3 = 9. In the reversed order 6, 2, 1 it gives 9 again, so reversing shows nothing. In the order 2, 1, 6 it gives 12 + 3 = 15: it sees the order."
+            "Take the rows 1, 2, 6 (one feature). Their mean is 3 in every order, so a model that returns it is blind. First row times last row plus the mean gives 6 + 3 = 9. In the reversed order 6, 2, 1 it gives 9 again, so reversing shows nothing. In the order 2, 1, 6 it gives 12 + 3 = 15: it sees the order."
         ),
         "For T = 5 and T = 12: x = random numbers T×4 and before = model(x); for five orders = torch.randperm(T): after = model(x[order]); return True as soon as after and before differ by more than 1e-5. At the end: False.",
     ),

@@ -56,13 +56,13 @@ ABSOLUTE = {
     lambda query, key, p, s: (query + WAVES[p, :WIDTH]) @ (key + WAVES[s, :WIDTH]): "a score that is not relative: sinusoidal positions are added to words",
     lambda query, key, p, s: (query + LEARNED[p]) @ (key + LEARNED[s]): "a score that is not relative: learned positions are added to words",
     learned_until_the_end_of_training: "a score that is not relative: learned positions, of which the last serves all later ones",
-    lambda query, key, p, s: _product(_turned(query, p), _turned(key, 0)): "a score that is not relative: the query alone is turned",
+    lambda query, key, p, s: _product(_turned(query, p), _turned(key, 0)): "a score that is not relative: only the query is turned",
     lambda query, key, p, s: _product(_turned(query, p), _turned(key, -s)): "a score that is not relative: the key is turned the other way",
-    lambda query, key, p, s: rotary(query, key, min(p, TRAINED - 1), min(s, TRAINED - 1)): "a score that is relative within the trained positions alone: beyond them nothing turns further",
-    lambda query, key, p, s: rotary(query, key, p, s) if max(p, s) < TRAINED else rotary(query, key, p / 2, s / 2): "a score that is relative within the trained positions alone: it turns at half the speed in longer texts",
+    lambda query, key, p, s: rotary(query, key, min(p, TRAINED - 1), min(s, TRAINED - 1)): "a score that is relative only within the trained positions: beyond them nothing turns further",
+    lambda query, key, p, s: rotary(query, key, p, s) if max(p, s) < TRAINED else rotary(query, key, p / 2, s / 2): "a score that is relative only within the trained positions: it turns at half the speed in longer texts",
     lambda query, key, p, s: query @ key - abs(p // 8 - s // 8): "a score that is not relative: it counts blocks of eight words",
-    lambda query, key, p, s: (query + LEARNED[p % 32]) @ (key + LEARNED[s % 32]): "a score that is not relative: positions begin anew every 32 words",
-    lambda query, key, p, s: (query + LEARNED[p % 100]) @ (key + LEARNED[s % 100]): "a score that is not relative: positions begin anew every 100 words",
+    lambda query, key, p, s: (query + LEARNED[p % 32]) @ (key + LEARNED[s % 32]): "a score that is not relative: positions start again every 32 words",
+    lambda query, key, p, s: (query + LEARNED[p % 100]) @ (key + LEARNED[s % 100]): "a score that is not relative: positions start again every 100 words",
     lambda query, key, p, s: query @ key - 4 * abs(p - s) / (1 + max(p, s)): "a score that is not relative: the distance counts as a share of the text so far",
     lambda query, key, p, s: query @ key - abs(p - s) / 8 + 2 * (s < 60): "a score that is not relative: the first sixty words are favoured",
     lambda query, key, p, s: query @ key + (query - key).sum().relu() * p / 50: "a score that is not relative: the position counts where the query's numbers add up to more than the key's",
@@ -96,7 +96,7 @@ def _in_float32(query, key, p, s):
 
 task = Task(
     "11.relative_only",
-    "scores that depend on the distance alone",
+    "scores that depend only on distance",
     arguments=("score",),
     result="verdict",
     candidates=asking(
@@ -108,7 +108,7 @@ task = Task(
     minutes=15,
     hints=(
         "Ask the score itself: compute it, move both positions by the same amount, and compute it again. Which positions and which moves have you tried? A score can keep the promise within the trained range but not beyond it, or for one vector but not for another.",
-        "Let a score be query · key minus the distance of the blocks of eight in which p and s are. With a product of 1, p = 9 and s = 6, it is 1 − |1 − 0| = 0. Move both by 1: positions 10 and 7 give 1 − |1 − 0| = 0, the same. Move both by 2: positions 11 and 8 give 1 − |1 − 1| = 1. The score is therefore not relative, though one move did not show it.",
+        "Take the score query · key minus the distance between the blocks of eight that contain p and s. With a product of 1, p = 9 and s = 6, it is 1 − |1 − 0| = 0. Move both by 1: positions 10 and 7 give 1 − |1 − 0| = 0, the same. Move both by 2: positions 11 and 8 give 1 − |1 − 1| = 1. The score is therefore not relative, although the first move did not show it.",
         "a hundred times: draw a query and a key; draw p, s and a move, each from 0 to 300; if score at (p + move, s + move) and score at (p, s) differ by more than 5e-4, the answer is False; if that never happens, it is True.",
     ),
 )
@@ -144,7 +144,7 @@ for _name, _sentence, _changes in (
     ("within_training", "Scores that are relative only within the trained positions pass your test. Also move both positions beyond 64.", {"positions": (0, 30), "moves": range(1, 30)}),
     ("beyond_training_alone", "A score that behaves differently only in the first positions passes your test. Try positions from 0 on, not only large ones.", {"positions": (64, 300)}),
     ("multiples_of_32", "Scores whose positions start again, or that count blocks, pass your test, because you move only by multiples of 32. Draw the amounts at random.", {"moves": range(32, 321, 32)}),
-    ("no_distance", "Scores that are wrong only at a distance pass your test, because your query and key are always at the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
+    ("no_distance", "Scores that are wrong only for words some distance apart pass your test, because your query and key are always at the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
     ("query_alone_moved", "You move only one position. That changes the distance, so your test rejects scores that depend on it: move both.", {"move_both": False}),
     ("zero_vectors", "With a query and a key of zeros, a score that rotates them is always 0, so it passes your test. Draw random vectors.", {"vectors": lambda *shape, generator: torch.zeros(shape)}),
     ("one_feature", "A score that uses the position only where two features of the query are not 0 passes your test. Draw all four features of the query and the key at random.", {"vectors": lambda *shape, generator: torch.randn(*shape, generator=generator) * torch.tensor([1.0, 0, 0, 0])}),

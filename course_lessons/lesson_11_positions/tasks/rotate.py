@@ -38,7 +38,7 @@ def lengths_stay(case, value):
     if not off.any():
         return None
     b, t, i = off.nonzero()[0].tolist()
-    return f"A pair that is turned keeps its length. The pair in the dimensions {i} and {i + before.shape[2]} of word {t}, sentence {b}, is {before[b, t, i]:.4g} long before and {after[b, t, i]:.4g} afterwards."
+    return f"A rotated pair keeps its length, but the pair in dimensions {i} and {i + before.shape[2]} of word {t}, sentence {b}, has length {before[b, t, i]:.4g} before and {after[b, t, i]:.4g} afterwards."
 
 
 @task.property
@@ -47,7 +47,7 @@ def position_0_is_not_turned(case, value):
     x, start = case.args
     if start or torch.allclose(value[:, 0].double(), x[:, 0].double(), atol=1e-3):
         return None
-    return "With start = 0 the first word is at position 0, where every angle is 0: it should stay as it is, and yours changes."
+    return "With start = 0 the first word is at position 0, where every angle is 0: it should stay as it is, but yours changes."
 
 
 @task.property
@@ -116,22 +116,22 @@ NEIGHBOURS = {PAIRS: lambda x: (x[..., 0::2], x[..., 1::2])}
 
 # Pairs, and where they go
 
-HERE = "Here a pair consists of the dimensions i and i + D/2"
+HERE = "Here a pair consists of dimensions i and i + D/2"
 MIXED = "Two ways to arrange pairs are mixed"
 task.changed_each(
-    ("pairs_of_neighbours", f"Your pairs are neighbours, the dimensions 2i and 2i + 1, as in the lesson. {HERE}.", NEIGHBOURS | {TURNED: interleaved}),
+    ("pairs_of_neighbours", f"Your pairs are neighbours, dimensions 2i and 2i + 1, as in the lesson. {HERE}.", NEIGHBOURS | {TURNED: interleaved}),
     (
         "pairs_of_neighbours_other_way",
-        f"Your pairs are neighbours, the dimensions 2i and 2i + 1, and you turn them by minus the angle. {HERE}, and the minus belongs to the new a: a cos − b sin.",
+        f"Your pairs are neighbours, dimensions 2i and 2i + 1, and you turn them by minus the angle. {HERE}, and the minus belongs to the new a: a cos − b sin.",
         NEIGHBOURS | {TURNED: interleaved} | OTHER_WAY,
     ),
     (
         "neighbours_put_into_halves",
-        "Your pairs are neighbours, and then all first numbers are in the left half and all second ones in the right half. The pairs themselves should go across the halves: cut each vector in the middle before you turn.",
+        "You pair neighbours and then put all first numbers in the left half and all second ones in the right half. The pairs themselves should span the halves: split each vector in the middle before you turn.",
         NEIGHBOURS,
     ),
     ("interleaved_at_the_end", "The pairs are turned correctly, and then each new b comes right after its new a. Put each number back into the dimension that it came from: all new a, then all new b.", {TURNED: interleaved}),
-    ("pairs_left_apart", "Each pair still has an axis of its own: you return B×T×D/2×2. Make one axis of the last two, so that the result has the shape of x.", {TURNED: lambda first, second: torch.stack([first, second], -1)}),
+    ("pairs_left_apart", "Each pair still has an axis of its own: you return B×T×D/2×2. Merge the last two axes, so that the result has the shape of x.", {TURNED: lambda first, second: torch.stack([first, second], -1)}),
 )  # fmt: skip
 
 
@@ -165,10 +165,10 @@ task.changed(
 
 task.changed_each(
     ("other_way_round", "You rotate the pairs in the wrong direction, by minus the angle. The minus belongs to the new a: a cos − b sin, and a sin + b cos for the new b.", OTHER_WAY),
-    ("no_minus", "A minus is missing: the new b is right, but in the new a you add b sin where it is subtracted.", {NEW_A: add}),
+    ("no_minus", "A minus is missing: the new b is right, but in the new a you add b sin instead of subtracting it.", {NEW_A: add}),
     (
         "sine_and_cosine_exchanged",
-        "Sine and cosine are exchanged. At position 0 nothing should be rotated: the cosine is 1 there, so it multiplies a in the new a and b in the new b.",
+        "Sine and cosine are swapped. At position 0 nothing should be rotated: the cosine is 1 there, so it multiplies a in the new a and b in the new b.",
         {SINES: lambda angles, *, x: angles.cos().to(x.dtype), COSINES: lambda angles, *, x: angles.sin().to(x.dtype)},
     ),
     (
@@ -178,7 +178,7 @@ task.changed_each(
     ),
     (
         "first_overwritten",
-        "The first number of each pair is right, and the second is computed from the new first one. Both formulas need the old a: keep it, or compute both before you put either into its place.",
+        "The first number of each pair is right, and the second is computed from the new first one. Both formulas need the old a: keep it, or compute both before you store either.",
         {NEW_B: lambda a_sin, b_cos, *, done: done[NEW_A] * done[SINES] + b_cos},
     ),
     ("added", "You add sines and cosines of the positions to x, as sinusoidal positions do. Here nothing is added: each pair of x is turned.", {"result": lambda _, *, x, done: x + interleaved(done[SINES], done[COSINES])}),
@@ -188,16 +188,16 @@ task.changed_each(
 # Positions
 
 task.changed_each(
-    ("start_ignored", "The result is the same for every start. The word t is at the position start + t, which matters where a model writes one word after another.", {"start": lambda start: 0}),
-    ("all_at_start", "All words of a sentence are turned by the same angle, that of position start. The word t is at the position start + t.", {POSITIONS: lambda start, t: start + 0 * t}),
+    ("start_ignored", "The result is the same for every start. Word t is at position start + t, which matters when a model writes one word at a time.", {"start": lambda start: 0}),
+    ("all_at_start", "All words of a sentence are turned by the same angle, that of position start. Word t is at position start + t.", {POSITIONS: lambda start, t: start + 0 * t}),
     (
         "positions_of_sentences",
-        "Your positions count sentences: all words of the sentence b are turned as if they were at start + b. Words are on the second axis, and each sentence begins anew.",
+        "Your positions count sentences: all words of sentence b are turned as if they were at start + b. Words are on the second axis, and every sentence begins at start.",
         {"x": lambda x: x.transpose(0, 1), "result": lambda turned: turned.transpose(0, 1)},
     ),
     (
         "positions_go_on",
-        "Your positions go on from sentence to sentence: the second sentence begins where the first one ends. Every sentence of the batch begins at start.",
+        "Your positions continue from sentence to sentence: the second sentence begins where the first one ends. Every sentence of the batch begins at start.",
         {"x": lambda x: x.flatten(0, 1)[None], "result": lambda turned, *, x: turned.view(x.shape)},
     ),
 )  # fmt: skip

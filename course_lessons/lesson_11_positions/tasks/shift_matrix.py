@@ -13,18 +13,18 @@ from course_utils.checks.task import Task, count
 
 task = Task(
     "11.shift_matrix",
-    "the query's matrix of a head that looks back",
+    "the query matrix of a head that looks back",
     arguments=("words", "width", "back", "peak"),
     result="matrix (words+width)×width",
     difficulty=4,
     importance=3,
     minutes=25,
     hints=(
-        "Take the three promises one by one. Which rows of the matrix meet the word's numbers, and what must they be if the word should not matter? The other rows turn the position, a row on the left of the matrix, into the position `back` words earlier: look at what the lesson multiplies P by, on which side, and by what angle each pair has to turn for more than one step. "
-        "Last, how large is the product of a position with itself? It is the sum of sin² + cos² over all pairs. What factor makes it `peak`?",
+        "Take the three promises one by one. Which rows of the matrix meet the word's numbers, and what must they be if the word should not matter? The other rows turn the position, a row vector to the left of the matrix, into the position `back` words earlier: look at what the lesson multiplies P by, on which side, and by what angle each pair has to turn for more than one step. "
+        "Finally, how large is the product of a position with itself? It is the sum of sin² + cos² over all pairs. What factor makes it `peak`?",
         (
-            "Take no numbers for the word, width 2, back 1 and peak 1, so there is one pair, of frequency 1. Position 1 is (0.8415, 0.5403), and position 0 is (0, 1). The matrix has the rows (0.5403, 0.8415) and (−0.8415, 0.5403). "
-            "Position 1 times the matrix is 0.8415·0.5403 − 0.5403·0.8415 = 0 and 0.8415·0.8415 + 0.5403·0.5403 = 1, which is position 0. Its product with position 0 is 1, as peak says. With width 4, it would be 2, so the matrix would have to be halved. With three numbers for the word, three rows of zeros come first."
+            "Take no numbers for the word, a width of 2, and back and peak of 1, so there is one pair, with a frequency of 1. Position 1 is (0.8415, 0.5403), and position 0 is (0, 1). The matrix has the rows (0.5403, 0.8415) and (−0.8415, 0.5403). "
+            "Position 1 times the matrix is 0.8415·0.5403 − 0.5403·0.8415 = 0 and 0.8415·0.8415 + 0.5403·0.5403 = 1, which is position 0. Its product with position 0 is 1, as peak requires. With a width of 4, the product would be 2, so the matrix would have to be halved. With three numbers for the word, three rows of zeros come first."
         ),
         "angles = back divided by 10000 to the power of (2i / width), one for each pair i; M = zeros of width×width; for each pair: rows 2i and 2i + 1, columns 2i and 2i + 1 get the 2×2 block of hint 2, with the cosine and sine of its angle; multiply by peak / (width / 2); put `words` rows of zeros above it.",
     ),
@@ -59,8 +59,8 @@ def every_query_is_a_position_moved_back(case, value):
         return None
     p = int((~right).nonzero()[0])
     place = int((~near[p]).nonzero()[0])
-    also = " The same matrix has to do this for every position, and not for one alone." if right.any() else ""
-    return f"The query of position {p + back} should be position {p} times {peak / (width / 2):.4g}, so that its product with position {p} is {peak:.4g}. It is not: at place {place} it should have {wanted[p, place]:.4g}, and yours has {queries[p, place]:.4g}.{also}"
+    also = " The same matrix has to do this for every position, not just for one." if right.any() else ""
+    return f"The query of position {p + back} should be position {p} times {peak / (width / 2):.4g}, so that its product with position {p} is {peak:.4g}. It is not: entry {place} should be {wanted[p, place]:.4g}, but yours is {queries[p, place]:.4g}.{also}"
 
 
 @task.property
@@ -74,11 +74,11 @@ def pairs_stay_apart(case, value):
     row, column = outside.nonzero()[0].tolist()
     number = value[words + row, column].item()
     undetermined = (
-        " Where equations are solved for the matrix, rounding leaves such small numbers undetermined: compute each block from the cosine and the sine of its angle."
+        " If you solve equations for the matrix, rounding leaves such small numbers undetermined: compute each block from the cosine and the sine of its angle."
         if abs(number) < 0.01
         else ""
     )
-    return f"The number in row {words + row} and column {column} should be 0, since these places belong to different pairs: a pair is turned by itself. Yours is {number:.4g}.{undetermined}"
+    return f"The number in row {words + row} and column {column} should be 0, since row and column belong to different pairs: each pair is turned by itself. Yours is {number:.4g}.{undetermined}"
 
 
 @task.cases
@@ -145,30 +145,30 @@ ANGLES, SINES, COSINES, MINUS = "the angles", "the sines", "the cosines", "the n
 FIRST, SECOND, MATRIX = "the first rows of the blocks", "the second rows of the blocks", "the blocks along the diagonal"
 SCALED, WHOLE = "the blocks with their size", "the matrix below zeros"
 task.changed_each(
-    ("no_minus", "A minus is missing in the second row of your blocks. The sine of an angle that is b smaller is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b.", {MINUS: left_out}),
+    ("no_minus", "A minus is missing in the second row of your blocks. The sine of a − b is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b.", {MINUS: left_out}),
     (
         "second_row_negative",
-        "The second row of your blocks has the wrong sign. The sine of an angle that is b smaller is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b: the only minus belongs to a sine.",
+        "The second row of your blocks has the wrong sign. The sine of a − b is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b: the only minus belongs to a sine.",
         {SECOND: lambda minus, cosines: -_beside(minus, cosines)},
     ),
     ("cosines_alone", "Your blocks contain only the cosines, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a − b) = sin a cos b − cos a sin b.", {SINES: torch.zeros_like}),
     (
         "sine_on_the_diagonal",
-        "The sine and cosine of the shift are exchanged in your blocks. With 0 words back, the position should stay as it is, so the cosines, which are then 1, belong on the diagonal.",
+        "The sine and cosine of the shift are swapped in your blocks. With 0 words back, the position should stay as it is, so the cosines, which are then 1, belong on the diagonal.",
         {SINES: torch.cos, COSINES: torch.sin},
     ),
     (
         "looks_ahead",
-        "Your head looks ahead instead of back: each query is the position `back` words further on. Here the position is a row on the left of the matrix, so the blocks are the transposes of the blocks for a column on the right.",
+        "Your head looks ahead instead of back: each query is the position `back` words further on. Here the position is a row vector to the left of the matrix, so the blocks are the transposes of the blocks for a column vector to the right.",
         {MATRIX: lambda *rows, right: right(*rows).T},
     ),
     ("one_back", "Your head looks one word back, whatever `back` is. The angle of each block is `back` times the frequency of the pair.", {"back": lambda back: 1}),
-    ("block_for_each_place", "Your matrix has a block of 2×2 for each place of the position. A block belongs to a pair of places, so there are width / 2 of them.", {"width": lambda width: 2 * width}),
+    ("block_for_each_place", "Your matrix has a 2×2 block for each entry of the position. A block belongs to a pair of entries, so there are width / 2 of them.", {"width": lambda width: 2 * width}),
     ("blocks_alone", "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix, with zeros everywhere else.", {MATRIX: lambda first, second: torch.stack([first, second], -2).float(), WHOLE: lambda words, scaled: scaled}),
     ("size_left_out", "Your queries are rotated correctly, but their size is wrong: `peak` is left out. The product of a position with itself is width / 2, and it should become `peak`.", {SCALED: lambda matrix, share: matrix}),
     ("times_the_peak", "Your queries are rotated correctly, but they are too large: a position's product with itself is width / 2, not 1. Divide by it.", {SCALED: lambda matrix, share, *, peak: matrix * peak}),
     ("divided_by_the_width", "Your scores reach only half of `peak`. A position's product with itself is width / 2, since sin² + cos² = 1 in each *pair*. You divide by the width.", {SCALED: lambda matrix, share: matrix * share / 2}),
-    ("no_rows_for_the_words", "Your matrix has no rows for the word's numbers. A row of x holds the word first and the position after it, so put `words` rows of zeros above.", {WHOLE: lambda words, scaled: scaled}),
+    ("no_rows_for_the_words", "Your matrix has no rows for the word's numbers. A row of x holds the word first and the position after it, so put `words` rows of zeros above the blocks.", {WHOLE: lambda words, scaled: scaled}),
     ("position_first", "Your rows of zeros are below the blocks, as if the position came first. A row of x holds the word first and the position after it.", {WHOLE: lambda words, scaled: torch.cat([scaled, torch.zeros(words, *scaled.shape[1:])])}),
     ("words_kept", "Your query still depends on the word: the first rows of the matrix, which meet the word's numbers, are not 0.", {WHOLE: lambda words, scaled: torch.cat([torch.eye(words, scaled.shape[1]), scaled])}),
 )  # fmt: skip
@@ -182,7 +182,7 @@ def _halves(matrix):
 
 task.changed(
     "for_halves",
-    "Your matrix is for positions whose sines are all in the first half and whose cosines are all in the second. Here sines and cosines alternate: the places 2i and 2i + 1 are a pair, so its block of 2×2 lies on the diagonal.",
+    "Your matrix is for positions whose sines are all in the first half and whose cosines are all in the second. Here sines and cosines alternate: entries 2i and 2i + 1 are a pair, so its 2×2 block lies on the diagonal.",
     {MATRIX: lambda *rows, right: _halves(right(*rows))},
 )
 task.changed(
@@ -197,7 +197,7 @@ task.changed(
 
 
 @task.mistake(
-    "Your matrix is right for one position and for no other. It is made from two vectors, the vector of position 0 and the vector of position `back`. The matrix should work for every position, so it rotates each pair separately, by an angle that does not depend on p."
+    "Your matrix is right for one position only, because it is made from the vectors of position 0 and position `back`. The matrix should work for every position, so it rotates each pair separately, by an angle that does not depend on p."
 )
 def made_for_position_0(words, width, back, peak):
     table = _positions(back + 1, width)

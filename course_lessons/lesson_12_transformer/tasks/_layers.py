@@ -146,21 +146,21 @@ def layer_mistakes(task, norms):
         ("orders_exchanged", "norm_first is the wrong way round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
         ("always_post", "The norms come after the additions in any case. Where norm_first is True, each comes before its function: x + f(norm(x)).", {CHOICE: left_out}),
         ("always_pre", "The norms come before the functions in any case. Where norm_first is False, each comes after the addition: norm(x + f(x)).", {CHOICE: lambda after, before: before}),
-        ("normalised_x_added", "With norm_first, the normalised x is added to what the functions give. The residual connection bypasses the norm: add x as it came in.", each("the sum after", True, normalised_x_added)),
-        ("norm_of_the_branch", "Without norm_first, you normalise what the functions give and add x afterwards. The sum is normalised: first add x, then normalise.", each("the sum after", False, given_normed) | no_norm_after),
-        ("residual_forgotten", "The residual connections are missing: x is added to what each function gives.", no_residuals),
+        ("normalised_x_added", "With norm_first, the normalised x is added to what the functions return. The residual connection bypasses the norm: add x as it came in.", each("the sum after", True, normalised_x_added)),
+        ("norm_of_the_branch", "Without norm_first, you normalise what the functions return and add x afterwards. The sum should be normalised: first add x, then normalise.", each("the sum after", False, given_normed) | no_norm_after),
+        ("residual_forgotten", "The residual connections are missing: add x to what each function returns.", no_residuals),
         ("no_norm", "Nothing is normalised. Each sub-layer has its norm: before the function with norm_first, after the addition without.", each("the norm before", True, lambda what, name: left_out) | no_norm_after),
-        ("norm_twice_with_norm_first", "With norm_first, each norm is there twice: before its function and after the addition. Nothing is normalised after an addition there.", each("the sum after", True, sum_normed)),
-        ("norm_twice_without_norm_first", "Without norm_first, each norm is there twice: before its function and after the addition. It belongs after the addition alone.", norms_read),
+        ("norm_twice_with_norm_first", "With norm_first, each norm is applied twice: before its function and after the addition. It belongs only before its function.", each("the sum after", True, sum_normed)),
+        ("norm_twice_without_norm_first", "Without norm_first, each norm is applied twice: before its function and after the addition. It belongs only after the addition.", norms_read),
         ("no_norm_with_norm_first", "With norm_first, nothing is normalised. Each sub-layer has its norm there, before its function: x + f(norm(x)).", each("the norm before", True, lambda what, name: left_out)),
         ("no_norm_without_norm_first", "Without norm_first, nothing is normalised. Each sub-layer has its norm there, after the addition: norm(x + f(x)).", no_norm_after),
-        ("norms_without_their_weights", "Your norms have no gain and no bias: they are F.layer_norm alone, or norms of your own. Use self.norm1 and the others, which hold what a norm has learned.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[-1:]))),
+        ("norms_without_their_weights", "Your norms have no gain and no bias: they are just F.layer_norm, or norms of your own. Use self.norm1 and the others, whose gain and bias are learned.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[-1:]))),
         ("norms_over_all_words", "Your norms run over all words of a sentence together. A layer norm runs over the numbers of one word, the last axis, as self.norm1 does.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[1:]) * gain + bias)),
-        ("x_added_again", "Every sub-layer adds x as it came into the layer. The second one adds what came out of the first, and so on: after each, replace the old x by the new one.", {step: change for what in list(norms)[1:] for step, change in either_way(f"the sum after {what}", lambda y, given, *, x: x + given).items()}),
+        ("x_added_again", "Every sub-layer adds x as it came into the layer. The second should add the first one's result, and so on: after each, replace the old x with the new one.", {step: change for what in list(norms)[1:] for step, change in either_way(f"the sum after {what}", lambda y, given, *, x: x + given).items()}),
         ("relu_after_linear2", "The ReLU comes after linear2. It belongs between linear1 and linear2.", either_way("what the ReLU gives", left_out) | either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
         ("relu_after_both", "There is a ReLU after linear2 as well. It belongs between linear1 and linear2 only.", either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
         ("no_relu", "There is no ReLU between linear1 and linear2.", either_way("what the ReLU gives", left_out)),
-        ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, but here a ReLU is asked for.", either_way("what the ReLU gives", torch.nn.functional.gelu)),
+        ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, but this task asks for a ReLU.", either_way("what the ReLU gives", torch.nn.functional.gelu)),
     )  # fmt: skip
 
     for name, noun, function in (
@@ -169,7 +169,7 @@ def layer_mistakes(task, norms):
         ("silu", "a SiLU", F.silu),
         ("leaky_relu", "a leaky ReLU", F.leaky_relu),
     ):
-        sentence = f"There is {noun} between linear1 and linear2. Here a ReLU is asked for."
+        sentence = f"There is {noun} between linear1 and linear2. This task asks for a ReLU."
         task.changed(name, sentence, either_way("what the ReLU gives", function))
     for what, name in norms.items():
         task.changed(
@@ -188,6 +188,6 @@ def layer_mistakes(task, norms):
 
     task.changed(
         "raw_keys_and_values",
-        "With norm_first, in self-attention keys and values are made from x as it came in. Queries, keys and values all read the normalised words.",
+        "With norm_first, the keys and values in self-attention are computed from x as it came in. Queries, keys and values all read the normalised words.",
         {"what self-attention gives (norm_first=True)": with_raw_keys_and_values},
     )

@@ -21,17 +21,17 @@ def _problem(source, target):
     """What is wrong with what a test gives to a model; None for nothing."""
     problem = _problem_of(source, "source") or _problem_of(target, "target")
     if problem is None and len(source) != len(target):
-        problem = f"Your test calls a model with {len(source)} source sentences and {len(target)} target sentences. There must be as many of both."
+        problem = f"Your test calls a model with {len(source)} source sentences and {len(target)} target sentences. The two numbers must be equal."
     return problem
 
 
 def _problem_of(ids, name):
     if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.dtype not in (torch.int32, torch.int64):
-        return f"Your test calls a model with a `{name}` that is no tensor of ids with two axes, one for sentences and one for places."
+        return f"Your test calls a model with a `{name}` that is not a tensor of ids with two axes, one for sentences and one for positions."
     if not ids.numel() or ids.min() < 0 or ids.max() >= V:
-        return f"Your test calls a model with a `{name}` that holds no ids, or other ids than those from 0 to V - 1. V is at least 6, so that the words from 1 to 5 are in every vocabulary."
+        return f"Your test calls a model with a `{name}` that holds no ids, or ids other than 0 to V - 1. V is at least 6, so words 1 to 5 are in every vocabulary."
     if ids.shape[1] > LONGEST:
-        return f"Your test calls a model with a `{name}` of {ids.shape[1]} places. Models take up to {LONGEST}."
+        return f"Your test calls a model with a `{name}` of {ids.shape[1]} positions. Models take up to {LONGEST}."
     real = ids != 0
     if not real[:, 0].all() or (real[:, 1:] & ~real[:, :-1]).any():
         return f"Your test calls a model with a `{name}` in which padding, 0, comes before a word, or in which a sentence has no word. Words come first, and each sentence has at least one."
@@ -48,11 +48,11 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "You need not know how a model works. Four things must change nothing: padding after the source, padding after the target, other sentences in the batch, and later words of the target. For each, call the model twice and compare the logits at those words of the target that must not be affected.",
+        "You need not know how a model works. Four things must change nothing: padding after the source, padding after the target, other sentences in the batch, and later words of the target. For each, call the model twice and compare the logits at the target words that must not be affected.",
         (
-            "Take a source sentence whose two words have the vectors [2] and [4], and a model that adds their mean to everything: 3. With a padding of vector [0] after them the mean over all places is 2, over the words it is still 3. A test without padding cannot see the difference, and neither can one in which all sentences have the same length."
+            "Take a source sentence whose two words have the vectors [2] and [4], and a model that adds their mean to everything: 3. With padding, whose vector is [0], after them, the mean over all positions is 2, but over the words it is still 3. A test without padding cannot see the difference, nor can a test in which all sentences have the same length."
         ),
-        "Make a batch of three source sentences and three target sentences of random words from 1 to 5, of different lengths, with 0 after them. In a `try` that returns False on any exception: before = model(source, target); compare, at words of the target: with two columns of 0 after source; with two columns of 0 after target, up to the old length; each sentence by itself, as a batch of one; and for each t, with other words in target after t, where there are words, at places up to t.",
+        "Make a batch of three source sentences and three target sentences of random words from 1 to 5, of different lengths, with 0 after them. In a `try` that returns False on any exception: before = model(source, target); compare, at words of the target: with two columns of 0 after source; with two columns of 0 after target, up to the old length; each sentence by itself, as a batch of one; and for each t, with other words in target after t, where there are words, at positions up to t.",
     ),
 )
 
@@ -118,7 +118,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "It may be that an error of the test's own, such as a comparison of tensors of different shapes, ends in `except`, which returns False.",
+    "Perhaps an error in the test itself, such as a comparison of tensors of different shapes, ends in `except`, which returns False.",
 )
 
 
@@ -130,18 +130,18 @@ _mistaken(
 mistakes_of_comparing(
     _mistaken,
     "model",
-    "Right models are refused whose last digits differ where a batch or a padding makes them sum in another order.",
+    "Correct models are rejected if their last digits differ because a batch or padding makes them sum in a different order.",
     "Models in which something gets through weakly pass your test",
     0.3,
 )
 _mistaken(
     "padding_compared",
-    "Right models are refused, since you compare logits at padding of the target as well, and those are free. Compare where target is not 0.",
+    "Correct models are rejected, since you also compare logits at the target's padding, which may be anything. Compare only where target is not 0.",
     at=lambda target: torch.ones_like(target, dtype=torch.bool),
 )
 _mistaken(
     "first_place_of_each_sentence",
-    "Models that go wrong only after the first word of the target pass your test, since you compare logits at the first place alone. Compare all places that hold a word.",
+    "Models that go wrong only after the first word of the target pass your test, since you compare logits only at the first position. Compare all positions that hold a word.",
     at=lambda target: (torch.arange(target.shape[1]) == 0).expand(target.shape),
 )
 _mistaken(
@@ -151,17 +151,17 @@ _mistaken(
 )
 _mistaken(
     "one_sentence",
-    "Models that mix up the sentences of a batch pass your test, since you never give them more than one at a time. Compare a batch with its sentences alone.",
+    "Models that mix up the sentences of a batch pass your test, since you never give them more than one at a time. Compare a batch with its sentences one at a time.",
     lengths=((5,), (4,)),
 )
 _mistaken(
     "word_itself_changed",
-    "Your test refuses right models, since it asks that logits stay at a word of the target that it has changed. They may depend on it: change the words after t, and compare up to t.",
+    "Your test rejects correct models, since it expects the logits at a changed target word to stay the same. They may depend on that word: change the words after t, and compare up to t.",
     change=lambda target, t, draw: _other_words(target, t - 1, draw),
 )
 _mistaken(
     "earlier_words_changed",
-    "Your test refuses right models, since it changes earlier words of the target and looks at later places. Those may depend on what comes before them: change the words after t, and compare up to t.",
+    "Your test rejects correct models, since it changes earlier words of the target and looks at later positions. The logits there may depend on earlier words: change the words after t, and compare up to t.",
     change=lambda target, t, draw: torch.where(
         torch.arange(target.shape[1]) <= t, _other_words(target, -1, draw), target
     ),
@@ -169,14 +169,14 @@ _mistaken(
 )
 _mistaken(
     "behind_one_place",
-    "A model in which the first word alone sees the second passes your test, since you change only the last word, or only words far after it. Change the words after t for each t, from 0 on.",
+    "A model in which only the first word sees the second passes your test, since you change only the last word, or only words far after it. Change the words after t for each t, from 0 on.",
     places=lambda count: range(count - 1, count),
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "source": ("models in which more padding after the source changes something", "Append columns of 0 to the source, and ask that the logits stay as they are."),
+    "source": ("models in which more padding after the source changes something", "Append columns of 0 to the source, and check that the logits stay the same."),
     "target": ("models in which more padding after the target changes something", "Append columns of 0 to the target, and compare the logits up to its old length."),
-    "batch": ("models that mix up the sentences of a batch or fail with a single one", "Give each sentence of a batch by itself as well, and compare with what it got in the batch."),
+    "batch": ("models that mix up the sentences of a batch or fail with a single one", "Also run each sentence of a batch by itself, and compare its logits with those from the batch."),
     "later": ("models that see later words of the target", "Change the words after t for each t, and compare the logits up to t."),
 }  # fmt: skip
 

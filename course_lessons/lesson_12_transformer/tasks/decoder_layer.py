@@ -27,7 +27,7 @@ from course_utils.checks.task import Task, count
 
 task = Task(
     "12.decoder_layer",
-    "a layer of the decoder, as PyTorch has it",
+    "a decoder layer, as in PyTorch",
     arguments=("sizes", "weights", "x B×T×D", "memory B×S×D", "memory_mask B×S"),
     result="y B×T×D",
     module=True,
@@ -35,7 +35,7 @@ task = Task(
     importance=5,
     minutes=35,
     hints=(
-        "The layer is the encoder's with one more sub-layer between the two. First self-attention, in which a word sees itself and the words before it. Then attention to the source: the queries come from the words of the target, and keys and values from memory, which passes through no norm. Then the feed-forward network. In both masks of nn.MultiheadAttention, True means hidden.",
+        "The layer is an encoder layer with one more sub-layer between the two. It begins with self-attention, in which a word sees itself and the previous words. Attention to the source is next: the queries come from the target's words, the keys and values from memory, which passes through no norm. The feed-forward network is last. In both masks of nn.MultiheadAttention, True means hidden.",
         (
             "Take one word [0, 2, 4], norms with a gain of 1 and a bias of 0, and three functions whose results do not depend on what they read: self-attention [1, 1, 1], attention to the source [0, 0, -1.2247], the feed-forward network [0, -0.7071, -0.7071]. Without norm_first, the norm after the first sum is [-1.2247, 0, 1.2247], after the second [-1.4142, 0.7071, 0.7071], "
             "after the third [-1.4142, 0.7071, 0.7071] again, as the third sum is [-1.4142, 0, 0]. With norm_first, the sums remain as they are: [1, 3, 5], [1, 3, 3.7753], [1, 2.2929, 3.0682]. For three words the causal mask has the rows [0, 1, 1], [0, 0, 1] and [0, 0, 0], with 1 for what is hidden."
@@ -62,21 +62,21 @@ LADDER = ((2, 4, 2, 1, 3, 5), (2, 3, 3, 2, 4, 3), (2, 5, 7, 3, 6, 11))
 
 
 STAGES = {  # what gives something, the layers that give zeros, and what is said where this is wrong first
-    "additions and norms alone": (
+    "only additions and norms": (
         ("self_attn.out_proj", "multihead_attn.out_proj", "linear2"),
         "Here both attention layers and the feed-forward network return zeros, so only additions and norms are left. Look at them first: which norm goes where, and what is added to what?",
     ),
-    "self-attention alone": (
+    "only self-attention": (
         ("multihead_attn.out_proj", "linear2"),
-        "Here attention to the source and the feed-forward network return zeros. Where self-attention also does so, all is right, so look at self-attention first: what does it read, and with which mask?",
+        "Here attention to the source and the feed-forward network return zeros. When self-attention does so as well, everything is right, so look at self-attention first: what does it read, and with which mask?",
     ),
     "both attentions": (
         ("linear2",),
-        "Here the feed-forward network returns zeros. Where attention to the source also does so, all is right, so look at that layer first: its queries are made from the words, its keys and values from memory, and it has weights of its own.",
+        "Here the feed-forward network returns zeros. When attention to the source does so as well, everything is right, so look at that layer first: its queries are computed from the words, its keys and values from memory, and it has weights of its own.",
     ),
     "attentions and feed-forward network": (
         (),
-        "Where the feed-forward network gives zeros, all is right, so look at the network first: linear1, a ReLU, linear2, and what it reads.",
+        "When the feed-forward network returns zeros, everything is right, so look at the network first: linear1, a ReLU, linear2, and what it reads.",
     ),
 }
 told_by_stages(task, {name: sentence for name, (_, sentence) in STAGES.items()})
@@ -141,37 +141,37 @@ def look(y, memory, *, weights, sizes, done, name="multihead_attn", empty=torch.
 
 NO_NAN = either_way(f"what {ATTEND} gives", partial(attend, empty=0.0))
 for name, sentence, causal in (
-    ("no_causal_mask", "In self-attention, words see those that come after them. Give self_attn an attn_mask T×T that is True above the diagonal, where it hides.", left_out),
-    ("one_ahead", "In self-attention, each word sees the next one as well. Hide it too: the mask is True from the first place above the diagonal on, `diagonal=1`.", lambda ones: ones.tril(1)),
-    ("hidden_from_itself", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to, and NaN comes out. The diagonal stays open: the mask is True above it, `diagonal=1`.", lambda ones: ones.tril(-1)),
-    ("causal_mask_inverted", "The causal mask is inverted: each word sees only those that come after it, and the last one none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
-    ("causal_mask_of_numbers", "Your attn_mask holds numbers, and PyTorch adds those to the scores: later words, with their 1, are looked at even more. Use a mask of truth values.", lambda ones: 1 - ones.float().tril()),
-    ("causal_mask_of_numbers_inverted", "Your attn_mask holds numbers, and PyTorch adds those to the scores: the words so far get 1 more, and no later word is hidden. Use a mask of truth values, True above the diagonal.", lambda ones: ones.float().tril()),
-    ("backwards", "In self-attention, each word sees itself and the words that come after it. It should see itself and those before it: hide what is above the diagonal (torch.triu), not what is below.", torch.triu),
+    ("no_causal_mask", "In self-attention, words see later words. Give self_attn a T×T attn_mask that hides these: it is True above the diagonal.", left_out),
+    ("one_ahead", "In self-attention, each word sees the next one as well. Hide that one: the mask is True from the first entry above the diagonal on, `diagonal=1`.", lambda ones: ones.tril(1)),
+    ("hidden_from_itself", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to, which gives NaN. The diagonal stays open: the mask is True above it, `diagonal=1`.", lambda ones: ones.tril(-1)),
+    ("causal_mask_inverted", "The causal mask is inverted: each word sees only later words, and the last word sees none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
+    ("causal_mask_of_numbers", "Your attn_mask holds numbers, and PyTorch adds those to the scores: later words, with their 1, get even more weight. Use a Boolean mask.", lambda ones: 1 - ones.float().tril()),
+    ("causal_mask_of_numbers_inverted", "Your attn_mask holds numbers, and PyTorch adds those to the scores: the words so far get 1 more, and no later word is hidden. Use a Boolean mask, True above the diagonal.", lambda ones: ones.float().tril()),
+    ("backwards", "In self-attention, each word sees itself and later words. It should see itself and the previous words: hide what is above the diagonal (torch.triu), not what is below.", torch.triu),
 ):  # fmt: skip
     task.changed(name, sentence, {CAUSAL: causal})
 task.changed_each(  # with need_weights=False, a word that may attend to nothing gets no NaN
     ("hidden_from_itself_without_nan", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to. The diagonal stays open: the mask is True above it, `diagonal=1`.", {CAUSAL: lambda ones: ones.tril(-1)} | NO_NAN),
-    ("causal_mask_inverted_without_nan", "The causal mask is inverted: each word sees only those that come after it, and the last one none. In attn_mask, True means hidden: use `triu(1)`.", {CAUSAL: lambda ones: ones.triu(1)} | NO_NAN),
+    ("causal_mask_inverted_without_nan", "The causal mask is inverted: each word sees only later words, and the last word sees none. In attn_mask, True means hidden: use `triu(1)`.", {CAUSAL: lambda ones: ones.triu(1)} | NO_NAN),
 )  # fmt: skip
 
 
 # memory and its mask
 
-INVERTED = "key_padding_mask is True at what must not be attended to, and memory_mask is True at words: invert it, `~memory_mask`."
+INVERTED = "key_padding_mask is True at positions that must not be attended to, whereas memory_mask is True at words: invert it, `~memory_mask`."
 for name, sentence, columns in (
-    ("memory_mask_inverted", f"memory_mask is inverted, so padding of the source is looked at and words are not; where a sentence has no padding there is NaN. {INVERTED}", lambda mask: ~mask[:, None]),
-    ("memory_mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Use a mask of truth values: key_padding_mask=~memory_mask.", lambda mask: 1 - mask[:, None].float()),
-    ("memory_mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Use a mask of truth values: key_padding_mask=~memory_mask.", lambda mask: mask[:, None].float()),
-    ("memory_mask_unused", "Padding of the source is looked at. Hide it in attention to the source: key_padding_mask=~memory_mask.", lambda mask: torch.ones_like(mask[:, None])),
+    ("memory_mask_inverted", f"memory_mask is inverted, so attention to the source looks at its padding and not at its words; where a sentence has no padding, the result is NaN. {INVERTED}", lambda mask: ~mask[:, None]),
+    ("memory_mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, gets even more weight. Use a Boolean mask: key_padding_mask=~memory_mask.", lambda mask: 1 - mask[:, None].float()),
+    ("memory_mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Use a Boolean mask: key_padding_mask=~memory_mask.", lambda mask: mask[:, None].float()),
+    ("memory_mask_unused", "Attention to the source looks at padding. Hide the padding: key_padding_mask=~memory_mask.", lambda mask: torch.ones_like(mask[:, None])),
 ):  # fmt: skip
     task.changed(name, sentence, {CLEAN: left_out, COLUMNS: columns})
-    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding alone do not hide it.", {COLUMNS: columns})
+    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding are not enough to hide it.", {COLUMNS: columns})
 INVERTED_WITHOUT_NAN = {COLUMNS: lambda mask: ~mask[:, None]} | either_way(
     f"what {LOOK} gives", partial(look, empty=0.0)
 )
 task.changed_each(
-    ("memory_mask_inverted_without_nan", f"memory_mask is inverted, so the zeros at padding of the source are looked at and words are not. {INVERTED}", INVERTED_WITHOUT_NAN),
+    ("memory_mask_inverted_without_nan", f"memory_mask is inverted, so attention to the source looks at the zeros at padding and not at the words. {INVERTED}", INVERTED_WITHOUT_NAN),
     ("memory_mask_inverted_without_nan_or_zeros", f"memory_mask is inverted, so attention to the source looks at its padding and not at its words. {INVERTED}", INVERTED_WITHOUT_NAN | {CLEAN: left_out}),
 )  # fmt: skip
 task.changed(
@@ -191,17 +191,17 @@ def _look_at_normalised(y, memory, *, weights, right):
 
 
 task.changed_each(
-    ("memory_normalised", "With norm_first, memory goes through norm2 as well. Only what asks is normalised there: memory comes in as the encoder made it.", {f"what {LOOK} gives (norm_first=True)": _look_at_normalised}),
+    ("memory_normalised", "With norm_first, memory goes through norm2 as well. Only the input of the queries is normalised there: leave memory as the encoder made it.", {f"what {LOOK} gives (norm_first=True)": _look_at_normalised}),
     ("memory_always_normalised", "memory goes through norm2, with norm_first and without. Leave it as the encoder made it.", either_way(f"what {LOOK} gives", _look_at_normalised)),
 )  # fmt: skip
 task.changed(
     "words_so_far_for_memory",
-    "In the second attention, the target's words look at themselves and at those before them. Its keys and values are made from memory.",
+    "In the second attention layer, the target's words look at themselves and the previous words. Its keys and values should come from memory.",
     either_way(f"what {LOOK} gives", lambda y, memory, *, weights, sizes, done: attention(weights, "multihead_attn", y, y, y, sizes["heads"], done[CAUSAL])),
 )  # fmt: skip
 for name, sentence, read in (
-    ("words_for_memory", "In the second attention, the target's words look at themselves. Its keys and values are made from memory.", lambda y, memory: (y, y, y)),
-    ("memory_asks", "In attention to the source, the source asks: queries are made from memory, and keys and values from the target's words. The words of the target ask, and memory is what they look at.", lambda y, memory: (memory, y, y)),
+    ("words_for_memory", "In the second attention layer, the target's words look at themselves. Its keys and values should come from memory.", lambda y, memory: (y, y, y)),
+    ("memory_asks", "Attention to the source is the wrong way round: its queries come from memory, and its keys and values from the target's words. The target's words ask, and memory is what they look at.", lambda y, memory: (memory, y, y)),
 ):  # fmt: skip
 
     def change(y, memory, *, weights, sizes, read=read):
@@ -215,19 +215,19 @@ for name, sentence, read in (
 LOOK_BY_SELF_ATTN = either_way(f"what {LOOK} gives", partial(look, name="self_attn"))
 task.changed(
     "attentions_exchanged",
-    "self_attn and multihead_attn are exchanged: self_attn is for the words of the target, multihead_attn for looking at the source.",
+    "self_attn and multihead_attn are swapped: self_attn is for the target's words, multihead_attn for looking at the source.",
     either_way(f"what {ATTEND} gives", partial(attend, name="multihead_attn")) | LOOK_BY_SELF_ATTN,
 )
 task.changed(
     "self_attention_looks_at_the_source",
-    "The source is looked at with self_attn, which is for the words of the target. Attention to the source has weights of its own, multihead_attn.",
+    "You use self_attn to look at the source, but it is for the target's words. Attention to the source has weights of its own, multihead_attn.",
     LOOK_BY_SELF_ATTN,
 )
 
 
 for name, sentence, norms in (
-    ("norm1_and_norm2_exchanged", "norm1 and norm2 are exchanged: norm1 belongs to self-attention, norm2 to attention to the source.", {ATTEND: "norm2", LOOK: "norm1"}),
-    ("norm2_and_norm3_exchanged", "norm2 and norm3 are exchanged: norm2 belongs to attention to the source, norm3 to the feed-forward network.", {LOOK: "norm3", FEED: "norm2"}),
+    ("norm1_and_norm2_exchanged", "norm1 and norm2 are swapped: norm1 belongs to self-attention, norm2 to attention to the source.", {ATTEND: "norm2", LOOK: "norm1"}),
+    ("norm2_and_norm3_exchanged", "norm2 and norm3 are swapped: norm2 belongs to attention to the source, norm3 to the feed-forward network.", {LOOK: "norm3", FEED: "norm2"}),
     ("norm2_twice", "norm2 is also used for the feed-forward network, which has its own norm, norm3.", {FEED: "norm2"}),
     ("norm1_everywhere", "norm1 is used for all three sub-layers. Each has a norm of its own: norm1, norm2 and norm3.", {LOOK: "norm1", FEED: "norm1"}),
 ):  # fmt: skip
@@ -235,8 +235,8 @@ for name, sentence, norms in (
 CALLED = ("self-attention", "attention to the source", "the feed-forward network")
 FIRST_READ = {f"the norm before {what} (norm_first=True)": lambda y, *, x, right: right(x) for what in (LOOK, FEED)}
 task.changed_each(
-    ("all_read_x", "With norm_first, all three sub-layers read x as it came into the layer. Each reads what the additions so far have made of it: put the new x in the place of the old one after each.", FIRST_READ),
-    ("source_attention_reads_x", "With norm_first, attention to the source reads x as it came into the layer. It reads what came out of self-attention and its addition.", {f"the norm before {LOOK} (norm_first=True)": lambda y, *, x, right: right(x)}),
+    ("all_read_x", "With norm_first, all three sub-layers read x as it came into the layer. Each should read the sum so far: replace the old x with the new one after each addition.", FIRST_READ),
+    ("source_attention_reads_x", "With norm_first, attention to the source reads x as it came into the layer. It should read the sum after self-attention.", {f"the norm before {LOOK} (norm_first=True)": lambda y, *, x, right: right(x)}),
     ("normalised_at_the_end", "With norm_first, the result is normalised once more at the end. A whole decoder does that after its last layer, with a norm of its own; a layer does not.", {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm3", before) if sizes["norm_first"] else after}),
 )  # fmt: skip
 for place, (what, called) in enumerate(zip(NORMS, CALLED, strict=True)):
@@ -257,7 +257,7 @@ task.changed(
 )
 task.changed(
     "self_attention_left_out",
-    "The words of the target never look at one another: the first sub-layer, with self_attn and norm1, is missing.",
+    "The target's words never look at one another: the first sub-layer, with self_attn and norm1, is missing.",
     without(ATTEND),
 )
 for name, sentence, order in (

@@ -30,7 +30,7 @@ from course_utils.checks.task import Task, count
 
 task = Task(
     "12.encoder_layer",
-    "a layer of the encoder, as PyTorch has it",
+    "an encoder layer, as in PyTorch",
     arguments=("sizes", "weights", "x B×S×D", "mask B×S"),
     result="y B×S×D",
     module=True,
@@ -38,9 +38,9 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "The layer has two sub-layers: self-attention, then the feed-forward network. Write a function for each, from B×S×D to B×S×D, and put what you wrote in 12.sublayer around both, with norm1 for the first and norm2 for the second. Two things about the mask: nn.MultiheadAttention calls it key_padding_mask and hides what is True in it; and a weight of 0 does not keep NaN out.",
+        "The layer has two sub-layers: self-attention, then the feed-forward network. Write a function for each, from B×S×D to B×S×D, and wrap both in what you wrote for 12.sublayer, with norm1 for the first and norm2 for the second. Two things about the mask: nn.MultiheadAttention calls it key_padding_mask and hides what is True in it; and a weight of 0 does not keep NaN out.",
         (
-            "Take one word [0, 2, 4], self-attention that gives [1, 1, 1] whatever it reads, a feed-forward network that gives [0, 0, -1.2247], and norms with a gain of 1 and a bias of 0. Without norm_first: the first sum is [1, 3, 5], its norm [-1.2247, 0, 1.2247]; the second sum is [-1.2247, 0, 0], and its norm is [-1.4142, 0.7071, 0.7071]. "
+            "Take one word [0, 2, 4], self-attention that returns [1, 1, 1] whatever it reads, a feed-forward network that returns [0, 0, -1.2247], and norms with a gain of 1 and a bias of 0. Without norm_first: the first sum is [1, 3, 5], its norm [-1.2247, 0, 1.2247]; the second sum is [-1.2247, 0, 0], and its norm is [-1.4142, 0.7071, 0.7071]. "
             "With norm_first, only what the two read is normalised, so the sums remain as they are: [1, 3, 5], and then [1, 3, 3.7753]."
         ),
         "Put zeros into x where the mask is False. attend(y): self_attn of y, y, y, with key_padding_mask the inverted mask; take the first of the two things that it returns. feed(y): linear1, ReLU, linear2. With norm_first: x = x + attend(norm1(x)), then x + feed(norm2(x)). Without: x = norm1(x + attend(x)), then norm2(x + feed(x)).",
@@ -63,17 +63,17 @@ LADDER = ((2, 2, 1, 3, 5), (2, 3, 2, 4, 3), (2, 5, 3, 6, 7))
 
 
 STAGES = {  # what gives something, the layers that give zeros, and what is said where this is wrong first
-    "additions and norms alone": (
+    "only additions and norms": (
         ("self_attn.out_proj", "linear2"),
         "Here self-attention and the feed-forward network return zeros, so only additions and norms are left. Look at them first: which norm goes where, and what is added to what?",
     ),
-    "self-attention alone": (
+    "only self-attention": (
         ("linear2",),
-        "Here the feed-forward network returns zeros. Where self-attention also does so, all is right, so look at self-attention first: what does it read, and with which mask?",
+        "Here the feed-forward network returns zeros. When self-attention does so as well, everything is right, so look at self-attention first: what does it read, and with which mask?",
     ),
     "self-attention and feed-forward network": (
         (),
-        "Where the feed-forward network gives zeros, all is right, so look at the network first: linear1, a ReLU, linear2, and what it reads.",
+        "When the feed-forward network returns zeros, everything is right, so look at the network first: linear1, a ReLU, linear2, and what it reads.",
     ),
 }
 told_by_stages(task, {name: sentence for name, (_, sentence) in STAGES.items()})
@@ -147,23 +147,21 @@ layer_mistakes(task, NORMS)
 
 # The mask
 
-INVERTED = (
-    "key_padding_mask is True at what must not be attended to, and our mask is True at words: invert it, `~mask`."
-)
+INVERTED = "key_padding_mask is True at positions that must not be attended to, whereas our mask is True at words: invert it, `~mask`."
 NOTHING_IS_ZERO = either_way(f"what {ATTEND} gives", partial(attend, empty=0.0))
 for name, sentence, allowed, others in (
     ("mask_inverted", f"The mask is inverted, so words attend only to padding, and where a sentence has none there is NaN. {INVERTED}", lambda mask: ~mask[:, None], {}),
     ("mask_inverted_without_nan", f"The mask is inverted, so words attend only to padding, and where a sentence has none they attend to nothing. {INVERTED}", lambda mask: ~mask[:, None], NOTHING_IS_ZERO),
-    ("mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, is looked at even more. Use a mask of truth values: key_padding_mask=~mask.", lambda mask: 1 - mask[:, None].float(), {}),
-    ("mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Use a mask of truth values: key_padding_mask=~mask.", lambda mask: mask[:, None].float(), {}),
+    ("mask_of_numbers", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: padding, with its 1, gets even more weight. Use a Boolean mask: key_padding_mask=~mask.", lambda mask: 1 - mask[:, None].float(), {}),
+    ("mask_of_numbers_inverted", "Your key_padding_mask holds numbers, and PyTorch adds those to the scores: words get 1 more, and padding is not hidden. Use a Boolean mask: key_padding_mask=~mask.", lambda mask: mask[:, None].float(), {}),
     ("mask_unused", "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.", lambda mask: torch.ones_like(mask[:, None]), {}),
 ):  # fmt: skip
     changes = {ALLOWED: allowed} | others
     task.changed(name, sentence, {CLEAN: left_out} | changes)
-    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding alone do not hide it.", changes)
+    task.changed(f"{name}_and_zeros", f"{sentence} Zeros at padding are not enough to hide it.", changes)
 task.changed(
     "causal",
-    "Each word attends only to itself and to the words before it. That is right in the decoder; in the encoder, each word sees all words of its sentence.",
+    "Each word attends only to itself and the previous words. That is right in the decoder; in the encoder, each word sees all words of its sentence.",
     {ALLOWED: lambda mask: mask[:, None] & torch.ones(mask.shape[1], mask.shape[1], dtype=torch.bool).tril()},
 )
 task.changed(
@@ -177,7 +175,7 @@ task.changed(
 
 task.changed(
     "norms_exchanged",
-    "norm1 and norm2 are exchanged: norm1 belongs to self-attention, norm2 to the feed-forward network.",
+    "norm1 and norm2 are swapped: norm1 belongs to self-attention, norm2 to the feed-forward network.",
     normed_by({ATTEND: "norm2", FEED: "norm1"}),
 )
 task.changed(
@@ -193,7 +191,7 @@ task.changed(
 task.changed_each(
     ("feed_forward_not_added", "The residual connection around the feed-forward network is missing: what the network returns replaces x. Add x to it, as around self-attention.", not_added(FEED)),
     ("attention_not_added", "The residual connection around self-attention is missing: what attention returns replaces x. Add x to it, as around the feed-forward network.", not_added(ATTEND)),
-    ("both_read_x", "With norm_first, self-attention and the feed-forward network both read x as it came in. The network should read the sum after self-attention: first x = x + attend(norm1(x)), and then, with the new x, x + feed(norm2(x)).", {f"the norm before {FEED} (norm_first=True)": lambda y, *, done, right: right(done[CLEAN])}),
-    ("no_feed_forward", "There is self-attention, and the feed-forward network is missing: the second sub-layer, with norm2.", without(FEED)),
-    ("no_attention", "There is the feed-forward network, and self-attention is missing: the first sub-layer, with norm1.", without(ATTEND)),
+    ("both_read_x", "With norm_first, self-attention and the feed-forward network both read x as it came into the layer. The network should read the sum after self-attention: first x = x + attend(norm1(x)), and then, with the new x, x + feed(norm2(x)).", {f"the norm before {FEED} (norm_first=True)": lambda y, *, done, right: right(done[CLEAN])}),
+    ("no_feed_forward", "Self-attention is there, but the feed-forward network is missing: the second sub-layer, with norm2.", without(FEED)),
+    ("no_attention", "The feed-forward network is there, but self-attention is missing: the first sub-layer, with norm1.", without(ATTEND)),
 )  # fmt: skip

@@ -17,7 +17,7 @@ task = Task(
     importance=4,
     minutes=10,
     hints=(
-        "Attention moves information between words. The feed-forward network does not: it works on each word's vector by itself. The first layer turns the vector into F numbers, the ReLU keeps its positive numbers and replaces the others by 0, and the second layer turns it back into D numbers. Without the ReLU, the two layers would do no more than one.",
+        "Attention moves information between words. The feed-forward network does not: it works on each word's vector by itself. The first layer maps the vector to F numbers, the ReLU keeps the positive numbers and replaces the others with 0, and the second layer maps them back to D numbers. Without the ReLU, the two layers would do no more than one.",
         (
             "Take one word [1, 2], weight_1 with the rows [1, 0], [0, 1] and [1, -1], bias_1 [0, 0.5, 0], weight_2 with the rows [1, 0, 4] and [0, 2, 4], and bias_2 [1, -1]. The first layer gives 1, 2 + 0.5 = 2.5 and 1 - 2 = -1. The ReLU turns them into [1, 2.5, 0]. "
             "The second layer gives 1·1 + 1 = 2 and 2·2.5 - 1 = 4."
@@ -48,7 +48,7 @@ def the_second_bias_is_left_where_all_units_are_0(case, value):
         or torch.allclose(value, bias.expand_as(value), atol=1e-4)
     ):
         return None
-    return "All units are 0 after the ReLU there, so bias_2 is all that should come out, for every word."
+    return "All units are 0 after the ReLU there, so the result should be bias_2 for every word."
 
 
 @task.cases
@@ -86,20 +86,20 @@ task.changed_each(
     ("relu_after_the_second_layer", "The ReLU comes after the second layer. It belongs between the two: the result may be negative.", NO_RELU | {"result": torch.relu}),
     ("relu_twice", "A second ReLU, after the second layer, makes every negative number of the result 0. The only ReLU is between the two layers.", {"result": torch.relu}),
     ("relu_before_the_first_layer", "The ReLU is applied to x, but it belongs after the first layer.", NO_RELU | {"x": torch.relu}),
-    ("cut_anew", "You reshape the weights instead of transposing them: `view` and `reshape` move no number. `.T` exchanges the two axes.", {f"{weight} transposed": (lambda weight: weight.reshape(weight.shape[::-1])) for weight in ("weight_1", "weight_2")}),
+    ("cut_anew", "You reshape the weights instead of transposing them: `view` and `reshape` do not move any numbers. `.T` swaps the two axes.", {f"{weight} transposed": (lambda weight: weight.reshape(weight.shape[::-1])) for weight in ("weight_1", "weight_2")}),
     ("negative_ones_kept", "You keep the negative numbers and set the positive ones to 0. A ReLU keeps the positive ones: max(0, …).", {HIDDEN: lambda before: before.clamp(max=0)}),
-    ("magnitudes", "You take the numbers without their signs. A ReLU sets negative ones to 0.", {HIDDEN: torch.abs}),
+    ("magnitudes", "You use absolute values. A ReLU sets negative ones to 0.", {HIDDEN: torch.abs}),
     ("bias_1_forgotten", "bias_1 is missing: it is added before the ReLU.", NO_BIAS_1),
     ("bias_2_forgotten", "bias_2 is missing: it is added at the end.", NO_BIAS_2),
     ("biases_forgotten", "Both biases are missing. Each layer adds its own after the product.", NO_BIAS_1 | NO_BIAS_2),
     ("bias_1_after_the_relu", "You add bias_1 after the ReLU. It belongs to the first layer, so add it before.", NO_BIAS_1 | {HIDDEN: lambda product, *, bias_1: product.relu() + bias_1}),
-    ("gelu", "You use a GELU between the layers. Many later models do, but here a ReLU is asked for, as in the paper: torch.relu.", {HIDDEN: torch.nn.functional.gelu}),
-    ("tanh", "You use a tanh between the layers. A ReLU is asked for: torch.relu.", {HIDDEN: torch.tanh}),
+    ("gelu", "You use a GELU between the layers. Many later models do, but this task asks for a ReLU, as in the paper: torch.relu.", {HIDDEN: torch.nn.functional.gelu}),
+    ("tanh", "You use a tanh between the layers. The task asks for a ReLU: torch.relu.", {HIDDEN: torch.tanh}),
     ("residual_added", "You add x to the result. The residual connection is not part of the feed-forward network: it is written once, around each sub-layer, in 12.sublayer.", {"result": lambda y, *, x: x + y}),
 )  # fmt: skip
 task.changed(
     "not_transposed",
-    "The weights are not transposed: that fits only where the width is the same between the layers and outside, and gives other numbers there. weight_1 is F×D and weight_2 D×F, as nn.Linear stores them, so x is multiplied by weight_1 transposed.",
+    "The weights are not transposed: that works only if F equals D, and then it gives the wrong numbers. weight_1 is F×D and weight_2 D×F, as nn.Linear stores them, so x is multiplied by weight_1 transposed.",
     AS_THEY_ARE,
 )
 task.changed(
@@ -112,6 +112,6 @@ task.changed(
 )
 task.changed(
     "as_it_was",
-    "This is still the version to mend: it transposes neither matrix, and its ReLU comes after the second product instead of the first. weight_1 is F×D and weight_2 D×F, as nn.Linear keeps them.",
+    "This is still the version to repair: it transposes neither matrix, and its ReLU comes after the second product instead of the first. weight_1 is F×D and weight_2 D×F, as nn.Linear stores them.",
     AS_THEY_ARE | NO_RELU | {"result": torch.relu},
 )

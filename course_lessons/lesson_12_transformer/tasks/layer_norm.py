@@ -18,7 +18,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "Take the symptoms one by one. Over which numbers do `x.mean()` and `x.std()` run, if x holds several words? By what does `std` divide the sum of the squares unless told otherwise, and by what does the lesson's norm? And where the variance is 0, how does the root of (variance + eps) compare with the root of the variance, plus eps?",
+        "Take the symptoms one by one. Over which numbers do `x.mean()` and `x.std()` run, if x holds several words? By what does `std` divide the sum of the squares unless told otherwise, and by what does the lesson's norm divide it? And where the variance is 0, how does the root of (variance + eps) compare with the root of the variance, plus eps?",
         (
             "Take the vector [1, 2, 6], the gain [1, 2, 1], the bias [0, 0, 5] and eps = 0.3333. The mean is 3, and the vector minus its mean is [-2, -1, 3]. The variance is (4 + 1 + 9) / 3 = 4.6667: divided by D = 3, not by 2. With eps it is 5, and its root is 2.2361. "
             "Divided by it, the vector is [-0.8944, -0.4472, 1.3416]. Times the gain plus the bias: [-0.8944, -0.8944, 6.3416]."
@@ -38,7 +38,7 @@ def the_bias_is_the_centre(case, value):
     sums = ((value - bias) / gain).double().sum(-1)
     worst = sums.abs().max().item()
     return (
-        f"Take the bias away from each vector and divide by the gain: its numbers should add up to 0, and one of yours adds up to {worst:.4g}."
+        f"Subtract the bias from each vector and divide by the gain: its entries should add up to 0, but one of yours adds up to {worst:.4g}."
         if worst > 1e-2
         else None
     )
@@ -62,7 +62,7 @@ def _(draw):
         yield Case(name, _inputs(draw, shape, eps), shape == (2, 5, 7))
     yield Case("eps = 1e-5, as PyTorch has it", _inputs(draw, (2, 3, 5), 1e-5), True)
     yield Case("as many sentences and words as the width", _inputs(draw, (3, 3, 3), 0.125))
-    yield Case("words alone, T×D", _inputs(draw, (3, 5), 0.125), edge=True)
+    yield Case("words without sentences, T×D", _inputs(draw, (3, 5), 0.125), edge=True)
     yield Case("a single vector", _inputs(draw, (5,), 0.125), True, edge=True)
     yield Case("with an axis for heads, B×H×T×D", _inputs(draw, (2, 3, 4, 5), 0.125), edge=True)
     x, *rest = _inputs(draw, (2, 3, 5), 0.125)
@@ -111,7 +111,7 @@ task.changed(
 )
 task.changed(
     "unbiased_and_eps_outside",
-    "Two things differ. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, and a layer norm divides by D. And eps is added to the root: it belongs inside, as the root of (variance + eps).",
+    "Two things differ. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, whereas a layer norm divides by D. And eps is added to the root, but it belongs inside: the root of (variance + eps).",
     UNBIASED | EPS_OUTSIDE,
 )
 task.changed_each(
@@ -120,7 +120,7 @@ task.changed_each(
     ("eps_squared", "You add the square of eps to the variance. Add eps as it is.", {"eps": lambda eps: eps**2}),
     ("root_forgotten", "You divide by the variance. Divide by its root, with eps inside the root.", {ROOT: left_out}),
     ("mean_not_subtracted", "The mean is not subtracted before you divide: the vectors keep their centre.", {NORMAL: lambda centred, root, *, x: x / root}),
-    ("not_divided", "The mean is subtracted, and then nothing is divided by the root of the variance.", {NORMAL: left_out}),
+    ("not_divided", "You subtract the mean but do not divide by the root of the variance.", {NORMAL: left_out}),
     ("gain_and_bias_forgotten", "Gain and bias are missing: multiply the normalised vectors by the gain and add the bias.", {SCALED: left_out, SHIFTED: left_out}),
     ("gain_forgotten", "The gain is missing: multiply the normalised vectors by it before you add the bias.", {SCALED: left_out}),
     ("bias_forgotten", "The bias is missing: add it at the end.", {SHIFTED: left_out}),
@@ -130,7 +130,7 @@ task.changed_each(
 )  # fmt: skip
 task.changed(
     "difference_of_squares",
-    "Where the numbers of a vector are large and lie close together, your variance is wrong: you subtract the square of the mean from the mean of the squares, two nearly equal numbers of which float32 keeps only seven digits. Subtract the mean first, and take the mean of the squares of that.",
+    "Where a vector's entries are large and close together, your variance is wrong: you subtract the square of the mean from the mean of the squares, two nearly equal numbers of which float32 keeps only seven digits. Subtract the mean first, and take the mean of the squares of that.",
     {VARIANCE: lambda squares, *, x, done: x.square().mean(-1, keepdim=True) - done[MEAN].square()},
 )
 
@@ -162,9 +162,9 @@ def _variance_of_all(unbiased):
 
 
 task.changed_each(
-    ("as_it_was", "This is still the version to mend, with all three faults: its mean and its spread run over all words, `std` divides by D - 1, and eps is added after the root.", EPS_OUTSIDE | {MEAN: _mean_of_all, VARIANCE: _variance_of_all(True)}),
-    ("everything_and_unbiased", "The third symptom is gone. But the mean and the variance still run over all words together, and the variance is still divided by their number less 1. Each vector has its own, over its D features, divided by D.", {MEAN: _mean_of_all, VARIANCE: _variance_of_all(True)}),
-    ("everything_and_eps_outside", "The second symptom is gone. But the mean and the variance still run over all words together, and eps is still added after the root. Each vector has its own, and eps is added to its variance.", EPS_OUTSIDE | {MEAN: _mean_of_all, VARIANCE: _variance_of_all(False)}),
+    ("as_it_was", "This is still the version to repair, with all three faults: its mean and its spread run over all words, `std` divides by D - 1, and eps is added after the root.", EPS_OUTSIDE | {MEAN: _mean_of_all, VARIANCE: _variance_of_all(True)}),
+    ("everything_and_unbiased", "The third symptom is gone. But the mean and the variance still run over all words together, and the variance is still divided by their number minus 1. Each vector has a mean and a variance of its own, over its D features, divided by D.", {MEAN: _mean_of_all, VARIANCE: _variance_of_all(True)}),
+    ("everything_and_eps_outside", "The second symptom is gone. But the mean and the variance still run over all words together, and eps is still added after the root. Each vector has a mean and a variance of its own, and eps is added to its variance.", EPS_OUTSIDE | {MEAN: _mean_of_all, VARIANCE: _variance_of_all(False)}),
 )  # fmt: skip
 task.changed(
     "axis_lost",

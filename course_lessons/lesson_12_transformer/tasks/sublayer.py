@@ -53,9 +53,9 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "In each order, x is added unchanged: that is the residual connection. And in each there is one norm, for which there are three places: before the function, between the function and the addition, and after the addition. Which place makes which sentence true?",
+        "In each order, x is added unchanged: that is the residual connection. Each order also has one norm, for which there are three places: before the function, between the function and the addition, and after the addition. Which place makes which statement true?",
         (
-            "Take one word x = [0, 2, 4], a gain of ones, a bias of zeros, and the function that doubles. Its mean is 2 and its variance 2.6667, so norm(x) is [-1.2247, 0, 1.2247]. Pre: the function gives [-2.4495, 0, 2.4495], and with x added it is [-2.4495, 2, 6.4495]. "
+            "Take one word x = [0, 2, 4], a gain of ones, a bias of zeros, and the function that doubles its input. The mean of x is 2 and its variance 2.6667, so norm(x) is [-1.2247, 0, 1.2247]. Pre: the function gives [-2.4495, 0, 2.4495], and with x added it is [-2.4495, 2, 6.4495]. "
             "Post: the function gives [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]. "
             "Late: the function gives [0, 4, 8], the norm of that is [-1.2247, 0, 1.2247], and with x added it is [-1.2247, 2, 5.2247]."
         ),
@@ -89,7 +89,7 @@ def _(draw):
 
 @task.property
 def each_order_ends_as_it_should(case, value):
-    """Post-norm ends in a norm; the others add x to what the function gives, which in "late" is normalised."""
+    """Post-norm ends in a norm; the others add x to what the function returns, which in "late" is normalised."""
     x, candidate, gain, bias, order = case.args
     f, norm = task.candidate(candidate.key), lambda y: F.layer_norm(y, gain.shape, gain, bias, 1e-5)
     added = f(norm(x)) if order == "pre" else norm(f(x))
@@ -100,19 +100,17 @@ def each_order_ends_as_it_should(case, value):
     if order != "post":
         place = tuple((off == off.max()).nonzero()[0].tolist())
         what = {
-            "pre": "what the function gives for the normalised x",
-            "late": "the norm of what the function gives for x",
+            "pre": "what the function returns for the normalised x",
+            "late": "the norm of what the function returns for x",
         }
-        return f'With order "{order}", your result less x should be {what[order]}. At {list(place)} it is {(value - x)[place]:.4g} and should be {added[place]:.4g}.'
+        return f'With order "{order}", your result minus x should be {what[order]}. At {list(place)} it is {(value - x)[place]:.4g} and should be {added[place]:.4g}.'
     normal = (value - bias) / gain
     mean, variance = normal.mean(-1).flatten(), normal.var(-1, unbiased=False).flatten()
     apart = mean.abs() + (variance - 1).abs()
     if apart.max() < 1e-2:
-        return (
-            'With order "post" your result is normalised, as it should be. But it is not x + f(x) that is normalised.'
-        )
+        return 'With order "post" your result is normalised, as it should be. But what you normalise is not x + f(x).'
     worst = apart.argmax()
-    return f'With order "post" the norm is the last step: less the bias and divided by the gain, each vector of the result has mean 0 and variance 1. One of yours has mean {mean[worst]:.4g} and variance {variance[worst]:.4g}.'
+    return f'With order "post" the norm is the last step: minus the bias and divided by the gain, each vector of the result has mean 0 and variance 1. One of yours has mean {mean[worst]:.4g} and variance {variance[worst]:.4g}.'
 
 
 @task.steps
@@ -169,21 +167,21 @@ LATE_AS_PRE, LATE_AS_POST = LATE_READS_THE_NORM | {LATE_NORM: left_out}, {LATE_N
 SUM_ADDED = {LATE_NORM: lambda branch, *, x, gain, bias: _norm(x + branch, gain, bias)}
 
 task.changed_each(
-    ("orders_exchanged", "Pre and post are exchanged. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.", ALWAYS_POST | ALWAYS_PRE),
-    ("always_post", 'You normalise the sum in all orders. With "pre" only what the function reads is normalised, with "late" only what it gives.', ALWAYS_POST | LATE_AS_POST),
+    ("orders_exchanged", "Pre and post are swapped. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.", ALWAYS_POST | ALWAYS_PRE),
+    ("always_post", 'You normalise the sum in all orders. With "pre" only what the function reads is normalised, with "late" only what it returns.', ALWAYS_POST | LATE_AS_POST),
     ("always_pre", 'You normalise what the function reads in all orders. With "post" and "late" the function reads x itself.', ALWAYS_PRE | LATE_AS_PRE),
-    ("late_as_pre", 'With order "late" you normalise what the function reads. There it reads x itself, and what it gives is normalised.', LATE_AS_PRE),
+    ("late_as_pre", 'With order "late" you normalise what the function reads. There it reads x itself, and what it returns is normalised.', LATE_AS_PRE),
     ("late_as_post", 'With order "late" you normalise the sum. There x goes on as it came in, and what is added to it is normalised.', LATE_AS_POST),
-    ("late_twice", 'With order "late" there are two norms: what the function reads is normalised, and what it gives as well. It should read x itself.', LATE_READS_THE_NORM),
-    ("late_adds_the_normed_sum", 'With order "late" you add the norm of x + f(x) to x. What is added is the norm of what the function gives, without x.', SUM_ADDED),
-    ("normalised_x_added", 'With order "pre" you add the normalised x to what the function gives. The residual connection passes by the norm: add x as it came in.', NORMALISED_X_ADDED),
-    ("norm_of_the_branch", 'With order "post" you normalise what the function gives, and add x afterwards. The sum is normalised: first add x, then normalise.', POST_BRANCH_NORMED),
-    ("norm_of_the_branch_in_both", "You normalise what the function gives, and add x afterwards, in all orders. That is right for late. With pre, what the function reads is normalised; with post, the sum of x and what it gives.", PRE_BRANCH_NORMED | POST_BRANCH_NORMED),
-    ("pre_norm_after_the_function", 'With order "pre" you normalise what the function gives. The norm comes before the function: it normalises what the function reads.', PRE_BRANCH_NORMED),
-    ("residual_forgotten", "x is not added to what the function gives. That addition is the residual connection, and it belongs to all orders.", NOT_ADDED_IN_PRE | NOT_ADDED_IN_POST | NOT_ADDED_IN_LATE),
-    ("residual_forgotten_in_pre", 'With order "pre", x is not added to what the function gives.', NOT_ADDED_IN_PRE),
-    ("residual_forgotten_in_post", 'With order "post", x is not added to what the function gives before the sum is normalised.', NOT_ADDED_IN_POST),
-    ("residual_forgotten_in_late", 'With order "late", x is not added to the norm of what the function gives.', NOT_ADDED_IN_LATE),
+    ("late_twice", 'With order "late" there are two norms: what the function reads is normalised, and what it returns as well. It should read x itself.', LATE_READS_THE_NORM),
+    ("late_adds_the_normed_sum", 'With order "late" you add the norm of x + f(x) to x. What is added is the norm of what the function returns, without x.', SUM_ADDED),
+    ("normalised_x_added", 'With order "pre" you add the normalised x to what the function returns. The residual connection bypasses the norm: add x as it came in.', NORMALISED_X_ADDED),
+    ("norm_of_the_branch", 'With order "post" you normalise what the function returns, and add x afterwards. The sum should be normalised: first add x, then normalise.', POST_BRANCH_NORMED),
+    ("norm_of_the_branch_in_both", "You normalise what the function returns, and add x afterwards, in all orders. That is right for late. With pre, what the function reads is normalised; with post, the sum of x and what it returns.", PRE_BRANCH_NORMED | POST_BRANCH_NORMED),
+    ("pre_norm_after_the_function", 'With order "pre" you normalise what the function returns. The norm belongs before the function: it normalises what the function reads.', PRE_BRANCH_NORMED),
+    ("residual_forgotten", "x is not added to what the function returns. That addition is the residual connection, and it belongs to all orders.", NOT_ADDED_IN_PRE | NOT_ADDED_IN_POST | NOT_ADDED_IN_LATE),
+    ("residual_forgotten_in_pre", 'With order "pre", x is not added to what the function returns.', NOT_ADDED_IN_PRE),
+    ("residual_forgotten_in_post", 'With order "post", x is not added to what the function returns before the sum is normalised.', NOT_ADDED_IN_POST),
+    ("residual_forgotten_in_late", 'With order "late", x is not added to the norm of what the function returns.', NOT_ADDED_IN_LATE),
     ("no_norm", "Nothing is normalised: x is added to what the function returns, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out, LATE_NORM: left_out}),
     ("norm_twice_in_post", 'With order "post" there are two norms: what the function reads is normalised, and the sum as well. Only the sum should be.', POST_READS_THE_NORM),
     ("norm_twice_in_pre", 'With order "pre" there are two norms: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.', {PRE_SUM: _sum_normed}),
@@ -196,7 +194,7 @@ task.changed_each(
 
 task.changed(
     "gain_and_bias_forgotten",
-    "Gain and bias have no effect: the normalised vectors are multiplied by the gain, and the bias is added.",
+    "Gain and bias have no effect: multiply the normalised vectors by the gain and add the bias.",
     {"gain": torch.ones_like, "bias": torch.zeros_like},
 )
 
@@ -207,9 +205,9 @@ def _eps_outside(variance):
 
 for name, sentence, options in (
     ("unbiased_variance", "The variance in the norm is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise. A layer norm divides by D.", {"unbiased": True}),
-    ("unbiased_and_eps_outside", "Two things in the norm differ. The variance is divided by D - 1, as `var` and `std` do unless told otherwise, and a layer norm divides by D. And 1e-5 is added to the root: it belongs inside, added to the variance.", {"unbiased": True, "root": _eps_outside}),
-    ("eps_outside", "You add 1e-5 to the root of the variance. It belongs inside the root, which matters where the numbers of a vector differ little.", {"root": _eps_outside}),
-    ("over_words", "The norm runs over the words of a sentence. It runs over the features of one vector, the last axis.", {"axis": 1}),
+    ("unbiased_and_eps_outside", "The norm has two faults. The variance is divided by D - 1, as `var` and `std` do unless told otherwise, whereas a layer norm divides by D. And 1e-5 is added to the root, but it belongs inside, added to the variance.", {"unbiased": True, "root": _eps_outside}),
+    ("eps_outside", "You add 1e-5 to the root of the variance. It belongs inside the root, which matters when a vector's entries differ little.", {"root": _eps_outside}),
+    ("over_words", "The norm runs over the words of a sentence. It should run over the features of one vector, the last axis.", {"axis": 1}),
 ):  # fmt: skip
     changed = lambda x, *, gain, bias, options=options: _norm(x, gain, bias, **options)  # noqa: E731
     task.changed(name, sentence, {PRE_NORM: changed, POST_NORM: changed, LATE_NORM: changed})
