@@ -424,7 +424,7 @@ def _(numbers):
 )
 def _(numbers):
     ours, later = numbers("\nSNAIL  ")[0], numbers("\nSNAIL, 4,000 steps  ")[0]
-    two, two_later = (numbers(f"two attentions with positions, {steps} steps  ") for steps in ("400", "4,000"))
+    two, two_later = (numbers(f"two attention layers with positions, {steps} steps  ") for steps in ("400", "4,000"))
     return two[2] < ours - 0.05 and 0 < later - two_later[0] < 0.05  # two: mean, lowest, highest
 
 
@@ -1067,7 +1067,7 @@ def _(numbers):
     return known > 0.85 and numbers("if all steps so far got the same:")[0] < new < 0.4
 
 
-@claim("19", "Nearly all of the weight lies on the label of the earlier picture of a 3, and SNAIL says b, as you did.")
+@claim("19", "Nearly all of the weight is on the label of the earlier picture of a 3, and SNAIL says b, as you did.")
 def _(numbers):
     return numbers("the right label is b, and SNAIL says b. The right label has")[0] > 0.9
 
@@ -1157,21 +1157,21 @@ def _(numbers):
     return limit + 0.05 < ours < limit + 0.3 and 0.3 < ours_again < 2
 
 
-@claim("21", "The model is right in nearly all texts.")
+@claim("21", "The model gets nearly all texts right.")
 def _(numbers):
     return numbers("share of answers that are right:")[0] > 0.9
 
 
-@claim(
-    "21", "The copying fails when the preceding word is hidden and when the first of the two equal words is replaced."
-)
+@claim("21", "Copying fails when the preceding word is hidden and when the first of the two equal words is replaced.")
 def _(numbers):
     whole, control = numbers("nothing changed  "), numbers("word two places back hidden  ")
     failed = numbers("preceding word hidden in the first layer  "), numbers("first of the equal words replaced  ")
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim("21", "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they need none.")
+@claim(
+    "21", "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need one."
+)
 @claim("21", 'without "there", the bits rise from 0.05 to 1.73.')
 def _(numbers):
     rows = (
