@@ -420,7 +420,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL trained for as many steps.",
+    "After 400 steps, they are behind the SNAIL above, but after 4,000 steps they are nearly as good as a SNAIL trained for equally long.",
 )
 def _(numbers):
     ours, later = numbers("\nSNAIL  ")[0], numbers("\nSNAIL, 4,000 steps  ")[0]
@@ -917,7 +917,7 @@ def _(numbers):
 
 @claim(
     "17",
-    "The whole machine learns to copy (under a fifth of the bits wrong) with eight of the ten seeds; the machine without the shift learns it with none.",
+    "The whole machine learns to copy with eight of the ten seeds, the machine without the shift with none.",
 )
 def _(numbers):
     whole, without_shift = (numbers(f"{name}  ")[0] for name in ("the whole machine", "without the shift"))
@@ -944,7 +944,7 @@ def _(numbers):
 
 @claim(
     "17",
-    "Without the content or with a gate of 0, the machine copies as well as before. Without the shift, it does hardly better than guessing.",
+    "Without the content or with a gate of 0, the machine copies as well as before, but without the shift, it is hardly better than guessing.",
 )
 def _(numbers):
     ways = ("address", "address_without_content", "address_without_gate", "address_without_shift")
@@ -969,7 +969,8 @@ def _(numbers):
 
 
 @claim(
-    "17", "While a read head keeps up, almost no bit is wrong; once it is behind, half of the bits are, as in guessing."
+    "17",
+    "While a read head keeps up, almost no bits are wrong; once it is behind, half of the bits are, as with guessing.",
 )
 def _(numbers):
     return numbers("where it keeps up, ")[0] <= 0.02 and abs(numbers("where it is behind, ")[0] - 0.5) < 0.05
@@ -1008,7 +1009,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "Even where a class was shown five times, it is about as good as the rule that ignores the pictures, and far worse than "
+    "Even where a class was shown five times, it is about as good as the rule that ignores the pictures and far worse than "
     "the nearest picture.",
 )
 def _(numbers):
@@ -1040,7 +1041,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "With one dense block it is nearly as good, so here it hardly needs the other four: attention looks back by itself.",
+    "With one dense block, it is nearly as good, so here it hardly needs the other four, because attention looks back by itself.",
 )
 def _(numbers):
     whole, one = numbers("\nSNAIL  "), numbers("\nSNAIL, one dense block  ")
@@ -1048,7 +1049,8 @@ def _(numbers):
 
 
 @claim(
-    "19", "With ten times as many steps, the convolutions have learned most of the task, and attention alone has not."
+    "19",
+    "With ten times as many steps, the convolutions have learned most of the task, whereas attention alone has not.",
 )
 def _(numbers):
     means, ours = numbers("convolutions alone, 4,000 steps")[::3], numbers("SNAIL  ")  # each mean before its range
