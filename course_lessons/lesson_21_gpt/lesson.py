@@ -31,7 +31,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # In this lesson, the two differ only in their attention mask and in what they learn to predict.
 #
-# Lesson 10's multi-head attention needs one addition: while a model writes, it can store its keys and values in a **cache** instead of recomputing them for every word. The cache is a list, empty at first, that then contains the keys and values of everything read so far; with `None`, nothing is stored. In the comments, B is the number of texts, D the width, H the number of heads and d = D / H a head's width. A call reads T words; S also counts the cached ones.
+# Lesson 10's multi-head attention needs one addition: while a model writes, it can store its keys and values in a **cache** instead of recomputing them for every word. The cache is a list that is empty at first and then contains the keys and values of everything read so far; with `None`, nothing is stored. In the comments, B is the number of texts, D the width, H the number of heads and d = D / H a head's width. A call reads T words; S also counts the cached ones.
 
 
 # %%
@@ -60,7 +60,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# A model that writes appends one word after another. Which half can reuse what it has computed for the earlier words? We give attention four words and then a fifth as well. Before you run the cell, guess in which model the first four output vectors stay the same.
+# A model that writes appends one word after another. Which half can reuse what it has computed for the earlier words? We give the layer four words, and then the same four with a fifth. Before you run the cell, guess in which model the first four output vectors stay the same.
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -75,7 +75,7 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT, these vectors stay the same. In BERT, they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors, so a GPT can store its keys and values, whereas BERT would have to recompute them for each new word.
+# In GPT, the four vectors stay the same. In BERT, they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors, so a GPT can store its keys and values, whereas BERT would have to recompute them for each new word.
 #
 # ## The model
 #
@@ -85,7 +85,7 @@ for name, mask in masks.items():
 diagrams.decoder_only()
 
 # %% [markdown]
-# Only self-attention can; all other parts treat each character separately. A layer has two sub-layers, attention and feed-forward. `SubLayer`, which puts a norm in front of each and adds a residual connection, and `FeedForward` are lesson 12's.
+# Only self-attention can; all other parts treat each character separately. A layer has two sub-layers, attention and feed-forward. `SubLayer`, which puts a norm in front of a sub-layer and adds a residual connection, and `FeedForward` are lesson 12's.
 
 
 # %%
@@ -255,7 +255,7 @@ print("nucleus 0.9  ", nucleus(p, 0.9))
 # %% [markdown]
 # The nucleus keeps the first three, because 0.5 + 0.3 is still less than 0.9, and divides them by 0.95, their sum. A temperature of 2 makes the probabilities more equal but removes none of them.
 #
-# We let our GPT continue "there was a mouse called Vom. " in these three ways, with two seeds each. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
+# We let our GPT continue "there was a mouse called Vom. " with the most probable character (top-k with k = 1), a nucleus of 0.9 and a temperature of 2, with two seeds each. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
 
 
 # %%
@@ -415,7 +415,7 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 # %% [markdown]
 # Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then right; guessing among the eleven words that differ from the last one would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the second layer's head, which finds the word after an earlier 6, is an induction head. In a model with one layer, no earlier layer can tell the head anything, and the model is hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps also need an equal letter, as an induction head does? We change the tales and count the bits at the second mention of a name. For the second "o", we put *Tom* at the first mention, so that the second "V" finds no earlier "V" and hence no "o" to copy; for the "m", we put *Vim*. We also change the first word: without "there", everything else comes 5 positions earlier; with "zebra" instead, nothing moves. Before you run the second cell, guess which change makes copying worse.
+# Do the five GPTs trained for 2,100 steps also need an equal letter, as an induction head does? We change the tales and count the bits at the second mention of a name. To test the "o", we put *Tom* at the first mention, so that the second "V" finds no earlier "V" and hence no "o" to copy. To test the "m", we put *Vim*. We also change the first word: without "there", everything else comes 5 positions earlier; with "zebra" instead, nothing moves. Before you run the second cell, guess which change makes copying worse.
 
 # %% tags=["nbval-check-output"]
 print(text.replace("called Vom", "called Tom"))  # to test the second mention's "o"

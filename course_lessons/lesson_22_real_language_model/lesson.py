@@ -36,7 +36,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Lesson 21's GPT read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short but can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al., 2016) is the usual compromise: a frequent word becomes one token, while a rare word is split into several.
 #
-# It starts from single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge the two into one. The space in front of a word is part of the word. We learn ten merges from one line, the `text` of the second cell. Before you run it, guess which pair is merged first.
+# Byte-pair encoding starts from single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge the two into one. The space in front of a word is part of the word. We learn ten merges from one line, the `text` of the second cell. Before you run it, guess which pair is merged first.
 
 
 # %%
@@ -72,7 +72,7 @@ print("tokens:", [list(tokens) for tokens in words])
 # %% [markdown]
 # The first merge joins a space and "n". The pair "n" and "o" is equally frequent, but the pair counted first wins. After ten merges, " not" and " great" are tokens, whereas "noise", which occurs once, is still in pieces.
 #
-# To encode a new text, we apply the merges in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
+# To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). SmolLM2's tokenizer learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
 #
 # The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs mean nothing. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
 
@@ -99,7 +99,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
     print(len(pieces), pieces)
 
 # %% [markdown]
-# The frequent word is one token, and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)).
+# The frequent word is one token, and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English.
 #
 # ## The four changes since 2017
 #
@@ -363,7 +363,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. But names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows of $W_Q$ and $W_K$. What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
+# The logits agree up to rounding. But names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows of $W_Q$ and $W_K$ ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -387,13 +387,13 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message: the model writes English words that lead nowhere ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)).
+# There is no error message: the model writes English words that lead nowhere.
 #
 # This mistake is one of nine in the next table of stored results ([our measurements](../docs/measurements.md#a-real-language-model)):
 #
 # - *Prose*: the loss on a paragraph, in nats per token.
 # - *Second copy*: the loss on the second of two copies of 40 random tokens, the mean of three samples with the lowest and the highest in brackets.
-# - *Logits*: the largest difference from the correct model's logits while both read its answer about the sky with a cache.
+# - *Logits*: the largest difference from the correct model's logits, while both read the correct model's answer about the sky with a cache.
 # - *Answer*: what the faulty model answers about the sky.
 #
 # Which mistakes would you notice?
@@ -412,7 +412,7 @@ figures.table_of_mistakes()
 #
 # ## It writes
 #
-# Now we let our class write. With the cache, it reads only the newest token at each step. How much faster will it be than without?
+# Now we let our class write. With the cache, it reads only the newest token at each step. How much faster does it write than without a cache?
 
 
 # %%
@@ -451,7 +451,7 @@ print(texts)  # a set: equal texts are kept once
 #
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
-# 1. **Pretraining**: it learned to predict the next token of two trillion, as in lesson 21.
+# 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: training continued with the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
 # 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning (RLHF). SmolLM2 used DPO (Rafailov et al., 2023), which needs no second model.
 #
@@ -566,7 +566,7 @@ print(figures.most_needed_for_copying())  # from stored results
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted as well as before. Head 18.6 is untouched, but now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. Lesson 21's two steps are therefore at work in a model that nobody trained to copy: it learned them from text.
+# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. Lesson 21's two steps are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
 # The last line is from stored runs on only two of these texts, with each of the 270 heads switched off in turn. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also matter, one of them nearly as much as 16.0; we have not looked at what they do.
 #
