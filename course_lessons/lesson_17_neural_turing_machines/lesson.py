@@ -91,7 +91,7 @@ print("gradient:", w.grad)  # N
 #
 # In lesson 16, a query found what resembled it. That is not enough for writing, because all positions are alike at the beginning. Turing's machine works differently: it writes to one cell and then moves on to the next.
 #
-# Our head can do both. It computes its weights in four steps, each of which the network controls. Which of the four steps depend on what the memory contains?
+# Our head can do both: it computes its weights in four steps, each of which the network controls. Which of the four steps depend on what the memory contains?
 
 # %%
 diagrams.addressing()
@@ -147,7 +147,7 @@ gated
 #
 # ### Step 3: shift
 #
-# Now the head can move. The **kernel** $s$ contains three shares that sum to 1: $s(-1)$ of the weight moves one position back, $s(0)$ stays, and $s(1)$ moves one position forward. The positions form a circle, so position 0 follows the last one. In equation 8, position $i$ collects what arrives from all positions $j$:
+# To move the head, a **kernel** $s$ contains three shares that sum to 1: $s(-1)$ of the weight moves one position back, $s(0)$ stays, and $s(1)$ moves one position forward. The positions form a circle, so position 0 follows the last one. In equation 8, position $i$ collects what arrives from all positions $j$:
 #
 # $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
 #
@@ -207,7 +207,7 @@ figures.draw_steps(before, content, gated, shifted, sharpened)
 #
 # ## The machine
 #
-# The **controller** chooses all these numbers. Ours is an LSTM, the recurrent network from lesson 15. At each step, it receives the input and what was read at the previous step. It controls two heads: first one writes, then the other reads. Before you run the cell, think of two ways for a bit to get from the input to a later output.
+# The **controller** chooses all these numbers; ours is an LSTM, the recurrent network from lesson 15. At each step, it receives the input and what was read at the previous step. It controls two heads: first one writes, then the other reads. Before you run the cell, think of two ways for a bit to get from the input to a later output.
 
 # %%
 diagrams.turing_machine()
@@ -238,7 +238,7 @@ def weights_of_head(address, numbers, M, before):  # B W+6, B N W, B N
 # %% [markdown]
 # The machine has a controller and three linear layers. `chunk` cuts a layer's output into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks use. The output has six bits, `WANTED`.
 #
-# `step` does what the diagram shows. Both heads compute their weights while the memory is still unchanged. Because writing comes before reading, the read head can read what was written at the same step.
+# `step` does what the diagram shows: both heads compute their weights while the memory is still unchanged. Because writing comes before reading, the read head can read what was written at the same step.
 
 
 # %%
@@ -342,7 +342,7 @@ for n in (3, 5, 10, 15):
     print(f"{n:2} vectors: {wrong_share(machine, n):.2f} of the bits wrong")
 
 # %% [markdown]
-# The loss starts at ln 2 = 0.69, the loss of guessing, falls slowly to about 0.25 and then quickly to almost 0. The machine copies three times as many vectors as in training with almost no mistakes. To see how, we plot both heads' weights while it copies 8 vectors. They arrive in the first 8 steps, and the delimiter arrives at the dashed line. What do the heads do?
+# The loss starts at ln 2 = 0.69, as with guessing, falls slowly to about 0.25 and then quickly to almost 0. The machine copies three times as many vectors as in training with almost no mistakes. To see how, we plot both heads' weights while it copies 8 vectors. They arrive in the first 8 steps, and the delimiter arrives at the dashed line. What do the heads do?
 
 # %%
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
@@ -447,7 +447,7 @@ print(f"one behind, {share:.2f} of the previous vector's bits wrong")
 figures.draw_machine_and_lstm()
 
 # %% [markdown]
-# With 10 vectors, machines and LSTMs make few mistakes or none. With 20 vectors, every LSTM gets more than a quarter of the bits wrong, but no machine more than an eighth, although the machines have about a tenth of the parameters. The LSTMs do not lack room, because 20 vectors have only 120 bits. LSTMs of other sizes may do better.
+# With 10 vectors, machines and LSTMs make few mistakes or none. With 20 vectors, every LSTM gets more than a quarter of the bits wrong, but no machine more than an eighth, although the machines have about a tenth of the parameters. The LSTMs do not lack room, because 20 vectors have only 120 bits, but LSTMs of other sizes may do better.
 #
 # With 40 vectors, the result depends on the seed: two of the five machines make almost no mistakes, while one is worse than the LSTMs.
 #

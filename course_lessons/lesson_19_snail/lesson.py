@@ -47,7 +47,7 @@ figures.show_episode(prompt, steps=6)
 #
 # ## What do many tasks teach?
 #
-# We make the task so small that we can compute the answer by hand. An episode now has a single class. It shows a picture, then the picture's label $y$, which is 1 or -1, and then asks for the label of the same picture. As there is no other picture, the network need not look at it.
+# We make the task so small that we can compute the answer by hand. An episode now has a single class: it shows a picture, then the picture's label $y$, which is 1 or -1, and then asks for the label of the same picture. As there is no other picture, the network need not look at it.
 #
 # The network has two weights: $w$ can remember a label, and $c$ lets the network read the label shown in the episode. Together they give a score $s$; a positive score means the label 1:
 #
@@ -228,7 +228,7 @@ reveal("19.without", round(rows["one attention layer"][1], 2))
 # %% [markdown]
 # One attention layer is not enough. Even where a class was shown five times, it is about as good as the rule that ignores the pictures and far worse than the nearest picture.
 #
-# The table of steps suggests a reason. At step 5, attention can find the picture of a 3 at step 2. But this picture's label is read one step later, along with the picture of a 0, and nothing at step 3 says that a 3 came before.
+# The table of steps suggests a reason: at step 5, attention can find the picture of a 3 at step 2. But this picture's label is read one step later, along with the picture of a 0, and nothing at step 3 says that a 3 came before.
 #
 # If this is the reason, the same layer should succeed when it also reads the previous picture along with that picture's label. How many labels will be right now?
 

@@ -378,7 +378,7 @@ figures.draw_layers(copier, words[0])
 # %% [markdown]
 # In the second layer, the last word looks at 28, the word that followed 6 the first time. The layer's other rows do not affect the answer. In the first layer, most words look at the preceding word, although the last few do so less clearly.
 #
-# The plots show both steps, but not that the second depends on the first. We therefore make three changes, one at a time, and see whether copying fails:
+# The plots show both steps, but not that the second depends on the first. We therefore make three changes one at a time and see whether copying fails:
 #
 # - In the first layer, no word can see the preceding word.
 # - For comparison, no word can see the word two places back in that layer.

@@ -277,7 +277,7 @@ class Llama(nn.Module):
 # %% [markdown]
 # ## Loading the weights
 #
-# The file's format is called GGUF. Its parameters have names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
+# In the file, whose format is GGUF, parameters have names such as `blk.16.attn_q.weight`; our class calls this matrix `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
 #
 # The model's 134.5 million weights would take 538 MB in float32, yet the file has only 98 MB, because the layers' matrices use **four bits** per weight. The 32 weights of a block share a scale and a minimum, both in float16, and each weight w is stored as a whole number q from 0 to 15:
 #
@@ -363,7 +363,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. But names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows of $W_Q$ and $W_K$ ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
+# The logits agree up to rounding, but names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows of $W_Q$ and $W_K$ ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -412,7 +412,7 @@ figures.table_of_mistakes()
 #
 # ## It writes
 #
-# Now we let our class write. With the cache, it reads only the newest token at each step. How much faster does it write than without a cache?
+# Now our class writes. With the cache, it reads only the newest token at each step. How much faster is it than without a cache?
 
 
 # %%
@@ -476,7 +476,7 @@ for choose in (best_token, nucleus_token, nucleus_token):
 print("-", chat("Who was Goethe?").strip())
 
 # %% [markdown]
-# The first answer is the one at the top of this lesson, written by your own code. The others are fluent, but Goethe was not American, and he was born in 1749.
+# The first answer is the one at the top of this lesson, written by your own code. The other answers are fluent, but Goethe was not American, and he was born in 1749.
 #
 # ## How does it copy?
 #
