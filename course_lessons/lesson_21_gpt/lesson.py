@@ -233,7 +233,8 @@ table(rows, columns, corner="unseen tales", digits=2)
 
 # %% tags=["nbval-check-output"]
 def top_k(p, k):  # V
-    kept = p.where(p >= p.topk(k).values[-1], 0.0)
+    smallest = p.topk(k).values[-1]  # of those that are kept
+    kept = p.where(p >= smallest, 0.0)
     return kept / kept.sum()
 
 
@@ -352,7 +353,7 @@ class AttentionAlone(nn.Module):
 # %%
 def train_to_recall(model, seed=0):
     def batch_loss(generator):
-        T = torch.randint(2, 13, (1,), generator=generator).item()
+        T = torch.randint(2, 13, (1,), generator=generator).item()  # 2 to 12 words
         words, answers = recall_next(64, T, generator)  # B T+1, B
         return cross_entropy(model(words), answers)
 

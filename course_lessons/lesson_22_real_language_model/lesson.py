@@ -296,9 +296,9 @@ def unpack(blocks):  # R 20, each row a block of 20 bytes
     return torch.cat([low, high], dim=1) * scale + minimum  # R 32
 
 
-pair = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
-block = torch.cat([pair, torch.tensor([47] + 15 * [0], dtype=torch.uint8)])  # 20
-numbers = unpack(block[None])[0]
+shared = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
+halves = torch.tensor([47] + 15 * [0], dtype=torch.uint8)  # 16 bytes
+numbers = unpack(torch.cat([shared, halves])[None])[0]  # 32
 print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
 
 # %% [markdown]
@@ -324,12 +324,13 @@ def load(file):
         data = torch.tensor(tensor.data)  # rows of bytes, or of numbers
         kind = tensor.tensor_type.name
         if kind == "Q4_1":  # four bits, with a minimum
-            data = unpack(data.view(-1, 20)).view(len(data), -1)
+            blocks = data.view(-1, 20)
+            data = unpack(blocks).view(len(data), -1)
         elif kind == "Q8_0":  # eight bits, without a minimum
             blocks = data.view(-1, 34)  # a scale of 2 bytes, 32 numbers
-            scale = blocks[:, :2].contiguous().view(torch.float16)
+            scale = blocks[:, :2].contiguous().view(torch.float16).float()
             numbers = blocks[:, 2:].contiguous().view(torch.int8)
-            data = (numbers * scale.float()).view(len(data), -1)
+            data = (numbers * scale).view(len(data), -1)
         weights[name] = data
     return weights
 
@@ -521,8 +522,9 @@ def mean_weight(back):  # on the position this many places back
 nats_of_each(rows)  # called only because each layer keeps its weights
 for name, back in {"previous token": 1, "induction": 39}.items():
     weight = mean_weight(back)  # N H
-    best = weight.flatten().topk(4).indices
-    heads = [f"{i // 9}.{i % 9}: {weight.flatten()[i]:.2f}" for i in best.tolist()]
+    flat = weight.flatten()  # N·H: head h of layer n is at 9n + h
+    best = flat.topk(4).indices.tolist()
+    heads = [f"{i // 9}.{i % 9}: {flat[i]:.2f}" for i in best]
     print(f"{name:15}", "  ".join(heads))
 
 # %% [markdown]
