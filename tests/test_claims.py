@@ -426,11 +426,11 @@ def _(numbers):
 
 @claim(
     "19",
-    "After 400 steps they are behind the SNAIL above, and after 4,000 they are nearly as good as a SNAIL trained for as many steps.",
+    "After 400 steps, they are behind the SNAIL above, but after 4,000 steps they are nearly as good as a SNAIL trained for equally long.",
 )
 def _(numbers):
     ours, later = numbers("\nSNAIL  ")[0], numbers("\nSNAIL, 4,000 steps  ")[0]
-    two, two_later = (numbers(f"two attentions with positions, {steps} steps  ") for steps in ("400", "4,000"))
+    two, two_later = (numbers(f"two attention layers with positions, {steps} steps  ") for steps in ("400", "4,000"))
     return two[2] < ours - 0.05 and 0 < later - two_later[0] < 0.05  # two: mean, lowest, highest
 
 
@@ -923,7 +923,7 @@ def _(numbers):
 
 @claim(
     "17",
-    "The whole machine learns to copy (under a fifth of the bits wrong) with eight of the ten seeds; the machine without the shift learns it with none.",
+    "The whole machine learns to copy with eight of the ten seeds, the machine without the shift with none.",
 )
 def _(numbers):
     whole, without_shift = (numbers(f"{name}  ")[0] for name in ("the whole machine", "without the shift"))
@@ -950,7 +950,7 @@ def _(numbers):
 
 @claim(
     "17",
-    "Without the content or with a gate of 0, the machine copies as well as before. Without the shift, it does hardly better than guessing.",
+    "Without the content or with a gate of 0, the machine copies as well as before, but without the shift, it is hardly better than guessing.",
 )
 def _(numbers):
     ways = ("address", "address_without_content", "address_without_gate", "address_without_shift")
@@ -975,7 +975,8 @@ def _(numbers):
 
 
 @claim(
-    "17", "While a read head keeps up, almost no bit is wrong; once it is behind, half of the bits are, as in guessing."
+    "17",
+    "While a read head keeps up, almost no bits are wrong; once it is behind, half of the bits are, as with guessing.",
 )
 def _(numbers):
     return numbers("where it keeps up, ")[0] <= 0.02 and abs(numbers("where it is behind, ")[0] - 0.5) < 0.05
@@ -1014,7 +1015,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "Even where a class was shown five times, it is about as good as the rule that ignores the pictures, and far worse than "
+    "Even where a class was shown five times, it is about as good as the rule that ignores the pictures and far worse than "
     "the nearest picture.",
 )
 def _(numbers):
@@ -1046,7 +1047,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "With one dense block it is nearly as good, so here it hardly needs the other four: attention looks back by itself.",
+    "With one dense block, it is nearly as good, so here it hardly needs the other four, because attention looks back by itself.",
 )
 def _(numbers):
     whole, one = numbers("\nSNAIL  "), numbers("\nSNAIL, one dense block  ")
@@ -1054,7 +1055,8 @@ def _(numbers):
 
 
 @claim(
-    "19", "With ten times as many steps, the convolutions have learned most of the task, and attention alone has not."
+    "19",
+    "With ten times as many steps, the convolutions have learned most of the task, whereas attention alone has not.",
 )
 def _(numbers):
     means, ours = numbers("convolutions alone, 4,000 steps")[::3], numbers("SNAIL  ")  # each mean before its range
@@ -1073,7 +1075,7 @@ def _(numbers):
     return known > 0.85 and numbers("if all steps so far got the same:")[0] < new < 0.4
 
 
-@claim("19", "Nearly all of the weight lies on the label of the earlier picture of a 3, and SNAIL says b, as you did.")
+@claim("19", "Nearly all of the weight is on the label of the earlier picture of a 3, and SNAIL says b, as you did.")
 def _(numbers):
     return numbers("the right label is b, and SNAIL says b. The right label has")[0] > 0.9
 
@@ -1163,21 +1165,21 @@ def _(numbers):
     return limit + 0.05 < ours < limit + 0.3 and 0.3 < ours_again < 2
 
 
-@claim("21", "The model is right in nearly all texts.")
+@claim("21", "The model gets nearly all texts right.")
 def _(numbers):
     return numbers("share of answers that are right:")[0] > 0.9
 
 
-@claim(
-    "21", "The copying fails when the preceding word is hidden and when the first of the two equal words is replaced."
-)
+@claim("21", "Copying fails when the preceding word is hidden and when the first of the two equal words is replaced.")
 def _(numbers):
     whole, control = numbers("nothing changed  "), numbers("word two places back hidden  ")
     failed = numbers("preceding word hidden in the first layer  "), numbers("first of the equal words replaced  ")
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim("21", "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they need none.")
+@claim(
+    "21", "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need one."
+)
 @claim("21", 'without "there", the bits rise from 0.05 to 1.73.')
 def _(numbers):
     rows = (

@@ -248,7 +248,7 @@ SAYS = [
     (BROKEN, altered(BROKEN, (EVERYWHERE, "itertools.product(range(3), range(2), [-1])")), "in the rows 0, 2, 4 and so on"),
     (BROKEN, altered(BROKEN, (EVERYWHERE, "itertools.product(range(3), [1], range(T))")), "in the first head"),
     ("22.grouped_query_attention", lambda query, key, value, mask: F.scaled_dot_product_attention(query, key[:, -1:], value[:, -1:], mask[:, None]), "Head 0 uses group 1. It should use group 0"),
-    ("21.gpt", altered("21.gpt", ('block["network"](block["norm2"](x))', 'block["network"](block["norm2"](x)).relu()')), "Where the network gives zeros, all is right"),
+    ("21.gpt", altered("21.gpt", ('block["network"](block["norm2"](x))', 'block["network"](block["norm2"](x)).relu()')), "Where the network outputs zeros, everything is correct"),
     ("22.chat_prompt", altered("22.chat_prompt", ("\\n{each['content']}", " \\n{each['content']}")), "right up to '<|im_start|>system'. There, ' "),
     ("22.classify", altered("22.classify", (".median()", ".quantile(0.9)")), "your threshold is too high here"),
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 # %% [markdown]
-# You calculate how much of a vector comes back from a memory, repair a write, put a head together, and write by hand a program that two heads run. Then you build two parts of a differentiable neural computer. At the end, you train a machine with your own write.
+# You calculate how much of a vector comes back from a memory, repair a write, put a head together and write a program for two heads by hand. Then you build two parts of a differentiable neural computer. At the end, you train a machine that uses your own write.
 #
-# The letters: B is the number of memories in a batch, N the number of positions in a memory, W the width of a position, and R the number of read heads. **Positions are counted from 0.** The equations are from Graves et al. (2014) and, from 17.dnc_write on, from Graves et al. (2016). They are written for one memory of the batch.
+# Shape letters: B memories in a batch, N positions in a memory, W width of a position, R read heads. **Positions are counted from 0.** The equations are from Graves et al. (2014) and, from 17.dnc_write on, from Graves et al. (2016). They are written for one memory of the batch.
 
 # %%
 import torch
@@ -18,9 +18,9 @@ from course_utils.models import turing
 #
 # A machine writes a vector to its memory and reads it later. How much of the vector does it get back?
 #
-# At first, the memory of $N$ positions holds only zeros. One head writes the add vector $a$ with the weights $w_\text{write}$, and then another head reads with the weights $w_\text{read}$. Each head's weights sum to 1. What is read is always $c\, a$, where $c$ is a number that does not depend on $a$. Return $c$.
+# At first, the memory of $N$ positions contains only zeros. One head writes the add vector $a$ with weights $w_\text{write}$, and then another head reads with weights $w_\text{read}$. Each head's weights sum to 1. What is read is always $c\, a$, where $c$ is a number that does not depend on $a$. Return $c$.
 #
-# Work it out on paper first. Suppose both heads have the weights (0.5, 0.5, 0). After the write, positions 0 and 1 each hold half of $a$. The read head takes half of each, which is a quarter of $a$ twice. So $c$ is 0.5: half of the vector comes back.
+# Work it out on paper first. Suppose both heads' weights are (0.5, 0.5, 0). After the write, positions 0 and 1 each contain half of $a$. The read head takes half of each, which is a quarter of $a$ twice. Therefore $c$ is 0.5: half of the vector comes back.
 
 
 # %%
@@ -47,29 +47,29 @@ def read_back(write_weights, read_weights):
 check("17.read_back", read_back)
 
 # %% [markdown]
-# Suppose both heads have the same weights, as in the example. When does all of the vector come back?
+# Suppose both heads have the same weights, as in the example. When does the whole vector come back?
 #
 # <details><summary>Answer</summary>
 #
-# All of it comes back only if one position has all of the weight. If the weights are spread evenly over four positions, only a quarter comes back, although both heads are at the same positions. Sharpening helps where the weights differ, because it makes the largest one larger.
+# The whole vector comes back only if one position has all of the weight. If the weights are spread evenly over four positions, only a quarter comes back, although both heads are at the same positions. Sharpening helps if the weights differ, because it makes the largest one larger.
 #
 # </details>
 
 # %% [markdown]
 # ## Two heads on paper
 #
-# This also takes five minutes and needs no code. A machine may have two heads that write at the same step. A position holds (4, 8).
+# This takes five minutes and needs no code. A machine may have two heads that write at the same step. Suppose a position contains (4, 8).
 #
-# - Head A has the weight 0.5 there, the erase vector (1, 0) and the add vector (2, 2).
-# - Head B has the weight 1 there, the erase vector (0, 1) and the add vector (1, 1).
+# - Head A has a weight of 0.5 there, an erase vector of (1, 0) and an add vector of (2, 2).
+# - Head B has a weight of 1 there, an erase vector of (0, 1) and an add vector of (1, 1).
 #
-# What does the position hold if A erases and adds first, and then B? What if B goes first? And what if both erase first, and then both add?
+# What does the position contain if A erases and adds first, and then B? What if B goes first? And what if both erase first and then both add?
 #
 # <details><summary>Answer</summary>
 #
 # If A goes first, it leaves (3, 9), which B turns into (4, 1). If B goes first, it leaves (5, 1), which A turns into (3.5, 2). The order therefore matters.
 #
-# If both erase first, (2, 0) is left. Then both add, which gives (4, 2). Now the order of the two heads does not matter, because products and sums can be taken in any order. This is how the paper does it.
+# If both erase first, (2, 0) is left, and adding then gives (4, 2). In this case, the order of the two heads does not matter, because products and sums can be computed in any order. The paper does it this way.
 #
 # </details>
 
@@ -84,14 +84,14 @@ check("17.read_back", read_back)
 # return memory
 # ```
 #
-# If you call it once, it raises no error, but it has four symptoms:
+# A single call raises no error, but the code has four symptoms:
 #
 # 1. Where the entries of `erase` are 0, nothing is left of the memory.
-# 2. Positions with the weight 0 are unchanged only where `erase` holds ones.
-# 3. Part of what a write adds is erased at once.
-# 4. If the memories of several steps are kept in a list, they all end up the same. And `backward` raises an error if a step has read the memory before the next write.
+# 2. Positions with a weight of 0 are unchanged only where `erase` is 1.
+# 3. Part of what a write adds is erased immediately.
+# 4. If the memories of several steps are stored in a list, they all end up the same, and `backward` raises an error if a step has read the memory before the next write.
 #
-# Which piece of the code causes which symptom? Return the new memory as in the lesson, and leave the old one unchanged.
+# Which part of the code causes which symptom? Return the new memory as in the lesson, and leave the old one unchanged.
 
 
 # %%
@@ -126,7 +126,7 @@ check("17.write", write)
 # %% [markdown]
 # ## 17.head
 #
-# The head of the lesson shifts by -1, 0 or +1, but the paper allows any range. Write a head whose kernel has K entries, where K is odd. The middle entry is for a shift of 0, and the last one for a shift of K // 2 positions forward. The four steps are those of the lesson (equations 5 to 9):
+# The lesson's head shifts by -1, 0 or +1, but the paper allows any range. Write a head whose kernel has K entries, where K is odd. The middle entry is for a shift of 0, and the last one for a shift of K // 2 positions forward. The four steps are the lesson's (equations 5 to 9):
 #
 # $$w_c = \text{softmax}(\beta \cos(k, M(i))) \qquad w_g = g\, w_c + (1 - g)\, w_\text{before} \qquad \tilde w(i) = \sum_j w_g(j)\, s(i - j) \qquad w(i) = \tilde w(i)^\gamma \big/ \textstyle\sum_j \tilde w(j)^\gamma$$
 #
@@ -142,7 +142,7 @@ def head(memory, previous, key, strength, gate, kernel, gamma):
         previous: B×N, the head's weights after the previous step.
         key: B×W, not zero.
         strength: B, numbers above 0.
-        gate: B, from 0 to 1; 1 takes the weights by content.
+        gate: B, from 0 to 1; 1 uses only the weights by content.
         kernel: B×K, rows that sum to 1, for the shifts -(K // 2) to K // 2.
         gamma: B, from 1 to 10.
 
@@ -171,7 +171,7 @@ check("17.head", head)
 # %% [markdown]
 # ## 17.backwards
 #
-# Now you are the controller. The input is L vectors, then a delimiter, then L silent steps, so T = 2L + 1. Two heads should repeat the vectors **in reverse**, the last one first. Return the kernels that make them do so, T×2×3.
+# Now you are the controller. The input consists of L vectors, a delimiter and L silent steps, so T = 2L + 1. Two heads should repeat the vectors **in reverse**, the last one first. Return the kernels that make them do so, T×2×3.
 #
 # Both heads begin at position 0. Their gates are 0, so only the kernels move them. Each kernel has a single 1 and two zeros, such as (0, 0, 1) for one position forward.
 #
@@ -206,9 +206,9 @@ check("17.backwards", backwards)
 # %% [markdown]
 # ## Which position is free?
 #
-# A head that walks has a weakness: once it has gone around the circle, it overwrites what is there, whether or not this is still needed. The **differentiable neural computer** (DNC; Graves et al., 2016) looks for a free position instead. For each position it keeps a **usage** $u$, from 0 for free to 1 for full. Writing to a position makes it fuller, and after reading, the controller may free it.
+# A head that walks has a weakness: once it has gone around the circle, it overwrites what is there, whether or not this is still needed. The **differentiable neural computer** (DNC; Graves et al., 2016) looks for a free position instead. For each position, it tracks a **usage** $u$, from 0 for free to 1 for full. Writing to a position makes it fuller, and after reading it, the controller may free it.
 #
-# The weights of a write go to the freest position first, which is called **allocation**. Each position gets a share of the weight that is left, namely 1 minus its usage, and the next one gets its share of the rest. Three positions have the usages 0.9, 0.2 and 0.5. Which weights do they get?
+# A write's weight goes to the freest position first, which is called **allocation**. Each position gets a share of the weight that is left, namely 1 minus its usage, and the next one gets its share of the rest. Suppose three positions have usages of 0.9, 0.2 and 0.5. Which weights do they get?
 #
 # <details><summary>Answer</summary>
 #
@@ -219,13 +219,13 @@ check("17.backwards", backwards)
 # %% [markdown]
 # ## 17.dnc_write
 #
-# Where does a differentiable neural computer write? First, its usage changes. At each position, the last write $w$ fills its share of what was still free. Then each read head frees the share $f_r\, w_r$ of what is full, where $f_r$ is its free gate. Write this as an equation for $u'$.
+# Where does a differentiable neural computer write? First, the usage changes. At each position, the last write's weight $w$ fills its share of what was still free. Then each read head frees the share $f_r\, w_r$ of what is full, where $f_r$ is its free gate. Write this as an equation for the new usage $u'$.
 #
-# Then positions are allocated from the freest, $\phi_1$, to the fullest. An allocation gate $g_a$ mixes this with weights by content, $c$. A write gate $g_w$ says how much is written at all (Methods):
+# Then positions are allocated from the freest, $\phi_1$, to the fullest. An allocation gate $g_a$ mixes the allocation $a$ with weights by content, $c$, and a write gate $g_w$ determines how much is written at all (Methods):
 #
 # $$a[\phi_j] = (1 - u'[\phi_j]) \prod_{i<j} u'[\phi_i] \qquad w' = g_w \big(g_a\, a + (1 - g_a)\, c\big)$$
 #
-# If positions are equally free, the one with the smaller number comes first. The gradient flows through the usage, but not through the order.
+# Of equally free positions, the one with the smaller number comes first. The gradient flows through the usage but not through the order.
 
 
 # %%
@@ -265,11 +265,11 @@ check("17.dnc_write", dnc_write)
 # %% [markdown]
 # ## 17.link_step
 #
-# A memory that writes wherever there is room has to remember the order in which it wrote. A DNC keeps **temporal links** for this. $L_{ij}$ says to what extent position $i$ was written right after position $j$, and $p_i$ to what extent position $i$ was written last. A new write has the weights $w$ (Methods, "Temporal memory linkage"):
+# A memory that writes wherever there is room has to remember the order in which it wrote. For this, a DNC stores **temporal links**: $L_{ij}$ says to what extent position $i$ was written right after position $j$. The **precedence** $p_i$ says to what extent position $i$ was written last. A new write has weights $w$ (Methods, "Temporal memory linkage"):
 #
 # $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j, \quad L'_{ii} = 0 \qquad p' = \Big(1 - \sum_i w_i\Big)\, p + w$$
 #
-# An old link therefore fades if one of its two positions is overwritten. A head that has read with the weights $r$ then mixes three ways: back to what was written right before, by content $c$, and on to what was written right after. Its three modes $\pi$ say how much of each. Decide which product of $L'$ and $r$ leads where.
+# An old link therefore fades if one of its two positions is overwritten. A head that has read with weights $r$ then mixes three ways: back to what was written right before, by content $c$, and on to what was written right after. Its three modes $\pi$ are the shares of these ways. Decide which product of $L'$ and $r$ leads where.
 
 
 # %%
@@ -312,14 +312,14 @@ check("17.link_step", link_step)
 # %% [markdown]
 # ## 17.catch_wrong_write
 #
-# This task is for those who want more. A machine that writes wrongly may still learn, and then its loss does not show the mistake. The check hands your function **candidates**: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises and `False` otherwise:
+# This task is optional. A machine with a faulty write may still learn, and then its loss does not show the mistake. The check calls your function with **candidates**: `candidate(memory, weights, erase, add)`. Return `True` for one that keeps these promises and `False` otherwise:
 #
 # 1. It returns the new memory, as given by the equations of `17.write`.
 # 2. Each row of the batch uses its own weights, erase and add.
 # 3. All of this holds for weights and `erase` from 0 to 1, including weights that sum to less than 1, and for numbers of any sign in `memory` and `add`.
-# 4. The `memory` that it is given is unchanged.
+# 4. It leaves the `memory` that it is given unchanged.
 #
-# Use float32, and B, N and W that differ and are above 1. Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
+# Use float32 and different values above 1 for B, N and W. Rounding stays below $10^{-5}$. A candidate that raises an error is incorrect.
 
 
 # %%
@@ -327,10 +327,10 @@ def catch_wrong_write(candidate):
     """Tell whether a candidate writes to a memory as 17.write asks.
 
     Args:
-        candidate: a function (memory B×N×W, weights B×N, erase B×W, add B×W) → B×N×W, which may be wrong and may raise.
+        candidate: a function (memory B×N×W, weights B×N, erase B×W, add B×W) → B×N×W, which may be incorrect and may raise.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if it is correct, False if it is not.
 
     Example:
         >>> catch_wrong_write(lambda memory, weights, erase, add: memory)
@@ -360,7 +360,7 @@ check("17.catch_wrong_write", catch_wrong_write)
 # %% [markdown]
 # ## Your own write in a machine
 #
-# Two machines of the lesson's size learn to copy 1 to 5 vectors. One of them uses your `write`, the other the two lines that you fixed. Here, these two lines leave the old memory as it is, so that training raises no error.
+# Two machines of the lesson's size learn to copy 1 to 5 vectors. One of them uses your `write`, the other the two lines that you fixed. Here, these two lines do not change the old memory, so that training raises no error.
 #
 # What share of the bits will be wrong when the second machine copies ten vectors? Guessing gets half of them wrong.
 
@@ -399,4 +399,4 @@ progress()
 # %% [markdown]
 # Stuck on one? `hint("17.write")` gives the next hint, and `solution("17.write")` shows a solution after a try.
 #
-# Next, lesson 18: several networks, and attention chooses among them.
+# Next, in lesson 18, attention chooses among several networks.

@@ -13,7 +13,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Until now, attention has only *read*: it took a weighted sum of vectors. Can attention also *write*, and change the vectors it looks at? And can a network learn *where* to write, so that it finds things again later?
+# Until now, attention has only *read*: it has computed a weighted sum of vectors. Can attention also *write*, that is, change the vectors it looks at? And can a network learn *where* to write so that it finds things again later?
 #
 # ## A task that needs a memory
 #
@@ -26,25 +26,25 @@ example = copy(torch.Generator().manual_seed(0), batch=1, shortest=5, longest=5)
 figures.draw_copy(example)
 
 # %% [markdown]
-# The network has to remember 5 · 6 = 30 bits. A recurrent network keeps them in its state and has to learn how to store the first vector, the second, and so on. How should it store a sixth if it has never seen more than five?
+# The network has to remember 5 · 6 = 30 bits. A recurrent network stores them in its state and has to learn how to store the first vector, the second, and so on. How should it store a sixth if it has never seen more than five?
 #
-# A **neural Turing machine** (Graves et al., 2014) has a second place for them: a **memory** $M$ with $N$ positions, where $M(i)$ is the vector of width $W$ at position $i$.
+# A **neural Turing machine** (Graves et al., 2014) has a second place to store them: a **memory** $M$ with $N$ positions, where $M(i)$ is the vector of width $W$ at position $i$.
 #
-# The name refers to Turing's machine of 1936, whose head reads one cell of a tape, writes to it and moves on by one, for as long as the tape lasts. Here, a **head** is attention over all positions, so it can be at several of them in part.
+# The name refers to Turing's machine of 1936, whose head reads one cell of a tape, writes to it and moves on to the next, for as long as the tape lasts. Here, a **head** is attention over all positions, so it can be partly at several of them.
 #
 # ## How weights write
 #
-# A head has a weight $w(i)$ for each position. The weights are between 0 and 1 and sum to 1. To read, a head takes the weighted sum of the positions (equation 2 of the paper):
+# A head has a weight $w(i)$ for each position. The weights are between 0 and 1 and sum to 1. To read, a head computes the weighted sum of the positions (equation 2 of the paper):
 #
 # $$r = \sum_i w(i)\, M(i)$$
 #
-# To write, a head first erases part of each position and then adds something to it. The **erase vector** $e$, with entries between 0 and 1, says which entries of a position to erase, and the **add vector** $a$ says what to add. The weight says how much of both happens at position $i$ (equations 3 and 4):
+# To write, a head first erases part of each position and then adds something to it. The **erase vector** $e$, with entries between 0 and 1, determines which entries of a position are erased, and the **add vector** $a$ what is added. The weight determines how much of both happens at position $i$ (equations 3 and 4):
 #
 # $$M(i) \leftarrow M(i) \circ (1 - w(i)\, e) + w(i)\, a$$
 #
 # The symbol ∘ multiplies two vectors entry by entry.
 #
-# Here is an example with three positions of width 2. Position 0 holds (4, 8), and its weight is 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does it hold after the write?
+# As an example, we use three positions of width 2. Position 0 contains (4, 8) and has a weight of 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does position 0 contain after the write?
 
 # %% tags=["nbval-check-output"]
 M = torch.tensor([[4.0, 8.0], [1.0, 1.0], [6.0, 6.0]])  # N W
@@ -56,11 +56,11 @@ for i in range(3):
     print(erased + w[i] * a)
 
 # %% [markdown]
-# Position 0 now holds (3, 9): half of the 4 is erased and none of the 8, and then half of 2 is added to both. Position 2 is unchanged because its weight is 0.
+# Position 0 now contains (3, 9): half of the 4 and none of the 8 is erased, and then half of 2 is added to both entries. Position 2 is unchanged because its weight is 0.
 #
-# Now we read and write with tensor products, for a batch of B memories at once. In `write`, `unsqueeze` adds an axis of size 1, so that every weight meets every entry of $e$ and $a$.
+# Next, we read and write with tensor products for a batch of B memories at once. In `write`, `unsqueeze` adds an axis of size 1, so that every weight multiplies every entry of $e$ and $a$.
 #
-# Does a gradient reach the weights of a write? The first entry of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. Work out its derivative with respect to $w$ before you run the cell.
+# Does a gradient reach a write's weights? The first entry of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. Work out its derivative with respect to $w$ before you run the cell.
 
 
 # %% tags=["nbval-check-output"]
@@ -85,19 +85,19 @@ print("gradient:", w.grad)  # N
 # %% [markdown]
 # The derivative is -4 + 2 = -2: a larger weight would make this entry smaller. The other weights have no influence on it, so their gradients are 0. `write` gives the same result as the loop.
 #
-# Weights can therefore write, and gradients reach them. A head that chose a single position, as in lesson 08, would get no gradient through its choice. Finding the right position is harder.
+# Weights can therefore write, and gradients reach them. A head that chose a single position, as in lesson 08, would get no gradient through its choice. The harder part is to find the right position.
 #
 # ## How a head chooses its position
 #
-# In lesson 16, a query found what resembled it. That is not enough for writing, because at the beginning all positions are alike. Turing's machine works differently: it writes here, and next time one cell further on.
+# In lesson 16, a query found what resembled it. That is not enough for writing, because all positions are alike at the beginning. Turing's machine works differently: it writes to one cell and then moves on to the next.
 #
-# Our head can do both. It computes its weights in four steps, and the network controls each step. Which of the four depend on what the memory holds?
+# Our head can do both: it computes its weights in four steps, each of which the network controls. Which of the four steps depend on what the memory contains?
 
 # %%
 diagrams.addressing()
 
 # %% [markdown]
-# Only the first step depends on what the memory holds. We now calculate all four, for a memory of four positions. The head was at position 2 before, so its old weights are (0, 0, 1, 0).
+# Only the first step depends on what the memory contains. We now calculate all four steps for a memory of four positions. The head was at position 2 before, so its old weights are (0, 0, 1, 0).
 #
 # ### Step 1: content
 #
@@ -105,7 +105,7 @@ diagrams.addressing()
 #
 # $$w_c(i) = \text{softmax}_i\big(\beta \cos(k, M(i))\big)$$
 #
-# In our example, the key is what position 0 holds, so its cosine is 1 with position 0 and 0 with the others. The strength is $\beta = \ln 7$, which makes $e^\beta$ equal to 7. How much weight does position 0 get?
+# In our example, the key is the vector at position 0, so its cosine is 1 with position 0 and 0 with the others. The strength is $\beta = \ln 7$, which makes $e^\beta$ equal to 7. How much weight does position 0 get?
 
 
 # %% tags=["nbval-check-output"]
@@ -116,7 +116,7 @@ def by_content(M, k, beta):  # B N W, B W, B 1
 
 
 M = torch.eye(4).unsqueeze(0)  # B N W: four positions at right angles to each other
-k = M[:, 0]  # B W: what position 0 holds
+k = M[:, 0]  # B W: what position 0 contains
 beta = torch.tensor([[7.0]]).log()  # B 1
 content = by_content(M, k, beta)  # B N
 content
@@ -130,7 +130,7 @@ content
 #
 # $$w_g = g\, w_c + (1 - g)\, w_\text{before}$$
 #
-# With a gate of 1, the head goes where the content matches; with a gate of 0, it stays where it was. Calculate the weight of position 2 when $g$ is 0.5.
+# With a gate of 1, the head goes where the content matches; with a gate of 0, it stays where it was. Calculate position 2's weight for $g = 0.5$.
 
 
 # %% tags=["nbval-check-output"]
@@ -143,15 +143,15 @@ gated = gate(content, before, torch.tensor([[0.5]]))  # B N
 gated
 
 # %% [markdown]
-# Position 2 has 0.5 · 0.1 + 0.5 · 1 = 0.55.
+# Position 2 gets 0.5 · 0.1 + 0.5 · 1 = 0.55.
 #
 # ### Step 3: shift
 #
-# Now the head can move. The **kernel** $s$ holds three weights that sum to 1: $s(-1)$ moves one position back, $s(0)$ stays, and $s(1)$ moves one position forward. The positions form a circle, so position 0 follows the last one. In equation 8, position $i$ collects what arrives from all positions $j$:
+# To move the head, a **kernel** $s$ contains three shares that sum to 1: $s(-1)$ of the weight moves one position back, $s(0)$ stays, and $s(1)$ moves one position forward. The positions form a circle, so position 0 follows the last one. In equation 8, position $i$ collects what arrives from all positions $j$:
 #
 # $$\tilde w(i) = \sum_j w_g(j)\, s(i - j)$$
 #
-# `roll(1, dims=1)` moves each weight one position forward. Our kernel is (0, 0.2, 0.8): nothing moves back, 0.2 stays and 0.8 moves forward. Calculate the weight of position 3.
+# `roll(1, dims=1)` moves each weight one position forward. Our kernel is (0, 0.2, 0.8): nothing moves back, 0.2 stays and 0.8 moves forward. Calculate position 3's weight.
 
 
 # %% tags=["nbval-check-output"]
@@ -201,13 +201,13 @@ sharpened = sharpen(shifted, gamma)  # B N: with the gate 0.5
 figures.draw_steps(before, content, gated, shifted, sharpened)
 
 # %% [markdown]
-# The bars show a gate of 0.5. After each step, the head is at every position, to different extents.
+# The bars are for a gate of 0.5. After each step, the head is at every position, though to different extents.
 #
-# With a gate of 0.5, sharpening raises the weight of position 3 from 0.45 to 0.63. With a gate of 0, position 3 gets 0.94, and the key does not matter. We say that the head **walks**: it moves on from its old position. With a gate of 1, position 1, one after the position that resembles the key, gets 0.83.
+# With a gate of 0.5, sharpening raises position 3's weight from 0.45 to 0.63. With a gate of 0, position 3 gets 0.94, and the key does not matter. We say that the head **walks**, because it moves on from its old position. With a gate of 1, position 1 gets 0.83, because it follows the position that resembles the key.
 #
 # ## The machine
 #
-# All these numbers are chosen by the **controller**. Ours is an LSTM, the recurrent network from lesson 15. At each step, it receives the input and what was read at the previous step. It controls two heads: first one writes, then the other reads. Before you run the cell, find two ways for a bit to get from the input to a later output.
+# The **controller** chooses all these numbers; ours is an LSTM, the recurrent network from lesson 15. At each step, it receives the input and what was read at the previous step. It controls two heads: first one writes, then the other reads. Before you run the cell, think of two ways for a bit to get from the input to a later output.
 
 # %%
 diagrams.turing_machine()
@@ -215,9 +215,9 @@ diagrams.turing_machine()
 # %% [markdown]
 # A bit can go through the memory or stay in the LSTM's own state.
 #
-# The controller sets these numbers with linear layers, whose outputs can be any numbers, so each has to be mapped to its range. A sigmoid gives numbers between 0 and 1, tanh between -1 and 1, and a softmax turns three numbers into a kernel. **Softplus** is ln(1 + eˣ), which is always above 0 and close to x when x is large.
+# The controller computes these numbers with linear layers, whose outputs can be any numbers, so each has to be mapped to its range. A sigmoid gives numbers between 0 and 1, tanh gives numbers between -1 and 1, and a softmax turns three numbers into a kernel. **Softplus** is ln(1 + eˣ), which is always above 0 and close to x when x is large.
 #
-# `weights_of_head` computes the new weights of one head. `split` cuts W + 6 numbers into pieces: W for the key, 3 for the kernel, and 1 for each of the others. `address` is an argument so that we can replace it later.
+# `weights_of_head` computes one head's new weights. `split` cuts W + 6 numbers into pieces: W for the key, 3 for the kernel, and 1 for each of the others. `address` is an argument so that we can replace it later.
 
 
 # %%
@@ -236,9 +236,9 @@ def weights_of_head(address, numbers, M, before):  # B W+6, B N W, B N
 
 
 # %% [markdown]
-# The machine has a controller and three linear layers. `chunk` cuts the output of a layer into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks use. The output has six bits, `WANTED`.
+# The machine has a controller and three linear layers. `chunk` cuts a layer's output into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks use. The output has six bits, `WANTED`.
 #
-# `step` does what the diagram shows. Both heads compute their weights while the memory is still unchanged. Writing comes before reading, so the read head can read what was written at the same step.
+# `step` does what the diagram shows: both heads compute their weights while the memory is still unchanged. Because writing comes before reading, the read head can read what was written at the same step.
 
 
 # %%
@@ -266,9 +266,9 @@ class OneStep(nn.Module):
 
 
 # %% [markdown]
-# In the two lines with `weights_of_head`, a head's old weights go in and its new ones come out, so it can walk.
+# In the two lines with `weights_of_head`, a head's new weights are computed from its old ones, so it can walk.
 #
-# Next is the loop over all steps. Both heads begin at position 0, and all positions hold the same small number, which is not 0 because the cosine of a zero vector is undefined.
+# Next, we loop over all steps. Both heads begin at position 0, and all positions contain the same small number, which is not 0 because the cosine of a zero vector is undefined.
 
 
 # %%
@@ -301,7 +301,7 @@ class Machine(OneStep):
 # %% [markdown]
 # ## Does it learn where to write?
 #
-# We train the machine to copy sequences of 1 to 5 vectors, with `train_model` from lesson 13. The loss is the cross-entropy of the bits it should repeat. Then we test it on new sequences, including longer ones, and compute the share of wrong bits, which is a half for guessing. This is seed 3; other seeds follow.
+# We train the machine to copy sequences of 1 to 5 vectors, with `train_model` from lesson 13. The loss is the cross-entropy of the bits it should repeat. Then we test it on new sequences, including longer ones, and compute the share of wrong bits, which is a half for guessing. We use seed 3 here; other seeds follow.
 
 
 # %%
@@ -342,7 +342,7 @@ for n in (3, 5, 10, 15):
     print(f"{n:2} vectors: {wrong_share(machine, n):.2f} of the bits wrong")
 
 # %% [markdown]
-# The loss starts at ln 2 = 0.69, as in guessing. It falls slowly to about 0.25 and then quickly to almost 0. The machine copies three times as many vectors as in training with almost no mistakes. To see how, we look at the weights of both heads while it copies 8 vectors. They arrive in the first 8 steps, and the delimiter at the dashed line. What do the heads do?
+# The loss starts at ln 2 = 0.69, as with guessing, falls slowly to about 0.25 and then quickly to almost 0. The machine copies three times as many vectors as in training with almost no mistakes. To see how, we plot both heads' weights while it copies 8 vectors. They arrive in the first 8 steps, and the delimiter arrives at the dashed line. What do the heads do?
 
 # %%
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
@@ -353,9 +353,9 @@ print("the vectors are written to", written_to.tolist())
 figures.draw_heads(machine, eight)
 
 # %% [markdown]
-# The write head moves by one position for each vector. It happens to walk backwards: from position 0 to 31, then to 30, and so on. The read head waits at position 0 until the delimiter, then goes the same way and finds all the vectors in order. The write head also walks on, to positions that are never read.
+# The write head moves by one position for each vector. It happens to walk backwards: from position 0 to 31, then to 30, and so on. The read head waits at position 0 until the delimiter, then follows the same path and finds all the vectors in order. Meanwhile, the write head walks on to positions that are never read.
 #
-# Does the machine use the content and the shift? We remove each from the trained machine. Without the content, β is 0, so all positions count as alike. Without the shift, the kernel is (0, 1, 0). And with a gate of 0, the weights by content are not used at all.
+# Does the machine use both the content and the shift? We remove each of them from the trained machine. Without the content, β is 0, so all positions get the same score. Without the shift, the kernel is (0, 1, 0). And with a gate of 0, the weights by content are not used at all.
 
 
 # %%
@@ -384,9 +384,9 @@ for way in ways:
 machine.address = address  # as it was
 
 # %% [markdown]
-# Without the content or with a gate of 0, the machine copies as well as before. Without the shift, it does hardly better than guessing. The heads of this machine walk.
+# Without the content or with a gate of 0, the machine copies as well as before, but without the shift, it is hardly better than guessing. This machine's heads therefore walk.
 #
-# Can a machine learn to copy if a part is missing during training as well? We train one without the shift, and then plot ten stored runs of each kind.
+# Can a machine learn to copy if a part is missing during training as well? We train one without the shift and then plot ten stored runs of each kind. The table counts the seeds that learn to copy (under a fifth of the bits wrong with 10 vectors) and gives the mean shares of wrong bits.
 
 # %%
 predict("17.no_shift", ...)
@@ -398,13 +398,13 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 figures.ten_seeds()
 
 # %% [markdown]
-# The whole machine learns to copy (under a fifth of the bits wrong) with eight of the ten seeds; the machine without the shift learns it with none. Its positions 1 to 31 always get the same weight: they are alike at the beginning, so no key can tell them apart, and each write changes them all alike. The 32 positions are worth no more than two.
+# The whole machine learns to copy with eight of the ten seeds, the machine without the shift with none. Without the shift, positions 1 to 31 always get the same weight. Because they are alike at the beginning, no key can tell them apart, and each write changes them in the same way. The 32 positions are worth no more than two.
 #
-# Without the content, as many seeds learn, because copying needs no key. But with a gate of 0, no seed learns in 600 steps, though [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions. The trained machine does not use this, but perhaps training does: a head that is everywhere at first gets gradients for every position.
+# Without the content, as many seeds learn, because copying needs no key. But with a gate of 0, no seed learns in 600 steps, although [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions. The trained machine does not use this, but perhaps training does: a head that is everywhere at first gets gradients for every position.
 #
 # ## How many vectors can it copy?
 #
-# More room takes no new parameters: no layer's size depends on $N$, so we can change $N$ after training.
+# More room needs no new parameters: no layer's size depends on $N$, so we can change $N$ after training.
 #
 # **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then try numbers of your own.
 
@@ -429,35 +429,35 @@ read_from = reads[:, 41:].argmax(-1)  # B 40: step 40 is the delimiter
 behind = read_from - written_to  # B 40: by how many positions
 predicted = logits[:, 41:] > 0  # B 40 6
 wrong = predicted != forty.wanted.bool()  # B 40 6
-not_before = predicted != forty.wanted.bool().roll(1, 1)  # B 40 6: the vector before
+not_previous = predicted != forty.wanted.bool().roll(1, 1)  # B 40 6
 print("first sequence, behind by", behind[0, ::3].tolist())  # every third vector
 print(f"sequences in which it falls behind: {(behind > 0).any(1).sum()} of 50")
 print(f"where it keeps up, {wrong[behind == 0].float().mean():.2f} of the bits wrong")
 print(f"where it is behind, {wrong[behind > 0].float().mean():.2f} of the bits wrong")
-share = not_before[behind == 1].float().mean()
-print(f"one behind, {share:.2f} of the bits of the vector before wrong")
+share = not_previous[behind == 1].float().mean()
+print(f"one behind, {share:.2f} of the previous vector's bits wrong")
 
 # %% [markdown]
-# In most of the sequences, the read head falls behind, often near the end. In the first sequence, it slows down and then hardly moves. While a read head keeps up, almost no bit is wrong; once it is behind, half of the bits are, as in guessing. But where it is one position behind, most bits of the *previous* vector are right. The vectors are written well; what fails is the read head's walk.
+# In most of the sequences, the read head falls behind, often near the end. In the first sequence, it slows down and then hardly moves. While a read head keeps up, almost no bits are wrong; once it is behind, half of the bits are, as with guessing. But where it is one position behind, most bits of the *previous* vector are right. The vectors are therefore written well, but the read head's walk fails.
 #
-# How many vectors can other seeds copy, or LSTMs with no memory but a larger state? We compare five machines of 64 positions with three LSTMs, all trained to copy 1 to 10 vectors.
+# How many vectors can machines with other seeds copy, or LSTMs with no memory but a larger state? We compare five machines with 64 positions with three LSTMs, all trained to copy 1 to 10 vectors. The table shows what else differs.
 
 
 # %%
 figures.draw_machine_and_lstm()
 
 # %% [markdown]
-# At 10 vectors, machines and LSTMs make few mistakes or none. At 20 vectors, every LSTM gets more than a quarter of the bits wrong, and no machine more than an eighth. The machines do better there, with about a tenth of the parameters. The LSTMs do not lack room: 20 vectors have only 120 bits. LSTMs of other sizes may do better.
+# With 10 vectors, machines and LSTMs make few mistakes or none. With 20 vectors, every LSTM gets more than a quarter of the bits wrong, but no machine more than an eighth, although the machines have about a tenth of the parameters. The LSTMs do not lack room, because 20 vectors have only 120 bits, but LSTMs of other sizes may do better.
 #
-# At 40 vectors, the result depends on the seed. Two of the five machines make almost no mistakes, and one is worse than the LSTMs.
+# With 40 vectors, the result depends on the seed: two of the five machines make almost no mistakes, while one is worse than the LSTMs.
 #
 # ## So: can attention write?
 #
 # Attention can write: with a weight for each position, a head erases and adds, and gradients reach the weights.
 #
-# A network can also learn where to write. Eight of our ten machines did, as did all five that were trained on longer sequences. Our machine writes each vector one position further on, and its read head later goes the same way. Every move is like the one before, so the machine can continue where its training ended, until a move goes wrong. When that happens depends on the seed.
+# A network can also learn where to write. Eight of our ten machines did, as did all five that were trained on longer sequences. Our machine writes each vector one position further on, and its read head later follows the same path. Because every move is like the previous one, the machine can continue where its training ended, until a move goes wrong. When that happens depends on the seed.
 #
-# Hardly any model today has heads that walk. But erasing and adding have come back: the delta rule of lesson 20 erases what its memory holds for a key and adds a new value.
+# Hardly any model today has heads that walk, but erasing and adding have returned: lesson 20's delta rule erases what its memory contains for a key and adds a new value.
 #
 # ## Where you will meet this
 #
@@ -470,7 +470,7 @@ figures.draw_machine_and_lstm()
 
 # %% tags=["nbval-check-output"]
 circle = F.pad(gated[:, None], (1, 1), mode="circular")  # B 1 N+2
-flipped = s.flip(1)[:, None]  # 1 1 3: conv1d wants (out, in, width)
+flipped = s.flip(1)[:, None]  # 1 1 3: conv1d expects (out, in, width)
 torch.allclose(F.conv1d(circle, flipped)[:, 0], shift(gated, s))
 
 # %% [markdown]
@@ -497,10 +497,10 @@ check("17.q5", ...)
 # ## Recap
 #
 # - Attention can write: at each position, a head erases and adds as much as its weight says.
-# - A head can go to what resembles a key, or walk on from where it was. Our machine copied by walking, and none of our training runs without the shift copied ten vectors.
+# - A head can go to what resembles a key or walk on from where it was. Our machine copied by walking, and none of our training runs without the shift copied ten vectors.
 # - A larger memory needs no more parameters.
 # - Some seeds get further than others, so one run shows only what is possible.
 #
 # **Exercises**: [open them](../exercises/17_neural_turing_machines_exercises.ipynb)
 #
-# **Next**: so far one network has answered. [What if there are several, and attention chooses among them?](18_mixture_of_experts.ipynb)
+# **Next**: so far, a single network has answered. [What if there are several, and attention chooses among them?](18_mixture_of_experts.ipynb)

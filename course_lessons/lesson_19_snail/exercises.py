@@ -1,7 +1,7 @@
 # %% [markdown]
-# You begin with the steps to which attention should point. Then you set the weights of a small SNAIL by hand and let training find them. You choose the dilation of each convolution, repair the two blocks of SNAIL and write a test that finds models that see the label they should predict.
+# You begin with the steps that attention should point to. Then you set a small SNAIL's weights by hand and let training find them. You choose the dilation of each convolution, repair SNAIL's two blocks and write a test that finds models that see the label they should predict.
 #
-# The letters: B is the number of sequences and T the number of steps. D is the dimension of a step, and F the number of new features that a convolution computes. K is the dimension of queries and keys, and E the dimension of values. L is the number of labels.
+# Shape letters: B sequences, T steps, D dimension of a step, F new features that a convolution computes, K dimension of queries and keys, E dimension of values, L labels.
 
 # %%
 import torch
@@ -13,7 +13,7 @@ from course_utils import check, hint, predict, progress, reveal, solution
 def attend(weights, x):  # x B T D
     """Return the attention weights B×T×T and the answers B×T×L."""
     beginning = torch.zeros_like(x[:, :1])  # B 1 D
-    earlier = torch.cat([beginning, x[:, :-1]], dim=1)  # B T D: the step before
+    earlier = torch.cat([beginning, x[:, :-1]], dim=1)  # B T D: the previous step
     z = x @ weights["W_1"].T + earlier @ weights["W_0"].T  # B T F
     h = torch.cat([x, z], dim=-1)  # B T D+F
     queries = h @ weights["W_q"]  # B T K
@@ -28,11 +28,11 @@ def attend(weights, x):  # x B T D
 # %% [markdown]
 # ## 19.ideal_weights
 #
-# Instead of pictures, an episode has **characters** here, and each character is a whole number. Step t reads the character `characters[t]` and, beside it, the label of the step *before*. The last character was shown before, once or several times.
+# Instead of pictures, an episode contains **characters** here, and each character is a whole number. Step t reads the character `characters[t]` and, along with it, the label of the *previous* step. The last character has been shown before, once or several times.
 #
 # Return the weights with which the last step should attend to all steps. It should find the labels of its character, so each step at which such a label is read gets the same weight, all other steps get 0, and the weights sum to 1. A step may attend to itself.
 #
-# For example, let the characters be 3, 1, 3, 2, 3. Steps 0 and 2 also show a 3. Where are their labels read, and what are the five weights? Compare with the example below.
+# For example, suppose the characters are 3, 1, 3, 2, 3. Steps 0 and 2 also show a 3. Where are their labels read, and what are the five weights? Compare with the example below.
 
 
 # %%
@@ -40,7 +40,7 @@ def ideal_weights(characters):
     """Return the attention weights of the last step.
 
     Args:
-        characters: T whole numbers, of which the last stands at least once before.
+        characters: T whole numbers, the last of which also occurs earlier.
 
     Returns:
         The weights of the T steps, T numbers that sum to 1.
@@ -62,11 +62,11 @@ check("19.ideal_weights", ideal_weights)
 # %% [markdown]
 # ## 19.labels_by_hand
 #
-# Now each character is a one-hot vector. Step t reads $x_t$, which holds the character followed by the one-hot label of the step *before*. A convolution and an attention layer follow, without activations and without scaling:
+# Now each character is a one-hot vector. Step t reads $x_t$, which consists of the character and the one-hot label of the *previous* step. A convolution and an attention layer follow, without activations or scaling:
 #
 # $$z_t = W_1 x_t + W_0 x_{t-1} \qquad h_t = [x_t;\ z_t] \qquad \text{answer}_t = \sum_{s \le t} \text{softmax}_s\big((h_t W_q) \cdot (h_s W_k)\big)\, h_s W_v$$
 #
-# Choose F, K and the five matrices. Wherever a character was shown before in the episode, the largest entry of the answer must be its label, and most of the weight must lie where that label was read. Episodes have up to `steps` steps. Many choices are right. Try yours with `attend` from the first cell.
+# Choose F, K and the five matrices. Wherever a character has been shown before in the episode, the answer's largest entry must be the entry for its label, and most of the weight must be where that label was read. Episodes have up to `steps` steps. Many choices are correct. Try yours with `attend` from the first cell.
 
 
 # %%
@@ -101,7 +101,7 @@ check("19.labels_by_hand", labels_by_hand)
 # %% [markdown]
 # ## Can training find the weights?
 #
-# Now the network starts from random weights. It learns from episodes of 20 steps with five characters, whose labels are assigned anew in each episode. You need not follow the code of these two cells.
+# Now the network starts from random weights. It learns from episodes of 20 steps with five characters, whose labels are assigned anew in each episode. You need not follow the code in the next two cells.
 
 
 # %%
@@ -118,7 +118,7 @@ def episodes(draw, batch=64, steps=20):
 
 
 # %% [markdown]
-# The loss scores only the labels. Will training move the weight to where you have put it? Guess what share of the weight lies on the right label after 300 steps. With equal weights, it would be about 0.2.
+# The loss depends only on the labels. Will training move the weight to where you have put it? Guess what share of the weight is on the right label after 300 steps. With equal weights, it would be about 0.2.
 
 # %%
 predict("19.by_training", ...)
@@ -143,7 +143,7 @@ reveal("19.by_training", round((weights * found).sum(-1)[known].mean().item(), 2
 # %% [markdown]
 # ## 19.dilations
 #
-# In the lesson, a convolution reads two steps. It can also read more: with a **kernel** of k weights and a dilation d, it reads the step itself and the steps d, 2d, …, (k-1)d before it. Each layer reads the output of the previous layer.
+# In the lesson, a convolution reads two steps. It can also read more: with a **kernel** of k weights and a dilation d, it reads the step itself and the steps that are d, 2d, …, (k-1)d before it. Each layer reads the previous layer's output.
 #
 # Begin by hand: with a kernel of 3, the first layer has a dilation of 1, so each step sees 3 steps. What is the largest dilation of the second layer that leaves no gap, and how many steps are then seen?
 #
@@ -189,7 +189,7 @@ check("19.dilations", dilations)
 # %% [markdown]
 # ## 19.two_blocks
 #
-# The code below is meant to be a dense block and an attention block. It raises no error but has three faults. Two of them let later steps change the result of a step. `F.conv1d` is also a convolution: it expects the axis of the features before the axis of the steps and reads the earlier step with the first matrix.
+# The code below is meant to be a dense block and an attention block. It raises no error but has three faults, two of which let later steps change a step's result. `F.conv1d` is also a convolution: it expects the axis of the features before the axis of the steps and applies the first matrix to the earlier step.
 #
 # ```python
 # padded = F.pad(x.mT, (0, dilation))
@@ -210,7 +210,7 @@ check("19.dilations", dilations)
 
 # %%
 def two_blocks(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    """Return what a dense block and an attention block make of x.
+    """Return the result of a dense block and an attention block for x.
 
     Args:
         x: B×T×D.
@@ -248,10 +248,10 @@ check("19.two_blocks", two_blocks)
 # A model takes inputs T×3 (float32) and labels T (int64, from 0 to 4), and `model(inputs, labels)` returns predictions T×V. Write a test that returns `True` if a **model** keeps these promises and `False` otherwise:
 #
 # 1. The prediction at t depends on **no label from t on**.
-# 2. At each step t > 0, it depends on **at least one label before t**, no matter which.
+# 2. At each step t > 0, the prediction depends on **at least one label before t**, no matter which.
 # 3. The model accepts a single step and raises no error.
 #
-# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, because a model may depend on only one of them. An effect changes some number by more than $10^{-4}$, and rounding changes numbers by less than $10^{-5}$. Make fewer than 1,000 calls.
+# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, because a model may depend on only one of them. A dependence changes some number by more than $10^{-4}$, whereas rounding changes numbers by less than $10^{-5}$. Make fewer than 1,000 calls.
 
 
 # %%
@@ -259,10 +259,10 @@ def catch_label_leak(model):
     """Tell whether a model sees labels before each step, and none from that step on.
 
     Args:
-        model: a function (inputs T×3, labels T) → predictions T×V, which may be wrong and may raise.
+        model: a function (inputs T×3, labels T) → predictions T×V, which may be incorrect and may raise.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if it is correct, False if it is not.
 
     Example:
         >>> catch_label_leak(lambda inputs, labels: labels[:, None].float())  # it returns the label itself

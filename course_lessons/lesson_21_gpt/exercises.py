@@ -1,7 +1,7 @@
 # %% [markdown]
-# The first two tasks are short: the loss of a language model and the choice of the next id. Then you put a whole GPT together and write a test that finds faulty caches. At the end, your GPT is trained and writes.
+# The first two tasks are short: a language model's loss and the choice of the next id. Then you put a whole GPT together and write a test that finds faulty caches. At the end, we train your GPT and let it write.
 #
-# The letters: B sentences, T positions, V vocabulary, D width of the model, H heads.
+# Shape letters: B sentences, T positions, V vocabulary, D width of the model, H heads.
 
 # %%
 import torch
@@ -15,21 +15,21 @@ from course_utils.models.character_model import go_on, train_speaker
 # %% [markdown]
 # ## 21.next_token_loss
 #
-# A language model learns to predict the next id. At each position it gives one logit for each id of the vocabulary, and its loss there is the cross-entropy of the id **one position later**. Nothing is known about the id after the last position, so the last logits have no loss. Return the mean of all other losses, over all sentences and positions. T is at least 2.
+# A language model learns to predict the next id. At each position, it outputs one logit for each id in the vocabulary, and its loss there is the cross-entropy of the id **one position later**. The id after the last position is unknown, so the last logits have no loss. Return the mean of all other losses over all sentences and positions. T is at least 2.
 #
 # $$\text{loss} = -\frac{1}{B\,(T-1)} \sum_{b} \sum_{t=0}^{T-2} \log \text{softmax}(\text{logits}_{b,t})_{\text{ids}_{b,t+1}}$$
 
 
 # %%
 def next_token_loss(logits, ids):
-    """Return the mean cross-entropy of each next id.
+    """Return the mean cross-entropy of the next ids.
 
     Args:
         logits: B×T×V; those at position t depend on the ids at 0 … t.
         ids: B×T.
 
     Returns:
-        The loss, one number, in nats.
+        The loss in nats, one number.
 
     Example:
         >>> logits = torch.tensor([[[0.0, 0.0], [0.0, 1.0986], [5.0, 0.0]]])
@@ -49,9 +49,9 @@ check("21.next_token_loss", next_token_loss)
 # %% [markdown]
 # ## 21.nucleus
 #
-# Before the next id is sampled, improbable ids are often removed. A **nucleus** is the smallest set of the most probable ids whose probabilities sum to `p` or more (Holtzman et al., 2020). Add up the probabilities from the most probable id downwards until the sum reaches `p`. The id that reaches it still belongs to the set. If two ids are equally probable, the smaller one comes first.
+# Before the next id is sampled, improbable ids are often removed. A **nucleus** is the smallest set of most probable ids whose probabilities sum to `p` or more (Holtzman et al., 2020). Starting with the most probable id, add up the probabilities until the sum reaches `p`. The id that reaches it still belongs to the set. If two ids are equally probable, the smaller id comes first.
 #
-# You get **logits**. Return V probabilities, each at its id: 0 outside the set, and inside it the probabilities divided by their sum. `p` is above 0 and at most 1.
+# Your function gets **logits**. Return V probabilities, each at its own id: 0 outside the set and, inside it, the probabilities divided by their sum. `p` is greater than 0 and at most 1.
 
 
 # %%
@@ -60,10 +60,10 @@ def nucleus(logits, p):
 
     Args:
         logits: V.
-        p: a number above 0, at most 1.
+        p: a number greater than 0 and at most 1.
 
     Returns:
-        Probabilities, V, at their ids, with zeros outside the set.
+        V probabilities, each at its own id, with zeros outside the set.
 
     Example:
         >>> nucleus(torch.tensor([0.1, 0.5, 0.4]).log(), 0.8)
@@ -86,13 +86,13 @@ check("21.nucleus", nucleus)
 # %% [markdown]
 # ## 21.gpt
 #
-# Put a GPT together. `__init__` makes the parts; keep it as it is, and write `forward` in this order:
+# Put a GPT together. `__init__` creates the parts, so leave it as it is and write `forward` in three steps:
 #
 # 1. Each id becomes its vector in `embedding` plus row t of `positions`, where t is its position.
-# 2. Each block is pre-norm: x + attention(norm1(x)), then x + network(norm2(x)). A position sees **itself and earlier ones**. In the `attn_mask` of `nn.MultiheadAttention`, T×T, True means hidden.
-# 3. After the last block comes `norm`, and then the readout. It has no weights of its own: the logit of an id is the dot product with **its vector in `embedding`**.
+# 2. Each block is pre-norm: x + attention(norm1(x)), then x + network(norm2(x)). A position sees **itself and earlier positions**. In `nn.MultiheadAttention`, the `attn_mask` is T×T, and True means hidden.
+# 3. The last block is followed by `norm` and the readout, which has no weights of its own: an id's logit is the dot product with **its vector in `embedding`**.
 #
-# Without the positions, a block is what `nn.TransformerEncoderLayer` computes with `norm_first=True`, GELU and a causal mask. A block's parts are `block["norm1"]` and so on.
+# Each block computes the same as `nn.TransformerEncoderLayer` with `norm_first=True`, GELU and a causal mask. A block's parts are `block["norm1"]` and so on.
 
 
 # %%
@@ -108,7 +108,7 @@ class Gpt(nn.Module):
         longest: how many positions there are at most.
 
     Returns:
-        A model, to be called with ids B×T; it gives logits B×T×V.
+        A model that turns ids B×T into logits B×T×V.
 
     Example:
         >>> model = Gpt(vocabulary=7, width=4, heads=2, hidden=8, layers=2, longest=16)
@@ -152,13 +152,13 @@ check("21.gpt", Gpt)
 # %% [markdown]
 # ## 21.catch_wrong_cache
 #
-# A model that writes keeps what it needs in a **cache**. Your function gets one model after another, `model(ids, cache)` → (logits B×T×V, a new cache). `ids` are B×T, from 0 to 5, at most 12 in a text. `cache` is `None` at first and then what the previous call returned. Return `True` for a model that keeps these promises:
+# A model that writes stores what it needs in a **cache**. Your function gets one model at a time, `model(ids, cache)` → (logits B×T×V, a new cache). `ids` are B×T, from 0 to 5, at most 12 in a text. `cache` is `None` at first and then whatever the previous call returned. Return `True` for a model that keeps these promises:
 #
-# 1. Its logits are finite. If the ids come **one at a time**, the logits are the same as for all ids at once.
-# 2. They are also the same if the ids come in pieces of **any length**.
+# 1. Its logits are finite. If it gets the ids **one at a time**, the logits are the same as for all ids at once.
+# 2. The logits are also the same if it gets the ids in pieces of **any length**.
 # 3. Each sentence gets the same logits **alone** as in a batch.
 #
-# A broken promise changes some logit by more than $10^{-4}$, and rounding changes it by less than $10^{-5}$. A model that raises an error is incorrect.
+# A broken promise changes some logit by more than $10^{-4}$, whereas rounding changes logits by less than $10^{-5}$. A model that raises an error is incorrect.
 
 
 # %%
@@ -206,13 +206,13 @@ check("21.catch_wrong_cache", catch_wrong_cache)
 # %% [markdown]
 # ## Your own GPT writes
 #
-# The next cell trains your `Gpt` for ten to twenty seconds on invented stories, such as "mary went to the kitchen. mary took the ball." Your GPT reads and writes single letters. After training, it continues a prompt that you may change.
+# The next cell trains your `Gpt` for ten to twenty seconds on made-up stories, such as "mary went to the kitchen. mary took the ball." It reads and writes them letter by letter. After training, it continues a prompt, which you may change.
 
 
 # %% tags=["own-machine"]
 def speak(gpt, prompt="mary went to the "):
     model, bits = train_speaker(gpt)
-    print(f"Your GPT needs {bits:.2f} bits per letter of stories that it has not seen. It writes:")
+    print(f"Your GPT needs {bits:.2f} bits per letter for stories it has not seen. It writes:")
     print(go_on(model, prompt))
 
 

@@ -20,18 +20,18 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# The models that answer our questions every day write text piece by piece: they predict the next piece, append it, and predict again. We build such a model from the parts of lesson 12, train it and let it write. Then we find out how a model can copy something it has read only once.
+# The models that answer our questions every day write text piece by piece: they predict the next piece, append it, and predict again. We build such a model from lesson 12's parts, train it and let it write. Then we find out how a model can copy something it has read only once.
 #
 # ## Half a Transformer
 #
-# The Transformer of lesson 12 translates: an encoder reads the source, and a decoder writes the target. For text without a translation, half a Transformer is enough, and each half has become a model of its own:
+# Lesson 12's Transformer translates: an encoder reads the source, and a decoder writes the target. For text that needs no translation, half a Transformer is enough, and each half has become a model in its own right:
 #
-# - **BERT** (Devlin et al., 2019) keeps the encoder. Every word sees all the others, and the model learns to predict words that we hide.
+# - **BERT** (Devlin et al., 2019) keeps the encoder. Every word sees all the others, and the model learns to predict words that we hide from it.
 # - **GPT** (Radford et al., 2018) keeps the decoder without its attention to a source. Every word sees only itself and earlier words, and the model learns to predict the next one.
 #
 # In this lesson, the two differ only in their attention mask and in what they learn to predict.
 #
-# We add one thing to lesson 10's multi-head attention: as a model writes, it can keep its keys and values in a **cache** instead of computing them again for every word. The cache is a list: empty at first, then the keys and values of everything read so far; with `None`, nothing is kept. In the comments, B is the number of texts, D the width and H the number of heads. A call reads T words; S also counts the cached ones.
+# Lesson 10's multi-head attention needs one addition: while a model writes, it can store its keys and values in a **cache** instead of recomputing them for every word. The cache is a list that is empty at first and then contains the keys and values of everything read so far; with `None`, nothing is stored. In the comments, B is the number of texts, D the width, H the number of heads and d = D / H a head's width. A call reads T words; S also counts the cached ones.
 
 
 # %%
@@ -52,7 +52,7 @@ class MultiHeadAttention(nn.Module):
             k = torch.cat([cache[0], k], dim=2)  # B H S d
             v = torch.cat([cache[1], v], dim=2)  # B H S d
         if cache is not None:
-            cache[:] = k, v  # the list now holds these two
+            cache[:] = [k, v]  # replaces what the list contains
         scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S
         self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T S
         context = self.weights @ v  # B H T d
@@ -60,7 +60,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# As a model writes, it appends one word after another. Which half can keep what it has computed for the earlier words? We give attention four words and then a fifth as well. Before you run the cell, guess in which model the vectors of the first four stay the same.
+# A model that writes appends one word after another. Which half can reuse what it has computed for the earlier words? We give the layer four words, and then the same four with a fifth. Before you run the cell, guess in which model the first four output vectors stay the same.
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -75,17 +75,17 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT these vectors stay the same. In BERT they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors, so a GPT can keep those keys and values, while BERT would have to recompute them for each new word.
+# In GPT, the four vectors stay the same. In BERT, they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors, so a GPT can store its keys and values, whereas BERT would have to recompute them for each new word.
 #
 # ## The model
 #
-# The words of our decoder are single characters, for which a small model is enough. Which part can carry information from one character to another?
+# Our decoder's words are single characters, for which a small model is enough. Which part of the diagram can carry information from one character to another?
 
 # %%
 diagrams.decoder_only()
 
 # %% [markdown]
-# Only self-attention can. A layer has two sub-layers, attention and feed-forward. `SubLayer` puts a norm in front of each and adds a residual connection. `SubLayer` and `FeedForward` are lesson 12's.
+# Only self-attention can; all other parts treat each character separately. A layer has two sub-layers, attention and feed-forward. `SubLayer`, which puts a norm in front of a sub-layer and adds a residual connection, and `FeedForward` are lesson 12's.
 
 
 # %%
@@ -101,11 +101,11 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The character $c_t$ at position t enters as its row of a matrix E, multiplied by √D, plus the vector of its position, as in lesson 12. At the end, the readout compares $h_t$, the output of the last layer, with the rows of E. This gives one logit for each of the V characters in the vocabulary:
+# As in lesson 12, the character $c_t$ at position t becomes its row of a matrix E, multiplied by √D, plus its position's vector $P_t$ from lesson 11. At the end, the last layer's output $h_t$ is normalised and compared with every row of E, which gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# We call the model with the 5 characters of "a cat". How many predictions of a next character does it make?
+# We call the model on the 5 characters of "a cat". How many next characters does it predict?
 
 
 # %%
@@ -126,7 +126,7 @@ class GPT(nn.Module):
         self.layers = nn.ModuleList(Layer(D, H, F) for _ in range(N))
         self.norm = nn.LayerNorm(D)
 
-    def forward(self, ids, cache=None):  # B T, a list for each layer
+    def forward(self, ids, cache=None):  # B T; cache: one list for each layer
         start = 0  # how many positions have been read
         if cache and cache[0]:
             start = cache[0][0].shape[2]  # S of the first layer's keys, B H S d
@@ -146,18 +146,18 @@ print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# The model makes 5 predictions, one after each character. Once we know the sixth character, we know the right answer to all 5, so the text provides 5 training examples that nobody had to label.
+# The model makes 5 predictions, one after each character. Once we know the sixth character, we know the correct answer to all 5, so the text provides 5 training examples that nobody had to label.
 #
 # ## How well can anyone predict?
 #
-# To find out how good a model can be, we use tales generated by rules that say how probable each character is. Every tale is about an animal with a random name.
+# To find out how good a model can be, we use tales generated by rules that give the probability of every character. Each tale is about an animal with a random name.
 #
-# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. The mean surprise under the rules themselves is what the rules leave open. No model can need fewer bits on average, because any other probabilities make the mean surprise larger.
+# A character of probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 bits if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. The mean surprise under the rules' own probabilities is what the rules **leave open**. No model can need fewer bits on average, because any other probabilities make the mean surprise larger.
 #
 # In the tale below, the name appears a second time after the first full stop. Which of its three letters are still surprising there?
 
 # %%
-train = tales(6000, seed=1)  # rows of 65 characters
+train = tales(6000, seed=1)  # rows of 65 characters, whose last tale is cut off
 test = tales(400, seed=2)
 # each row begins with a line break, which has no surprise in test.bits
 text = decode(test.ids[3, 1:])
@@ -166,11 +166,11 @@ print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only the first letter, "V", is surprising, because the tale could also have ended or continued with *the mouse*. The "o" and the "m" after it have 0 bits, because the first mention has already given them. But only a reader who remembers it can know them.
+# Only the first letter, "V", is surprising, because the tale could also have ended or continued with *the mouse*. The "o" and the "m" after it have 0 bits, because the first mention has already given them away, though only to a reader who remembers it.
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits that the rules leave open. The target is the text shifted by one.
+# The loss is the mean surprise of the next character, which we can compare with the 0.37 bits that the rules leave open. The targets are the same text shifted by one.
 
 
 # %%
@@ -179,7 +179,7 @@ def bits_of_each(model, ids):  # B T+1
     target = ids[:, 1:]  # B T: the character after each
     # cross_entropy wants the axis of the characters second: B V T
     nats = cross_entropy(logits.transpose(1, 2), target, reduction="none")  # B T
-    return nats / math.log(2)  # B T: from natural logarithms to bits
+    return nats / math.log(2)  # B T: from nats (lesson 05) to bits
 
 
 def train_on_tales(model, steps=700):
@@ -204,7 +204,7 @@ with torch.no_grad():
 reveal("21.bits", round(by_model.mean().item(), 2))
 
 # %% [markdown]
-# Is that good? The second column of the next table is the mean over the letters that can be copied, the second and third letters of a repeated name. Without copying, they cost as much as at the first mention: log₂ 5 = 2.32 bits for one of 5 vowels and 3.81 for one of 14 consonants, 3.07 on average. The last row is for five GPTs trained three times as long. Does our GPT copy?
+# How close is our GPT to the limit? The table's second column is the mean over the letters that can be copied, the second and third letters of a repeated name. Without copying, they cost as much as at the first mention: log₂ 5 = 2.32 bits for one of 5 vowels and 3.81 for one of 14 consonants, 3.07 on average. The last row shows the mean of five GPTs trained three times as long, with the lowest and the highest value in brackets. Does our GPT copy?
 
 # %%
 copied = letters_to_copy(test.ids)  # B T: True at letters that can be copied
@@ -218,22 +218,23 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Our GPT copies, though not reliably: a letter that can be copied costs it far fewer than 3.07 bits. The five GPTs come close to the limit and copy nearly every letter. The brackets give the lowest and the highest value.
+# Our GPT copies, though not reliably: a letter that can be copied costs it far fewer than 3.07 bits. The five GPTs come close to the limit and copy nearly every letter.
 #
 # ## Writing
 #
-# What does our GPT write? We sample a character from its probabilities, append it and ask again. As one improbable character can spoil a text, the probabilities are often changed first:
+# What does our GPT write? We sample a character from its probabilities, append it and repeat. As one improbable character can spoil a text, the probabilities are often changed first:
 #
-# - The **temperature** divides the logits before the softmax (lesson 02).
+# - A **temperature** divides the logits before the softmax (lesson 02).
 # - **Top-k** (Fan et al., 2018) keeps the k most probable characters.
-# - The **nucleus** (Holtzman et al., 2020) keeps the smallest set of the most probable characters whose probabilities sum to a threshold or more, such as 0.9.
+# - The **nucleus** (Holtzman et al., 2020) is the smallest set of most probable characters whose probabilities sum to at least a threshold, such as 0.9; only these are kept.
 #
-# The remaining probabilities are divided by their sum. Work out what a nucleus of 0.9 makes of 0.5, 0.3, 0.15 and 0.05.
+# After top-k or the nucleus, the remaining probabilities are divided by their sum. Work out what a nucleus of 0.9 makes of the probabilities 0.5, 0.3, 0.15 and 0.05.
 
 
 # %% tags=["nbval-check-output"]
 def top_k(p, k):  # V
-    kept = p.where(p >= p.topk(k).values[-1], 0.0)
+    smallest = p.topk(k).values[-1]  # of those that are kept
+    kept = p.where(p >= smallest, 0.0)
     return kept / kept.sum()
 
 
@@ -253,9 +254,9 @@ print("top 2        ", top_k(p, 2))
 print("nucleus 0.9  ", nucleus(p, 0.9))
 
 # %% [markdown]
-# The nucleus keeps the first three, because 0.5 + 0.3 is still less than 0.9. They are divided by 0.95. A temperature of 2 makes the probabilities more equal and removes none.
+# The nucleus keeps the first three, because 0.5 + 0.3 is still less than 0.9, and divides them by 0.95, their sum. A temperature of 2 makes the probabilities more equal but removes none of them.
 #
-# Our GPT continues "there was a mouse called Vom. " in three ways, with two seeds each. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
+# We let our GPT continue "there was a mouse called Vom. " with the most probable character (top-k with k = 1), a nucleus of 0.9 and a temperature of 2, with two seeds each. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
 
 
 # %%
@@ -293,9 +294,9 @@ for distribution in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, distribution, seed))
 
 # %% [markdown]
-# Always choosing the most probable character gives the same text twice, because nothing is random then. At temperature 2, improbable letters become more probable, and its two samples contain more misspelt words.
+# Always choosing the most probable character gives the same text twice, because nothing is random then. A temperature of 2 makes improbable letters more probable, and its two samples contain more misspelt words.
 #
-# Without a cache, `write` reads the whole text again for each character. With one, it reads only the newest character, and the keys and values of all the others are in the cache. Is the text the same, and how much faster is it written? To show a difference in time, we use a larger, untrained model.
+# Without a cache, the model rereads the whole text for each character. With a cache, it reads only the newest one, because the keys and values of all the others are stored. Is the text the same, and how much faster is it written? To make the difference in time visible, we use a larger, untrained model.
 
 # %%
 without = write(model, prompt, most_probable)
@@ -303,24 +304,26 @@ cached = write(model, prompt, most_probable, cache=[[] for _ in model.layers])
 print("the same text:", without == cached)
 torch.manual_seed(0)
 larger = GPT(len(CHARACTERS), D=128, H=4, F=512, N=4, longest=300)
-for name, cache in {"without": None, "with": [[] for _ in larger.layers]}.items():
+caches = {"without": None, "with": [[] for _ in larger.layers]}
+for name, cache in caches.items():
     began = time.perf_counter()
     write(larger, prompt, most_probable, longest=300, cache=cache)
-    print(f"{name:7} a cache: {time.perf_counter() - began:.1f} s")
+    seconds = time.perf_counter() - began
+    print(f"{name:7} a cache: {seconds:.1f} s")
 
 # %% [markdown]
-# The text is the same, and the larger model writes several times as fast. For the character at position t, a model without a cache computes t queries, keys and values in each layer. With a cache, it computes one of each and compares the new query with t keys. The price is memory: two vectors of width D for each position and layer.
+# The text is the same, and with a cache the larger model writes several times as fast. To continue a text of t characters, a model without a cache computes t queries, keys and values in each layer. With a cache, it computes one of each and compares the new query with t keys. The price is memory: two vectors of width D for each position and layer.
 #
 # ## How can a model copy?
 #
-# Elhage et al. (2021) described one way, and Olsson et al. (2022) found it in models of many sizes. Two heads work together:
+# Elhage et al. (2021) described one way, which Olsson et al. (2022) found in models of many sizes. Two heads work together:
 #
-# 1. In one layer, a head looks at the preceding word, so that the vector of every word also says which word it follows.
+# 1. In one layer, a head looks at the preceding word, so that every word's vector also says which word it follows.
 # 2. In a later layer, a head looks for an earlier occurrence of the current word and copies the word that came after it. This head is called an **induction head**.
 #
-# In our tale, the first head would tell the "o" of the first mention that it follows a "V". The second "V" could then find this "o" and copy it.
+# In our tale, the first head would tell the first mention's "o" that it follows a "V". The second "V" could then find this "o" and copy it.
 #
-# We look for these two steps in a smaller model: two attention layers with one head each, without feed-forward networks or norms. Later, we `hide` the word 1 or 2 places back from every word in the first layer by setting a diagonal of the mask to False.
+# We look for these two steps in a smaller model: two attention layers with one head each, without feed-forward networks or norms. Its argument `hide` is for a later test: setting a diagonal of the first layer's mask to False hides the word 1 or 2 places back.
 
 
 # %%
@@ -332,7 +335,7 @@ class AttentionAlone(nn.Module):
         self.layers = nn.ModuleList(MultiHeadAttention(D, H=1) for _ in range(N))
         self.readout = nn.Linear(D, WORDS)
 
-    def forward(self, words, hide=0):  # B T; hide the word so many places back
+    def forward(self, words, hide=0):  # B T; hide: how many places back
         T = words.shape[1]
         x = self.embedding(words) + self.P[:T]  # B T D
         for i, layer in enumerate(self.layers):
@@ -344,13 +347,13 @@ class AttentionAlone(nn.Module):
 
 
 # %% [markdown]
-# It learns the task from lesson 11: a text has up to twelve different words, written as numbers. Then one of them appears again, and the model has to say which word followed it the first time. In what share of 500 texts is it right?
+# The model learns the task from lesson 11. A text has up to twelve different words, written as numbers. Then one of them appears again, and the model has to say which word followed it the first time. How many of 500 texts does it get right?
 
 
 # %%
 def train_to_recall(model, seed=0):
     def batch_loss(generator):
-        T = torch.randint(2, 13, (1,), generator=generator).item()
+        T = torch.randint(2, 13, (1,), generator=generator).item()  # 2 to 12 words
         words, answers = recall_next(64, T, generator)  # B T+1, B
         return cross_entropy(model(words), answers)
 
@@ -368,21 +371,21 @@ print("answer", answers[0].item())
 print(f"share of answers that are right: {right.float().mean():.2f}")
 
 # %% [markdown]
-# The model is right in nearly all texts. The next figure shows its weights for the text above, in which 6 appears twice. Frames mark the preceding word in the first layer and the word to copy in the second. Where does the last word, the second 6, look in the second layer?
+# The model gets nearly all texts right. The next figure shows its weights for the text above, in which 6 appears twice. Frames mark the preceding word in the first layer and the word to copy in the second. Where does the last word, the second 6, look in the second layer?
 
 # %%
 figures.draw_layers(copier, words[0])
 
 # %% [markdown]
-# In the second layer, the last word looks at 28, the word that followed 6 the first time. The other rows of this layer do not affect the answer. In the first layer, most words look at the preceding word, the last ones less clearly.
+# In the second layer, the last word looks at 28, the word that followed 6 the first time. The layer's other rows do not affect the answer. In the first layer, most words look at the preceding word, although the last few do so less clearly.
 #
-# These are the two steps, but a plot does not show that the second depends on the first. We therefore change something and see whether copying fails:
+# The plots show both steps, but not that the second depends on the first. We therefore make three changes one at a time and see whether copying fails:
 #
 # - In the first layer, no word can see the preceding word.
-# - For comparison, no word can see the word two places back.
+# - For comparison, no word can see the word two places back in that layer.
 # - The first of the two equal words is replaced by a different word.
 #
-# The **induction score** is the weight that the last word gives to the word to copy in the last layer. The last two rows are stored results of other models, five with two layers and five with one. In which rows does copying fail?
+# The table's **induction score** is the mean weight that the last word gives to the word to copy in the last layer. The last two rows are stored results of ten other models, five with two layers and five with one. In which rows does copying fail?
 
 # %%
 same = words[:, :-1] == words[:, -1:]  # B T: True once in each text
@@ -396,8 +399,8 @@ replaced[each, first] = (words[each, first] + 1) % WORDS
 def measure(words, hide=0):
     right = copier(words, hide).argmax(-1) == answers  # B
     weights = copier.layers[1].weights  # B 1 T T: one head
-    weights = weights[each, 0, -1, first + 1]  # B: from the last word
-    return [right.float().mean(), weights.mean()]
+    to_copy = weights[each, 0, -1, first + 1]  # B: from the last word
+    return [right.float().mean(), to_copy.mean()]
 
 
 # %%
@@ -411,9 +414,9 @@ for layers in (2, 1):
 table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 
 # %% [markdown]
-# The copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then right; guessing among the eleven words that differ from the last one would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the second layer finds the word that comes after an earlier 6. This makes the second layer's head an induction head. In a model with one layer, no earlier layer can tell the head anything, and it is hardly better than guessing.
+# Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then right; guessing among the eleven words that differ from the last one would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the second layer's head, which finds the word after an earlier 6, is an induction head. In a model with one layer, no earlier layer can tell the head anything, and the model is hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps also need an equal letter, as an induction head does? We change the tales and count the bits at the second mention of a name. With *Tom* at the first mention, the second "V" finds no earlier "V" and so no "o" to copy; for the "m", we change the "o". We also change the first word: without "there", everything else comes 5 positions earlier; with "zebra", nothing moves. Before you run the second cell, guess which change makes copying worse.
+# Do the five GPTs trained for 2,100 steps also need an equal letter, as an induction head does? We change the tales and count the bits at the second mention of a name. To test the "o", we put *Tom* at the first mention, so that the second "V" finds no earlier "V" and hence no "o" to copy. To test the "m", we put *Vim*. We also change the first word: without "there", everything else comes 5 positions earlier; with "zebra" instead, nothing moves. Before you run the second cell, guess which change makes copying worse.
 
 # %% tags=["nbval-check-output"]
 print(text.replace("called Vom", "called Tom"))  # to test the second mention's "o"
@@ -425,15 +428,15 @@ print(text.replace("there", "zebra"))
 figures.copying_in_retold_tales()
 
 # %% [markdown]
-# Without an equal letter, the GPTs copy as well as before, so unlike an induction head they need none. Perhaps they find the name by its position: without "there", the bits rise from 0.05 to 1.73. But letters that need no copying also become worse ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), as every row in training begins with "there", so this test cannot tell.
+# Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need one. Perhaps they find the name by its position: without "there", the bits rise from 0.05 to 1.73. But this test cannot tell: every row in training begins with "there", and without it letters that need no copying also become harder to predict ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)).
 #
-# In real text, the passage to copy can be anywhere. In lesson 22, you look for induction heads in a real language model.
+# In real text, the passage to copy can be anywhere. In lesson 22, you will look for induction heads in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #
-# It writes one character at a time, each predicted from all the characters before it. A cache saves it from reading them again, because earlier vectors never change in a decoder.
+# A model writes one character at a time, each predicted from all the characters before it. A cache saves it from rereading them, because in a decoder, earlier vectors never change.
 #
-# It can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current word. Our GPTs copy names in some other way, even without an equal letter.
+# A model can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current one. Our GPTs copy names in some other way, even without an equal letter.
 #
 # ## Where you will meet this
 #
@@ -447,6 +450,7 @@ figures.copying_in_retold_tales()
 # | `nucleus` | top-p sampling | `top_p` in `generate` |
 
 # %% tags=["nbval-check-output"]
+# the causal mask for two new words after three cached ones
 q = torch.randn(1, 2, 8)  # B T d: two new words
 k = torch.randn(1, 5, 8)  # B S d: three cached and the two new ones
 ours = scaled_dot_product_attention(q, k, k, masks["GPT"][3:])
@@ -476,12 +480,12 @@ check("21.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - How does a model write, and how can it copy? It appends one sampled character after another, and it can copy with two heads in two layers or, like our GPTs, in some other way.
+# - A model writes by appending one sampled character after another. It can copy with two heads in two layers or, like our GPTs, in some other way.
 # - If we know the rules that generated a text, we know the fewest bits per character that any model can need.
-# - A high temperature makes the probabilities more equal. Top-k and the nucleus remove the improbable ones.
-# - In a decoder, earlier vectors never change. Their keys and values are kept in a cache, and each step reads one character.
+# - A high temperature makes the probabilities more equal, whereas top-k and the nucleus remove improbable characters.
+# - In a decoder, earlier vectors never change. A cache stores their keys and values, so each step reads only one character.
 #
-# **Further reading**: the course ships [a larger GPT](../docs/translators.md#the-models-that-come-with-the-course), which has read plays by Shakespeare. [nanoGPT](https://github.com/karpathy/nanoGPT) trains a model on the same plays in about 600 lines.
+# **Further reading**: the course includes [a larger GPT](../docs/translators.md#the-models-that-come-with-the-course) trained on Shakespeare's plays. [nanoGPT](https://github.com/karpathy/nanoGPT) trains one on the same plays in about 600 lines.
 #
 # **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #

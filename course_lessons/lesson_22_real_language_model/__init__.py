@@ -7,8 +7,8 @@ lesson = Lesson(
     title="A real language model",
     question="What is inside the models that we use every day?",
     goals=(
-        "say how byte-pair encoding cuts a text into tokens, and learn its merges",
-        "write RMSNorm, SwiGLU and grouped queries, and turn the GPT of lesson 21 into a Llama",
+        "say how byte-pair encoding splits a text into tokens, and learn its merges",
+        "write RMSNorm, SwiGLU and grouped queries, and turn lesson 21's GPT into a Llama",
         "load published weights into a class of your own, and unpack four-bit weights",
         "let the model write with a cache, and say what a chat template and the stages of training add",
         "switch off one head in a real model, and say what it was needed for",

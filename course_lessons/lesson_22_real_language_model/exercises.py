@@ -1,7 +1,7 @@
 # %% [markdown]
-# These tasks need no download: they run on small tensors. If you have little time, do `22.encode`, `22.grouped_query_attention`, `22.chat_prompt`, `22.classify` and `22.catch_silent_mistake`. The others are optional: `22.unpack` and `22.to_neighbours` if you want to load files yourself, `22.swiglu` for one more part of a Llama, `22.induction_score` to look inside, and `22.one_pass_attention`, the hardest, for how fast implementations compute attention.
+# These tasks need no download, because they run on small tensors. If you have little time, do `22.encode`, `22.grouped_query_attention`, `22.chat_prompt`, `22.classify` and `22.catch_silent_mistake`. The others are optional: `22.unpack` and `22.to_neighbours` if you want to load files yourself, `22.swiglu` for one more part of a Llama, `22.induction_score` to look inside a model, and `22.one_pass_attention`, the hardest, to see how fast implementations compute attention.
 #
-# The letters: B sentences, T positions, S keys, D width of the model, F width between the layers of a network, H heads, d the width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
+# Shape letters: B sentences, T positions, S keys, D width of the model, F hidden width of a feed-forward network, H heads, d width of a head, G groups of heads that share keys and values. A mask is True where a position may be attended to.
 
 # %%
 from functools import reduce
@@ -13,7 +13,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 22.encode
 #
-# Cut a word into tokens by byte-pair encoding. Begin with its characters. Then apply the merges in the order in which they were learned: each merge is a pair of tokens, and wherever the two are neighbours, going from left to right, they become one. `word` is a string and `merges` a list of pairs of strings. Return a list of strings.
+# Split a word into tokens by byte-pair encoding. Start from its characters and apply the merges in the order in which they were learned. Each merge is a pair of tokens: going from left to right, join the two wherever they are neighbours. `word` is a string and `merges` a list of pairs of strings. Return a list of strings.
 
 
 # %%
@@ -52,7 +52,7 @@ check("22.encode", encode)
 # %% [markdown]
 # ## 22.unpack
 #
-# A GGUF file keeps a matrix in blocks of 32 weights. A block has a scale, a minimum and 16 bytes. Each byte holds two whole numbers from 0 to 15: byte = 16 · high + low. The low halves of the 16 bytes are the first 16 numbers of the block, and the high halves are the other 16. A weight is scale · number + minimum. Return the weights of N blocks, one row for each.
+# A GGUF file stores a matrix in blocks of 32 weights. A block consists of a scale, a minimum and 16 bytes, each of which contains two whole numbers from 0 to 15: byte = 16 · high + low. The low halves of the 16 bytes are the block's first 16 numbers, and the high halves are the other 16. A weight is scale · number + minimum. Return the weights of N blocks, one row per block.
 
 
 # %%
@@ -86,11 +86,11 @@ check("22.unpack", unpack)
 # %% [markdown]
 # ## 22.swiglu
 #
-# Most of today's models have a **gated** feed-forward network (Shazeer, 2020). Two layers read x side by side. The first computes gates, each of which says how much of an output of the second layer is passed on to the third:
+# Most of today's models have a **gated** feed-forward network (Shazeer, 2020). Two layers are applied to x in parallel. The first computes gates, each of which determines how much of one output of the second layer is passed on to the third:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{\text{gate}}^\top) \circ x W_{\text{up}}^\top\big)\, W_{\text{down}}^\top \qquad \text{SiLU}(z) = z \cdot \sigma(z)$$
 #
-# $\circ$ multiplies entry by entry, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as in `nn.Linear`, and there are no biases. The residual connection is not part of it.
+# $\circ$ multiplies entry by entry, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as in `nn.Linear`, and there are no biases. Leave out the residual connection.
 
 
 # %%
@@ -124,9 +124,9 @@ check("22.swiglu", swiglu)
 # %% [markdown]
 # ## 22.grouped_query_attention
 #
-# As it writes, a decoder keeps the keys and values of all positions for each head. To save memory, heads share them in **groups** (Ainslie et al., 2023). There are H heads, each with its own queries, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**, so the first H/G heads share group 0. With G = H, this is the attention of lesson 10; with G = 1, all heads share the same keys and values.
+# As it writes, a decoder stores each head's keys and values for all positions. To save memory, heads share keys and values in **groups** (Ainslie et al., 2023). There are H heads, each with its own queries, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**, so the first H/G heads share group 0. With G = H, this is lesson 10's multi-head attention; with G = 1, all heads share the same keys and values.
 #
-# The scores of each head are divided by $\sqrt d$. Each row of the mask has at least one True.
+# Each head's scores are divided by $\sqrt d$. Each row of the mask has at least one True.
 
 
 # %%
@@ -163,7 +163,7 @@ check("22.grouped_query_attention", grouped_query_attention)
 # %% [markdown]
 # ## 22.to_neighbours
 #
-# Rotary positions rotate pairs of entries. Hugging Face's files pair entry i of a head with entry i + d/2, whereas our class pairs neighbours. The rows of their query and key matrices therefore have to be reordered before we can use them: within each head, row 0 of the first half, row 0 of the second half, row 1 of the first half, row 1 of the second half, and so on. The d rows of a head are next to each other, and d is even. Return the matrix with its rows in this order.
+# Rotary positions rotate pairs of entries. Hugging Face's files pair entry i of a head with entry i + d/2, whereas our class pairs neighbours. Before we can use their query and key matrices, we therefore have to reorder the rows: within each head, row 0 of the first half, row 0 of the second half, row 1 of the first half, row 1 of the second half, and so on. The d rows of a head are next to each other, and d is even. Return the matrix with its rows in this order.
 
 
 # %%
@@ -175,7 +175,7 @@ def to_neighbours(weight, heads):
         heads: H.
 
     Returns:
-        The same rows in another order, HD×D.
+        The same rows in a different order, HD×D.
 
     Example:
         >>> to_neighbours(torch.tensor([[0.0], [1.0], [2.0], [3.0]]), 1).flatten()
@@ -197,9 +197,9 @@ check("22.to_neighbours", to_neighbours)
 #
 # `<|im_start|>` role `\n` content `<|im_end|>` `\n`
 #
-# The spaces above are only for readability: there are none between the parts, and there is nothing between two messages. The content is written as it is, with any spaces and newlines of its own.
+# The spaces above are only for readability: nothing separates the parts of a message or one message from the next. The content is written as it is, with its own spaces and newlines.
 #
-# If the role of the first message is not `system`, a system message with the content `default` comes before it. After the last message, whoever wrote it, the text opens the answer: `<|im_start|>assistant\n`. `messages` is a list of at least one dictionary with a `"role"` and a `"content"`. Return the text.
+# If the first message's role is not `system`, put a system message with the content `default` before it. After the last message, whoever wrote it, open the answer: `<|im_start|>assistant\n`. `messages` is a list of at least one dictionary with a `"role"` and a `"content"`. Return the text.
 
 
 # %%
@@ -208,7 +208,7 @@ def chat_prompt(messages, default):
 
     Args:
         messages: dictionaries with the strings "role" and "content", at least one.
-        default: a string, the content of the system message where the dialogue does not begin with one.
+        default: a string, the content of the system message if the dialogue does not begin with one.
 
     Returns:
         The text, a string.
@@ -231,22 +231,22 @@ check("22.chat_prompt", chat_prompt)
 # %% [markdown]
 # ## 22.induction_score
 #
-# A text of T tokens repeats itself after `period` tokens: the token at position t equals the one at t - period. For each head, return the mean weight that a token with an earlier copy puts on the token **after** this copy, averaged over all queries t ≥ period.
+# A text of T tokens repeats itself after `period` tokens: the token at position t equals the token at t - period. For each head, return the mean weight that a token puts on the token **after** its earlier copy, averaged over all queries t ≥ period.
 
 
 # %%
 def induction_score(weights, period):
-    """Return how much each head looks at the token after the earlier copy.
+    """Return how much weight each head puts on the token after the earlier copy.
 
     Args:
         weights: H×T×T, causal, a row for each query.
-        period: after how many tokens the text repeats itself, from 1 to T - 1.
+        period: the number of tokens after which the text repeats itself, from 1 to T - 1.
 
     Returns:
         The score of each head, H.
 
     Example:
-        >>> weights = torch.eye(4)[[0, 0, 1, 2]][None]  # each token looks at the one before it
+        >>> weights = torch.eye(4)[[0, 0, 1, 2]][None]  # each token looks at the previous one
         >>> induction_score(weights, 2)
         tensor([1.])
     """
@@ -263,9 +263,9 @@ check("22.induction_score", induction_score)
 # %% [markdown]
 # ## 22.classify
 #
-# A language model has read prompts that end in "Sentiment:", and you get its logits for the next token, one row for each review. The score of a review is $\log p(\text{positive}) - \log p(\text{negative})$, where $p$ is the softmax over the vocabulary, and `positive` and `negative` are two ids.
+# A language model has read one prompt per review, each ending in "Sentiment:", and you get its logits for the next token, one row per review. A review's score is $\log p(\text{positive}) - \log p(\text{negative})$, where $p$ is the softmax over the vocabulary, and `positive` and `negative` are two ids.
 #
-# A model may lean towards one side whatever it reads, so 0 is a poor threshold. `unlabelled` holds the logits for other reviews, whose labels are not known. The **median of their scores** is the threshold. Their number M is odd, so the median is the score in the middle. For each of the N reviews, return whether its score is above the threshold.
+# A model may lean towards one label whatever it reads, which makes 0 a poor threshold. `unlabelled` contains the logits for M other reviews, whose labels are unknown. The threshold is the **median of their scores**, which is the score in the middle, because M is odd. For each of the N reviews, return whether its score is above the threshold.
 
 
 # %%
@@ -303,26 +303,26 @@ check("22.classify", classify)
 # %% [markdown]
 # ## 22.catch_silent_mistake
 #
-# A loaded model may be wrong without raising an error: in its θ, its pairs, its positions or its cache.
+# A loaded model may be wrong without raising an error, for example in its θ, its rotary pairs, its positions or its cache.
 #
-# Your function gets a small model as `read(texts, first)`, which reads one text after another: `first` ids at once, the others one at a time, with a cache. It returns a list of logits, T×V for each text. `reference` is a list of pairs (ids, right logits). Return `True` for a model that keeps these promises:
+# Your function gets a small model as `read(texts, first)`, which reads one text after another with a cache: the first `first` ids at once, the others one at a time. It returns a list of logits, T×V for each text. `reference` is a list of pairs (ids, correct logits). Return `True` for a model that keeps these promises:
 #
-# 1. Its logits are right after **every id**, for **any** `first` from 1 on.
-# 2. They are right for **each** of several texts in one call.
+# 1. Its logits are correct after **every id**, for **any** `first` of 1 or more.
+# 2. Its logits are correct for **each** of several texts in one call.
 #
-# Rounding changes logits by less than $10^{-5}$; a broken promise changes some by more than 0.01. A model that raises an error is wrong.
+# Rounding changes logits by less than $10^{-5}$, whereas a broken promise changes some by more than 0.01. A model that raises an error is incorrect.
 
 
 # %%
 def catch_silent_mistake(read, reference):
-    """Tell whether a model computes the right logits, however it is read.
+    """Tell whether a model computes the correct logits, however it reads the texts.
 
     Args:
-        read: a function (texts, first) → a list of logits T×V, which may be wrong and may raise.
+        read: a function (texts, first) → a list of logits T×V, which may be incorrect and may raise.
         reference: pairs (ids, logits T×V); ids is a list of 8 to 12 whole numbers.
 
     Returns:
-        True if the model is right, False if it is wrong.
+        True if the model is correct, False if it is not.
 
     Example:
         >>> reference = [([0, 1, 2], torch.eye(3)), ([2, 0], torch.eye(3)[[2, 0]])]
@@ -348,17 +348,17 @@ check("22.catch_silent_mistake", catch_silent_mistake)
 # %% [markdown]
 # ## 22.one_pass_attention
 #
-# One query attends to many keys. Its scores and values arrive **in blocks**. Each call to `next_block()` returns the next block, a tuple of scores (b) and values (b×D), and after the last block `None`. A block is only lent to you: **the next call overwrites it with NaN**, because fast memory is reused.
+# One query attends to many keys, whose scores and values arrive **in blocks**. Each call to `next_block()` returns the next block, a tuple of scores (b) and values (b×D); after the last block, it returns `None`. A block is only lent to you: **the next call overwrites it with NaN**, because fast memory is reused.
 #
-# Return the context, D: the sum of the values, weighted by the softmax over all scores. Go through the blocks once. Keep a running maximum of the scores, a sum of exponentials, and a context that is not divided yet (Milakov and Gimelshein, 2018; Dao et al., 2022). Scores near ±10,000 must not spoil the result. No block is empty.
+# Return the context, D: the sum of the values, weighted by the softmax over all scores. Go through the blocks once. Keep a running maximum of the scores, a sum of exponentials and a context that is not yet divided by this sum (Milakov and Gimelshein, 2018; Dao et al., 2022). Scores near ±10,000 must not spoil the result. No block is empty.
 
 
 # %%
 def one_pass_attention(next_block):
-    """Return the context of a softmax over scores that come in blocks.
+    """Return the context of a softmax over scores that arrive in blocks.
 
     Args:
-        next_block: a function without arguments, which gives (scores b, values b×D), and None after the last block.
+        next_block: a function without arguments that returns (scores b, values b×D) and, after the last block, None.
 
     Returns:
         The context, D.
@@ -385,7 +385,7 @@ def one_pass_attention(next_block):
 check("22.one_pass_attention", one_pass_attention)
 
 # %% [markdown]
-# How far are you?
+# How many have you solved?
 
 # %% tags=["own-machine"]
 progress()

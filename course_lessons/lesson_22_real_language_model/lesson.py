@@ -21,7 +21,7 @@ from course_utils.models.gpt import nucleus
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
-# Until now, our models have read toy tasks, captions and tales. This lesson loads a model that has read two trillion tokens of web pages and code: **SmolLM2-135M-Instruct** (Allal et al., 2025), one of the smallest models one can chat with. It is a small Llama, built like models with a thousand times as many parameters. Given the first three lines below, it writes the last:
+# Until now, our models have been trained on toy tasks, captions and tales. This lesson loads a model trained on two trillion tokens (words or parts of words) from web pages and code: **SmolLM2-135M-Instruct** (Allal et al., 2025), one of the smallest models you can chat with. It is a small **Llama** (Touvron et al., 2023), built like models with a thousand times as many parameters. Given the first three lines below, it writes the fourth:
 #
 # ```text
 # <|im_start|>user
@@ -30,13 +30,13 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # The capital of France is Paris.<|im_end|>
 # ```
 #
-# By the end of this lesson, your own code will write that answer. The loop is lesson 21's; the tokens, the model and the strange prompt are new.
+# By the end of this lesson, your own code will write that answer. The loop is lesson 21's, whereas the tokens, the model and the strange prompt are new.
 #
 # ## Tokens
 #
-# The GPT of lesson 21 read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short, but it can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al., 2016) is the usual compromise: a frequent word becomes one token, and a rare word is split into several.
+# Lesson 21's GPT read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short but can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al., 2016) is the usual compromise: a frequent word becomes one token, while a rare word is split into several.
 #
-# It begins with single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge it into one. The space in front of a word is part of its tokens. We learn ten merges from one line. Before you run the second cell, guess which pair is merged first.
+# Byte-pair encoding starts from single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge the two into one. The space in front of a word is part of the word. We learn ten merges from one line, the `text` of the second cell. Before you run it, guess which pair is merged first.
 
 
 # %%
@@ -70,11 +70,11 @@ print("merges:", ["".join(pair) for pair in merges])
 print("tokens:", [list(tokens) for tokens in words])
 
 # %% [markdown]
-# The first merge joins a space and "n". The pair "n" and "o" is equally frequent, but the first pair wins. After ten merges, " not" and " great" are tokens, whereas "noise", which occurs once, is still in pieces.
+# The first merge joins a space and "n". The pair "n" and "o" is equally frequent, but the pair counted first wins. After ten merges, " not" and " great" are tokens, whereas "noise", which occurs once, is still in pieces.
 #
-# To encode a new text, the merges are applied in the order in which they were learned. SmolLM2's tokenizer learned its merges from much more text. It starts from bytes instead of characters, so it can encode any script: a letter such as ä is two bytes.
+# To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). SmolLM2's tokenizer learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
 #
-# The next cell downloads the model's file once, 98 MB, and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs mean nothing. The library `tokenizers` cuts a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never cut. How many tokens will " not", " Zorblat" and the German sentence need?
+# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs mean nothing. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
 
 # %% tags=["nbval-check-output"]
 file = GGUFReader(file_or_stand_in())
@@ -85,11 +85,11 @@ vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 digits = pre_tokenizers.Digits(individual_digits=True)
-as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False)  # cuts words, too
+as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False)  # also splits words
 tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, as_bytes])
 tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
 kinds = zip(vocabulary, facts["tokenizer.ggml.token_type"], strict=True)
-marks = [token for token, kind in kinds if kind == 3]  # 3: never cut
+marks = [token for token, kind in kinds if kind == 3]  # 3: never split
 tokenizer.add_special_tokens(marks)
 print(f"{len(vocabulary):,} tokens, {len(pairs):,} merges")
 english = "A man is standing on a ladder."
@@ -99,17 +99,17 @@ for example in (" not", " nothing", " Zorblat", english, german):
     print(len(pieces), pieces)
 
 # %% [markdown]
-# The frequent word is one token, and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English. In [`22.encode`](../exercises/22_real_language_model_exercises.ipynb), you apply the merges yourself.
+# The frequent word is one token, and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English.
 #
 # ## The four changes since 2017
 #
-# The class `GPT` from lesson 21 is the 2017 decoder with the norms in front. Llama (Touvron et al., 2023) changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also drops all biases and the embedding's factor √D.
+# Lesson 21's `GPT` is the 2017 decoder, except that its norms come first. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also drops all biases and the embedding's factor √D.
 #
-# **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It subtracts no mean and has no bias, so it has less to compute:
+# **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It subtracts no mean and has no bias, so there is less to compute:
 #
 # $$\text{RMSNorm}(x) = g \circ \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
-# With g = 1, what does RMSNorm turn [1, 2, 2] into?
+# Here g is learned, ∘ multiplies entry by entry, and the tiny ε prevents a division by 0. With g = 1, what does RMSNorm turn [1, 2, 2] into?
 
 
 # %% tags=["nbval-check-output"]
@@ -128,13 +128,13 @@ x = torch.tensor([1.0, 2.0, 2.0])  # D
 print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 
 # %% [markdown]
-# The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. The signs do not change, because no mean is subtracted.
+# The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. RMSNorm keeps the signs, unlike layer norm (right), which subtracts the mean.
 #
-# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z) and becomes a gate, which multiplies the output of the second, entry by entry. A third matrix projects the product back to width D:
+# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The first one's output goes through SiLU(z) = z σ(z), where σ is the sigmoid, and becomes a gate, which multiplies the second one's output entry by entry. A third matrix projects the product back to width D:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \circ x W_\text{up}\big)\, W_\text{down}$$
 #
-# Shazeer found a lower loss with the same number of parameters and offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If its $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and the unit is nearly closed ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
+# Shazeer found a lower loss with the same number of parameters but offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If the unit's $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and lets hardly anything through ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -150,11 +150,11 @@ class SwiGLU(nn.Module):
 
 
 # %% [markdown]
-# **Rotary positions** (Su et al., 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. As there, `turn` rotates neighbouring entries as a pair. It receives the sines and cosines of the angles, which the model computes once for all layers.
+# **Rotary positions** (Su et al., 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. As in lesson 11, `turn` rotates neighbouring entries as a pair. It receives the sines and cosines of the angles, which the model computes once for all layers.
 #
-# **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads of a group share keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+# **Grouped queries** (Ainslie et al., 2023) shrink the cache. The H heads form G groups, and the heads of a group share keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
 #
-# In code, the queries of a group's heads are stacked, and one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, each group stacks 3 · 5 = 15 queries. Its scores are 15 × 5, viewed as 5 × 5 for each of its 3 heads. With S - T tokens in the cache, the diagonal of the causal mask lies S - T columns further right.
+# In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, each group stacks 3 · 5 = 15 queries. Its 15 × 5 scores are then viewed as 5 × 5 for each of its 3 heads. If S - T tokens are in the cache, the causal mask's diagonal lies S - T columns further right.
 
 
 # %%
@@ -177,7 +177,7 @@ def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
 
 
 # %% [markdown]
-# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat the keys and values of each group H / G times. We also compute the size of SmolLM2's cache for 2,048 positions in float32, with and without groups.
+# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat each group's keys and values H / G times. We also compute the size of SmolLM2's cache for 2,048 positions in float32, with and without groups.
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(2, 9, 5, 64)  # B H T d
@@ -189,10 +189,10 @@ library = scaled_dot_product_attention(q, *for_each_head, is_causal=True)
 print("same as PyTorch's:", torch.allclose(ours, library, atol=1e-5))
 for groups in (9, 3):
     numbers = 2 * 30 * groups * 64 * 2048  # k and v, 30 layers, groups, d, positions
-    print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")
+    print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of the class is lesson 21's attention, without biases and with the rotation. As there, a layer has two sub-layers, each with a norm in front and a residual connection.
+# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is lesson 21's, without biases but with the rotation. As in lesson 21, a layer has two sub-layers, each with a norm in front and a residual connection.
 
 
 # %%
@@ -217,7 +217,7 @@ class Attention(nn.Module):
             k = torch.cat([cache[0], k], dim=2)  # B G S d
             v = torch.cat([cache[1], v], dim=2)  # B G S d
         if cache is not None:
-            cache[:] = k, v
+            cache[:] = [k, v]
         context, self.weights = grouped_attention(q, k, v)
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
 
@@ -244,7 +244,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# Positions continue from the length of the cache. SmolLM2 was trained with a base θ of 100,000 instead of lesson 11's 10,000. The readout uses the embedding matrix.
+# The positions of new tokens continue from the length of the cache. SmolLM2 was trained with a base θ of 100,000 instead of lesson 11's 10,000. The readout uses the embedding matrix.
 
 
 # %%
@@ -277,13 +277,13 @@ class Llama(nn.Module):
 # %% [markdown]
 # ## Loading the weights
 #
-# The file is in a format called GGUF. Its parameters have names such as `blk.16.attn_q.weight`, a matrix that our class calls `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
+# In the file, whose format is GGUF, parameters have names such as `blk.16.attn_q.weight`; our class calls this matrix `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
 #
-# 134.5 million numbers take 538 MB in float32, yet the file has only 98 MB. The layers' matrices use **four bits** for each number. A block of 32 numbers shares a scale and a minimum, both in float16, and each number w is stored as a whole number q from 0 to 15:
+# The model's 134.5 million weights would take 538 MB in float32, yet the file has only 98 MB, because the layers' matrices use **four bits** per weight. The 32 weights of a block share a scale and a minimum, both in float16, and each weight w is stored as a whole number q from 0 to 15:
 #
 # $$w = \text{scale} \cdot q + \text{minimum}$$
 #
-# A block therefore takes 2 + 2 bytes and 32 half bytes, 20 in all, or 5 bits per number. Byte i holds number i in its low half and number i + 16 in its high half. Suppose the scale is 0.5, the minimum is -4, and the first byte is 47 = 2 · 16 + 15. Which two weights are in it?
+# A block therefore takes 2 + 2 bytes and 32 half bytes, 20 bytes in all, or 5 bits per weight. Byte i contains number i in its low half and number i + 16 in its high half. Suppose the scale is 0.5, the minimum is -4, and the first byte is 47 = 2 · 16 + 15. Which two weights does it contain?
 
 
 # %% tags=["nbval-check-output"]
@@ -291,18 +291,18 @@ def unpack(blocks):  # R 20, each row a block of 20 bytes
     # view(torch.float16) keeps the bytes and reads two of them as one number
     scale = blocks[:, :2].contiguous().view(torch.float16).float()  # R 1
     minimum = blocks[:, 2:4].contiguous().view(torch.float16).float()  # R 1
-    low = blocks[:, 4:] & 15  # R 16
-    high = blocks[:, 4:] >> 4  # R 16
+    low = blocks[:, 4:] & 15  # R 16: the low half of each byte
+    high = blocks[:, 4:] >> 4  # R 16: the high half
     return torch.cat([low, high], dim=1) * scale + minimum  # R 32
 
 
-pair = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
-block = torch.cat([pair, torch.tensor([47] + 15 * [0], dtype=torch.uint8)])  # 20
-numbers = unpack(block[None])[0]
+shared = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
+halves = torch.tensor([47] + 15 * [0], dtype=torch.uint8)  # 16 bytes
+numbers = unpack(torch.cat([shared, halves])[None])[0]  # 32
 print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
 
 # %% [markdown]
-# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3 ([`22.unpack`](../exercises/22_real_language_model_exercises.ipynb)). The embedding uses eight bits per number, with a scale for every 32 numbers and no minimum, and the norms are in float32.
+# The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3 ([`22.unpack`](../exercises/22_real_language_model_exercises.ipynb)). The embedding uses eight bits per weight, with a scale for every 32 weights and no minimum, and the norms are in float32.
 
 
 # %%
@@ -324,20 +324,21 @@ def load(file):
         data = torch.tensor(tensor.data)  # rows of bytes, or of numbers
         kind = tensor.tensor_type.name
         if kind == "Q4_1":  # four bits, with a minimum
-            data = unpack(data.view(-1, 20)).view(len(data), -1)
+            blocks = data.view(-1, 20)
+            data = unpack(blocks).view(len(data), -1)
         elif kind == "Q8_0":  # eight bits, without a minimum
             blocks = data.view(-1, 34)  # a scale of 2 bytes, 32 numbers
-            scale = blocks[:, :2].contiguous().view(torch.float16)
+            scale = blocks[:, :2].contiguous().view(torch.float16).float()
             numbers = blocks[:, 2:].contiguous().view(torch.int8)
-            data = (numbers * scale.float()).view(len(data), -1)
+            data = (numbers * scale).view(len(data), -1)
         weights[name] = data
     return weights
 
 
 # %% [markdown]
-# The file also contains the sizes for our class. On the device `meta`, tensors have shapes but no values, which the file supplies. `load_state_dict` requires every name and shape to match, and with `assign=True` it uses the tensors as they are.
+# The file also contains the sizes that our class needs. We create the model on the device `meta`, where tensors have shapes but no values; the file supplies these. `load_state_dict` requires every name and shape to match. With `assign=True`, it uses the file's tensors without copying them.
 #
-# Does our class compute what it should? We have stored the 20 largest logits that `transformers` computes with the same weights after "The capital of France is".
+# Does our class compute what it should? We have stored the 20 largest logits that Hugging Face's `transformers` computes with the same weights after "The capital of France is".
 
 # %%
 SIZES = {
@@ -354,14 +355,16 @@ print(f"{sizes}, {parameters:,} parameters")
 
 # %%
 ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
-# stored: the 20 tokens, and the logit of each
-tokens, [reference] = measured("llama_logits", "logit", "token", text=0)
-ours = mine(ids)[0, -1, torch.tensor(tokens).long()]  # 20: the largest logits
-difference = (ours - torch.tensor(reference)).abs().max()
-print(f"largest logit {max(reference):.1f}, largest difference {difference:.5f}")
+# stored: the 20 tokens, and for each of them the logit from `transformers`
+tokens, runs = measured("llama_logits", "logit", "token", text=0)
+reference = torch.tensor(runs[0])  # 20: the only run
+logits = mine(ids)[0, -1]  # V
+ours = logits[torch.tensor(tokens).long()]  # 20
+difference = (ours - reference).abs().max()
+print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. But one thing is not visible in names and shapes. Lesson 11 rotates entries 0 and 1, 2 and 3 and so on as pairs, as this file expects. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows. What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
+# The logits agree up to rounding, but names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows of $W_Q$ and $W_K$ ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -378,20 +381,21 @@ ids = tokenizer.encode(prompt).ids
 turn_neighbours = turn
 turn = turn_halves  # from here on, Attention uses this one
 for _ in range(24):
-    ids.append(mine(torch.tensor([ids]))[0, -1].argmax().item())
+    logits = mine(torch.tensor([ids]))[0, -1]  # V
+    ids.append(logits.argmax().item())
 turn = turn_neighbours
 print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message: the model writes English words that lead nowhere. [`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb) puts the rows into the right order.
+# There is no error message: the model writes English words that lead nowhere.
 #
-# This mistake is one of nine in the next table ([our measurements](../docs/measurements.md#a-real-language-model)):
+# This mistake is one of nine in the next table of stored results ([our measurements](../docs/measurements.md#a-real-language-model)):
 #
-# - *Prose*: nats per token of a paragraph.
-# - *Second copy*: nats per token of 40 random tokens that are repeated and can be copied (three samples).
-# - *Logits*: the largest difference from the right model's logits, while both read its answer about the sky with a cache.
-# - *Answer*: what the faulty model writes.
+# - *Prose*: the loss on a paragraph, in nats per token.
+# - *Second copy*: the loss on the second of two copies of 40 random tokens, the mean of three samples with the lowest and the highest in brackets.
+# - *Logits*: the largest difference from the correct model's logits, while both read the correct model's answer about the sky with a cache.
+# - *Answer*: what the faulty model answers about the sky.
 #
 # Which mistakes would you notice?
 
@@ -401,15 +405,15 @@ figures.table_of_mistakes()
 # %% [markdown]
 # Only the logits show all nine:
 #
-# - Four answers are fluent, although the logits are off by 5 to 10: with the wrong θ, the subtracted mean, the cache of another question and the cut. The cut takes a word's space away.
-# - The three mistakes with the cache change no loss, because losses are computed without it.
-# - Without the causal mask, the loss on prose is even lower, because the model sees the token it has to predict. With the wrong θ, the second copy has a lower loss; we do not know why.
+# - Four answers are fluent, although the logits are off by 5 to 10: with the wrong θ, the subtracted mean, another question's cache and the cut. The cut separates a word from its space.
+# - The three mistakes with the cache change no loss, because losses are computed without a cache.
+# - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the second copy has a lower loss; we do not know why.
 #
-# Compare the logits of a loaded model with a reference, including while it reads with a cache, and for one text after another. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+# Compare a loaded model's logits with a reference, including while it reads with a cache and for one text after another. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
-# Now our class writes. With the cache, each step reads only the newest token. How much faster will this be?
+# Now our class writes. With the cache, it reads only the newest token at each step. How much faster is it than without a cache?
 
 
 # %%
@@ -437,21 +441,22 @@ def write(prompt, choose=best_token, steps=60, cached=True):
 texts = set()
 for cached in (True, False):
     began = time.perf_counter()
-    texts.add(write("Once upon a time, there was a", steps=20, cached=cached))
+    continued = write("Once upon a time, there was a", steps=20, cached=cached)
     speed = 20 / (time.perf_counter() - began)
+    texts.add(continued)
     print(f"cache: {cached}  {speed:.1f} tokens a second")
 print(texts)  # a set: equal texts are kept once
 
 # %% [markdown]
-# The text is the same, and with the cache it is written more than one and a half times as fast. The ratio depends on the machine and grows with the text, which is read again for every token without a cache.
+# The text is the same, and with the cache it is written more than one and a half times as fast. The ratio depends on the machine and grows with the text's length, because without a cache the whole text is reread for every token.
 #
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
-# 1. **Pretraining** on two trillion tokens of text, to predict the next token, as in lesson 21.
-# 2. **Instruction tuning**: the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
-# 3. **Preference tuning**: of two answers, the model learns to make the preferred one more probable than the other. InstructGPT trained a second model to score answers and used reinforcement learning (RLHF, Ouyang et al., 2022). SmolLM2 used DPO (Rafailov et al., 2023), which needs no such model.
+# 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
+# 2. **Instruction tuning**: training continued with the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
+# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning (RLHF). SmolLM2 used DPO (Rafailov et al., 2023), which needs no second model.
 #
-# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the system message, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens sampled from the nucleus (lesson 21).
+# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens sampled from a nucleus (lesson 21).
 
 
 # %%
@@ -472,13 +477,13 @@ for choose in (best_token, nucleus_token, nucleus_token):
 print("-", chat("Who was Goethe?").strip())
 
 # %% [markdown]
-# The first answer is the one at the top of this lesson, written by your own code. The others are fluent, but Goethe was not American, and he was born in 1749.
+# The first answer is the one at the top of this lesson, written by your own code. The other answers are fluent, but Goethe was not American, and he was born in 1749.
 #
 # ## How does it copy?
 #
-# In lesson 21's small model, one head looks at the previous token, and a later **induction head** uses this to find what followed the same token before. Does a real model copy this way?
+# In lesson 21's small model, one head looks at the previous token, and a later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
 #
-# We repeat 40 random tokens. Nothing in the first half can be predicted. In the second half, everything but the first token can be copied, so the second mean leaves it out.
+# We give the model 40 random tokens twice in a row. Nothing in the first copy can be predicted. In the second copy, everything except the first token can be copied, so the second mean leaves this token out.
 
 # %%
 random = torch.Generator().manual_seed(0)
@@ -499,9 +504,9 @@ print(f"second time: {nats[:, 41:].mean():.2f}")
 print(f"equally probable tokens: {math.log(49_152):.2f}")
 
 # %% [markdown]
-# The model copies: the second time, it needs less than a fifth as many nats. The first time, it needs even more than if all 49,152 tokens were equally probable, because it expects sentences and gives such tokens a very low probability.
+# The model copies: for the second copy, it needs less than a fifth as many nats as for the first. The first copy costs even more than if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look back at the right token? In the second half, the same token is 40 positions back, and an induction head attends to the one after it, 39 back. A previous-token head attends to the position before. We average both weights for all 270 heads. The keys a fixed distance back form a diagonal of the weights, T × S, and its last 39 entries belong to queries in the second half ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for all 270 heads. The keys at a fixed distance form a diagonal of the T × S weights, whose last 39 entries belong to queries in the second copy ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -517,14 +522,15 @@ def mean_weight(back):  # on the position this many places back
 nats_of_each(rows)  # called only because each layer keeps its weights
 for name, back in {"previous token": 1, "induction": 39}.items():
     weight = mean_weight(back)  # N H
-    best = weight.flatten().topk(4).indices
-    heads = [f"{i // 9}.{i % 9}: {weight.flatten()[i]:.2f}" for i in best.tolist()]
+    flat = weight.flatten()  # N·H: head h of layer n is at 9n + h
+    best = flat.topk(4).indices.tolist()
+    heads = [f"{i // 9}.{i % 9}: {flat[i]:.2f}" for i in best]
     print(f"{name:15}", "  ".join(heads))
 
 # %% [markdown]
-# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, right below them, looks at the previous token.
+# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, in the layer right below them, looks at the previous token.
 #
-# If lesson 21's account holds here, the induction heads need head 16.0. We switch it off by setting its 64 columns of $W_O$ to 0; nothing else changes. What happens to the second copy and to ordinary prose?
+# If lesson 21's account holds here, the induction heads need head 16.0. We switch it off by setting its 64 columns of $W_O$ to 0; nothing else changes. The table then shows the loss on the second copy, the weight that head 18.6 gives to the token to copy, and the loss on ordinary prose. Three other heads are switched off for comparison.
 
 # %%
 predict("22.one_head", ...)
@@ -562,13 +568,13 @@ print(figures.most_needed_for_copying())  # from stored results
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. The two steps of lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
+# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. Lesson 21's two steps are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
-# The last line comes from stored runs on only two of these texts, with each of the 270 heads switched off alone. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also matter, one of them nearly as much as 16.0; we have not looked at what they do.
+# The last line is from stored runs on only two of these texts, with each of the 270 heads switched off in turn. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also matter, one of them nearly as much as 16.0; we have not looked at what they do.
 #
 # ## What does a head do when it has nothing to find?
 #
-# Even an induction head often has nothing to copy in ordinary prose, yet each row of its weights sums to 1. Where does the weight go then? For a paragraph of prose, we average the weight on the first token over all heads of a layer. The second plot shows the length of the first token's vector after each layer and the median length of the others.
+# In ordinary prose, even an induction head often has nothing to copy, yet each row of its weights sums to 1. Where does the weight go then? For a paragraph of prose, the first plot shows each layer's mean weight on the first token. The second shows the length of the first token's vector after each layer and the median length of the others, on a logarithmic scale.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
@@ -589,13 +595,13 @@ runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# After layers 2 to 8, the first token's vector is several times as long as the others, and the layer after each gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the others. From layer 12 on, it gets a third of the weight or more, in many layers more than half. As the norm removes the length before keys are computed, only the vector's direction can attract the weight. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
+# After layers 2 to 8, the first token's vector is several times as long as the others, and the next layer gives it about a fifth of the weight each time. In layer 11, the vector becomes nearly 200 times as long as the others. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Because the norm removes the length before keys are computed, only the vector's direction can attract the weight. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
 #
 # ## Back to "not"
 #
-# Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. Lessons 02 and 03 trained attention for this task. What does a model do that nobody trained for this task on purpose?
+# Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. In lessons 02 and 03, we trained attention for this task. What does a model do that nobody trained for it on purpose?
 #
-# We show it four labelled reviews and let it predict the fifth label. The score is the log probability of " positive" minus the log probability of " negative".
+# We show the model four labelled reviews and let it predict the label of a fifth. Its score is the log probability of " positive" minus the log probability of " negative".
 
 # %%
 EXAMPLES = """Review: a moving story, full of warmth
@@ -629,33 +635,34 @@ right = 0
 cases = {"great": True, "awful": False, "not great": False, "not awful": True}
 for words, positive in cases.items():
     difference = score(f"the film was {words}")
-    right += (difference > 0) == positive
+    correct = (difference > 0) == positive
+    right += correct
     print(f"{words:10} {difference:+.2f}")
 reveal("22.four_cases", right)
 
 # %% [markdown]
-# All four signs are right: in these cases, "not" flips the sign.
+# All four signs are correct: in these cases, "not" flips the sign.
 #
-# Are the signs also right for real reviews? We have scored 300 random ones of SST-2's 1,821 test reviews, and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
+# Does this also work for real reviews? We have scored 300 random reviews from the 1,821 in SST-2's test set, and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive if its score is above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
 #
-# - *0*, as above.
-# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, and about half of all reviews are positive.
+# - *Threshold 0*, as above.
+# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, whereas about half of all reviews are positive.
 #
-# The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews.
+# The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. The brackets span SmolLM2's four sets of examples and the other models' three seeds.
 
 # %%
 figures.shares_of_reviews()
 
 # %% [markdown]
-# SmolLM2's brackets span the four sets of examples; the others' span three seeds. With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, with the largest lead for the reviews with a negation.
+# With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, and its lead is largest for the reviews with a negation.
 #
 # The comparison cannot tell whether this is due to attention or to scale: SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
 #
 # ## So: what is inside the models that we use every day?
 #
-# You have loaded one and run it with your own code. Inside is the decoder of lessons 12 and 21, without biases and with four parts replaced: RMSNorm for layer norm, SwiGLU for the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
+# You have loaded one of them and run it with your own code. Inside is the decoder from lessons 12 and 21, without biases and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al., 2024), with 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT: the embedding, for one, adds no positions. Fast implementations such as FlashAttention never keep a whole row of weights ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models have experts (lesson 18) or linear attention in most layers (lesson 20).
+# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT; the embedding, for example, adds no positions. Fast implementations such as FlashAttention never store a whole row of weights ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
 
 # %%
 changed = ["causal", "feed-forward", "norm", "embedding"]
@@ -695,11 +702,11 @@ check("22.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - What is inside the models that we use every day? In this one, a decoder with four parts replaced, nearly all of 134.5 million weights in four or eight bits, a tokenizer and a chat template.
-# - Byte-pair encoding merges frequent pairs, so a frequent word is one token and a rare word is several.
-# - A loaded model whose names and shapes fit may still be wrong. Compare its logits with a reference.
-# - Copying takes two steps in this model as well: without one previous-token head, the induction heads lose their token.
-# - Four examples in the prompt make a classifier, but not all examples work as well. Our comparison cannot tell how much is due to attention, to size or to what the model has read.
+# - What is inside the models that we use every day? In this one, a decoder with four parts replaced, 134.5 million weights, nearly all in four or eight bits, a tokenizer and a chat template.
+# - Byte-pair encoding merges frequent pairs, so a frequent word becomes one token and a rare word several.
+# - A loaded model may be wrong although all names and shapes fit, so compare its logits with a reference.
+# - Copying takes two steps in this model as well: without one previous-token head, copying becomes much worse.
+# - Four examples in the prompt make a classifier, but some examples work better than others.
 #
 # **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
 #

@@ -131,13 +131,13 @@ def _one_number(inputs, labels):
 
 
 RIGHT = {
-    _model(): "a correct model: attention to the labels before",
-    _model(_convolution): "a correct model: a convolution over the labels before",
+    _model(): "a correct model: attention to the earlier labels",
+    _model(_convolution): "a correct model: a convolution over the earlier labels",
     _model(_recurrent): "a correct model: a recurrent network",
-    _model(_previous): "a correct model: it sees only the label right before",
+    _model(_previous): "a correct model: it sees only the previous label",
     _model(_first): "a correct model: it sees only the first label",
-    _model(_running_mean): "a correct model: the mean of the labels before",
-    _model(_nearest): "a correct model: it sees only the label of the nearest input before",
+    _model(_running_mean): "a correct model: the mean of the earlier labels",
+    _model(_nearest): "a correct model: it sees only the label of the nearest earlier input",
     _model(_one_class): "a correct model: it notices a single class only",
     _model(_running_mean, torch.zeros_like): "a correct model: it ignores the inputs",
     _model(_earlier, lambda inputs: inputs + inputs.mean(0)): "a correct model: it sees all inputs",
@@ -243,13 +243,13 @@ def _few(steps):
 
 
 WRONG = {
-    _model(_own): "an incorrect model: a step sees its own label alone",
+    _model(_own): "an incorrect model: a step sees only its own label",
     _model(_attention(lambda T: _before(T, 0))): "an incorrect model: the mask is off by one, so a step sees its own label as well",
     _model(_attention(lambda T: torch.ones(T, T, dtype=torch.bool))): "an incorrect model: attention to all labels, its own and later ones included",
-    _model(_attention(lambda T: _before(T).T)): "an incorrect model: its mask is turned round, so a step sees later labels",
+    _model(_attention(lambda T: _before(T).T)): "an incorrect model: its mask is inverted, so a step sees later labels",
     _model(_attention(_blocks)): "an incorrect model: a step sees the whole of its block of three labels",
     _model(_masked_after): "an incorrect model: its mask comes after the softmax, so its own and later labels share in the total",
-    _model(_asks_with_its_label): "an incorrect model: a step looks for its own label among those before",
+    _model(_asks_with_its_label): "an incorrect model: a step looks for its own label among the earlier ones",
     _model(_next): "an incorrect model: labels are moved the wrong way, so a step sees the next one",
     _model(leak=_where(lambda steps: steps >= 0, _next)): "an incorrect model: a step sees the next label as well",
     _model(lambda inputs, rows: rows.roll(1, 0)): "an incorrect model: the last label comes round to step 0",
@@ -258,7 +258,7 @@ WRONG = {
     _model(_less_the_mean): "an incorrect model: the mean of all labels is subtracted, its own and later ones included",
     _model(end=lambda y: y.softmax(0)): "an incorrect model: its softmax runs over the steps, so later labels share in the total",
     _model(end=lambda y: y - y.mean(0)): "an incorrect model: the mean over all steps is subtracted from its predictions",
-    _model(leak=_repeated): "an incorrect model: a step sees whether its own label is that of the step before",
+    _model(leak=_repeated): "an incorrect model: a step sees whether its own label is the previous step's",
     _model(leak=_where(_place(0))): "an incorrect model: step 0 sees its own label",
     _model(leak=_where(_place(5))): "an incorrect model: step 5 sees its own label",
     _model(leak=_where(_place(9))): "an incorrect model: step 9 sees its own label",
@@ -272,7 +272,7 @@ WRONG = {
     _into_one_number: "an incorrect model: one number of a prediction sees its own label",
     _cancelling: "an incorrect model: what it sees of its own label is added to one number and subtracted from another",
     _model(_nothing): "an incorrect model: it sees no label",
-    _model(_computes_and_forgets): "an incorrect model: it looks at the labels before, and uses nothing of what it sees",
+    _model(_computes_and_forgets): "an incorrect model: it looks at the earlier labels but uses nothing of what it sees",
     _model(lambda inputs, rows: _moved(rows, 2)): "an incorrect model: it sees the label two steps before and no other, so step 1 sees none",
     _model(blind=_last): "an incorrect model: the last step sees no label",
     _model(blind=_place(1)): "an incorrect model: step 1 sees no label",
@@ -280,7 +280,7 @@ WRONG = {
     _model(_first, blind=_place(3)): "an incorrect model: step 3 sees no label, and the others the first one",
     _model(_running_mean, blind=_even): "an incorrect model: steps with even numbers see no label",
     _model(_previous, blind=_few): "an incorrect model: steps from 8 on see no label",
-    _model(_running_mean, blind=lambda steps: steps < len(steps) - 1): "an incorrect model: only the last step sees the labels before",
+    _model(_running_mean, blind=lambda steps: steps < len(steps) - 1): "an incorrect model: only the last step sees the earlier labels",
     _model(lambda inputs, rows: _running_mean(inputs, rows) * (len(rows) < 9)): "an incorrect model: it sees no label, if there are more than eight steps",
     _fails_alone: "an incorrect model: it fails on a single step",
 }  # fmt: skip

@@ -40,16 +40,16 @@ def _asking(model):
 def _problem(ids, cache):
     """What is wrong with what a test gives to a model; None for nothing."""
     if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
-        return "Your test calls a model with `ids` that are no tensor of ids with two axes, one for sentences and one for positions. A piece of one id has both axes, too: ids[:, t : t + 1]."
+        return "Your test calls a model with `ids` that are not a tensor of ids with two axes, one for sentences and one for positions. A piece of one id has both axes as well: ids[:, t : t + 1]."
     if not ids.numel() or ids.min() < 0 or ids.max() >= IDS or len(ids) > MOST:
-        return f"Your test calls a model with `ids` that are empty, that are more than {MOST} sentences, or that hold other ids than those from 0 to {IDS - 1}."
+        return f"Your test calls a model with `ids` that are empty, are more than {MOST} sentences, or contain ids outside 0 to {IDS - 1}."
     if cache is not None and (not isinstance(cache, dict) or cache.keys() != KEYS):
-        return "Your test calls a model with a `cache` that no model has returned. It is None at the beginning, and then the second of the two things that the call before has returned, as it is."
+        return "Your test calls a model with a `cache` that no model has returned. The cache is None at the beginning and then the second of the two results of the previous call, unchanged."
     if cache is not None and cache["sentences"] != len(ids):
-        return f"Your test calls a model with {len(ids)} sentences and with a cache of {cache['sentences']}. A cache goes on with the sentences that it was made from."
+        return f"Your test calls a model with {len(ids)} sentences and with a cache of {cache['sentences']}. A cache works only with the sentences that it was made from."
     before = 0 if cache is None else cache["ids"]
     if before + ids.shape[1] > LONGEST:
-        return f"Your test gives a model a text of {before + ids.shape[1]} ids, the cached ones included. Models take up to {LONGEST}."
+        return f"Your test gives a model a text of {before + ids.shape[1]} ids, including the cached ones. Models accept up to {LONGEST}."
     return None
 
 
@@ -65,9 +65,9 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "A model without a cache is its own reference: the logits it gives for the whole text at once are the ones it has to give in pieces. Call it once on the whole text, then go through the same text in other ways, passing the cache from call to call. Which ways are there? One id after another, a prompt first, and each sentence by itself.",
+        "A model without a cache is its own reference: the logits it gives for the whole text at once are also the correct logits for the text in pieces. Call it once on the whole text, then read the same text in other ways and pass the cache from call to call. Which ways are there? One id after another, a prompt first, and each sentence by itself.",
         (
-            "Take a model that returns the sum of all ids so far plus the position, and the ids 3, 1, 4. All at once it gives 3, 5, 10: 3 + 0, 4 + 1, 8 + 2. Suppose its position begins at 0 again with each call. One id after another, it gives 3, 4, 8: the second call gives 4 + 0 instead of 4 + 1. "
+            "Take a model that returns the sum of all ids so far plus the position, and the ids 3, 1, 4. For all at once, it gives 3, 5, 10: 3 + 0, 4 + 1, 8 + 2. Suppose its position starts again at 0 with each call. One id after another, it gives 3, 4, 8: the second call gives 4 + 0 instead of 4 + 1. "
             "In pieces of 2 ids and 1 id it gives 3, 5, 8. A test that only checks the first piece finds no fault."
         ),
         "Make a batch of three sentences of ten random ids from 0 to 5. A function goes through a batch in pieces of given sizes: it begins with None, passes each cache on and joins the logits. In a `try` that returns False on any exception: whole = the logits of the batch at once; compare with it: pieces of 1; pieces of 3, 1, 2 and 4; and each sentence as a batch of one. All differences are below 1e-5, and all numbers are finite.",
@@ -111,55 +111,55 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "It may be that an error of the test's own, such as a comparison of tensors of different shapes or of a model's two results with one tensor, ends in `except`, which returns False.",
+    "Perhaps an error in the test itself, such as a comparison of tensors of different shapes or of a model's two results with one tensor, ends in `except`, which returns False.",
 )
 
 _mistaken(
     "runs_at_all",
-    "Every model that runs without an error passes your test. Compare the logits that come in pieces with those of the whole.",
+    "Every model that runs without an error passes your test. Compare the logits for the pieces with the logits for the whole text.",
     same=lambda a, b: True,
 )
 mistakes_of_comparing(
     _mistaken,
     "model",
-    "Right models are refused whose last digits differ where they sum in another order.",
-    "Models whose cache changes the logits a little pass your test, perhaps as you compare the most probable ids alone",
+    "Your test rejects correct models whose last digits differ because they sum in a different order.",
+    "Models whose cache changes the logits a little pass your test, perhaps because you compare only the most probable ids",
     0.01,
 )
 _mistaken(
     "last_position",
-    "Models that go wrong on the way, and not at the last id, pass your test, since you compare the logits of the last position alone. Compare all positions.",
+    "Models that go wrong before the last id but not at it pass your test, because you compare only the last position's logits. Compare all positions.",
     at=slice(-1, None),
 )
 _mistaken(
     "one_sentence",
-    "Models that take the cache of another sentence of the batch pass your test, since all sentences that you give them at once are the same, or there is only one. Try a batch of different ones.",
+    "Models that use the cache of another sentence in the batch pass your test, because all sentences in your batches are the same, or there is only one. Try a batch of different sentences.",
     sentences=1,
 )
 _mistaken(
     "two_ids",
-    "Models that go wrong later than with the second id pass your test. Give them longer texts.",
+    "Models that go wrong only after the second id pass your test. Give them longer texts.",
     ids=lambda sentences: _ids(sentences, 2),
     sizes=((1, 1), (2,)),
 )
 _mistaken(
     "cache_thrown_away",
-    "Your test refuses every right model that needs its cache. Each piece is to get the cache that the call before has returned, and it seems to get None, or that of the first call.",
+    "Your test rejects every correct model that needs its cache. Each piece should get the cache that the previous call returned, but it seems to get None or the first call's cache.",
     hand_on=False,
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "single": (
         "models that go wrong where the first piece is a single id",
-        "Go through the text one id at a time, from the first on.",
+        "Read the text one id at a time, from the first id on.",
     ),
     "pieces": (
         "models that go wrong with pieces of several ids",
-        "Try pieces of several sizes, among them one of several ids that comes first and one that comes later.",
+        "Try pieces of several sizes, including a first and a later piece of several ids.",
     ),
     "alone": (
-        "models in which sentences of a batch change one another",
-        "Give each sentence by itself as well, and compare with what it got in the batch.",
+        "models in which the sentences of a batch influence one another",
+        "Give the model each sentence by itself as well, and compare with the logits in the batch.",
     ),
 }
 

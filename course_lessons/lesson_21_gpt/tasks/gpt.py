@@ -21,9 +21,9 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "It is the encoder layer of lesson 12 with norm_first, several times over, and a causal mask in each attention, in which True means hidden. Before the layers, each id becomes the sum of two vectors, one for the id and one for its position. After them comes one more norm, and then the product with the embedding matrix itself, in which each id has its row.",
+        "It is lesson 12's encoder layer with norm_first, repeated several times, with a causal mask in which True means hidden. Before the layers, each id becomes the sum of two vectors, one for the id and one for its position. After the layers come one more norm and the product with the embedding matrix itself, which has a row for each id.",
         (
-            "Take a width of 3, a vocabulary of two ids with the vectors [0, 1, 2] and [2, 0, 0], positions of which the first is [0, 1, 2], and one layer whose attention gives [1, 1, 1] and whose network gives [0, 0, -3], whatever they read. The id 0 at position 0 is [0, 2, 4]. Adding the output of attention gives [1, 3, 5], and adding the output of the network gives [1, 3, 2]. "
+            "Take a width of 3, a vocabulary of two ids with the vectors [0, 1, 2] and [2, 0, 0], positions of which the first is [0, 1, 2], and one layer whose attention outputs [1, 1, 1] and whose network outputs [0, 0, -3], whatever they read. The id 0 at position 0 is [0, 2, 4]. Adding the output of attention gives [1, 3, 5], and adding the output of the network gives [1, 3, 2]. "
             "The last norm, with a gain of 1 and a bias of 0, turns it into [-1.2247, 1.2247, 0]. The products with the two vectors are the logits 1.2247 and -2.4495."
         ),
         "T = the number of positions. x = embedding of ids, plus the first T rows of positions. hidden = T×T, True above the diagonal. For each layer: y = its norm1 of x; x = x + its attention of y, y, y with attn_mask=hidden, of whose two results the first is taken; x = x + its network of norm2 of x. Return norm of x, times the embedding's weight transposed.",
@@ -78,22 +78,22 @@ STAGES = {  # what gives something, its sizes, the layers that give zeros, and w
     "ids and positions alone": (
         SMALL,
         ("blocks.0.attention.out_proj", "blocks.0.network.2"),
-        "Here attention and the network give zeros. What is left are the ids and their positions, the last norm and the readout: look at them first.",
+        "Here attention and the network output zeros, which leaves the ids and their positions, the last norm and the readout: look at these first.",
     ),
     "attention alone": (
         SMALL,
         ("blocks.0.network.2",),
-        "Here the network gives zeros. Where attention does so, too, all is right, so look at attention first: what does it read, what is it added to, and what does its mask hide?",
+        "Here the network outputs zeros. Where attention also outputs zeros, everything is correct, so look at attention first: what does it read, what is it added to, and what does its mask hide?",
     ),
     "attention and network": (
         SMALL,
         (),
-        "Where the network gives zeros, all is right, so look at the network first: what does it read, and what is it added to?",
+        "Where the network outputs zeros, everything is correct, so look at the network first: what does it read, and what is it added to?",
     ),
     "two blocks": (
         (*SMALL[:6], 2, 5),
         (),
-        "With one block all is right, and with two it is not. Does each block read what the one before it gives, in their order?",
+        "With one block, everything is correct, but not with two. Does each block read the previous block's output, in their order?",
     ),
 }
 told_by_stages(task, {name: sentence for name, (*_, sentence) in STAGES.items()})
@@ -162,18 +162,16 @@ def alone(x, part):
     return part
 
 
-HIDDEN = (
-    "In attn_mask True means hidden: it is True above the diagonal alone, torch.ones(T, T, dtype=torch.bool).triu(1)."
-)
+HIDDEN = "In attn_mask, True means hidden: it should be True only above the diagonal, torch.ones(T, T, dtype=torch.bool).triu(1)."
 
 task.changed(
     "no_mask",
-    "Each position sees all later ones, and so the id that it should predict. Give attention a causal mask: attn_mask=….",
+    "Each position sees all later ones, including the id that it should predict. Give attention a causal mask: attn_mask=….",
     {MASK: left_out},
 )
 task.changed(
     "mask_turned_round",
-    f"The mask is turned round: each position sees the later ones alone, and the last one nothing, which gives NaN. {HIDDEN}",
+    f"The mask is inverted: each position sees only the later ones, and the last position sees nothing, which gives NaN. {HIDDEN}",
     {MASK: lambda ones: ones.triu(1)},
 )
 task.changed(
@@ -193,41 +191,41 @@ task.changed(
 )
 task.changed(
     "mask_of_numbers",
-    f"Your attn_mask holds numbers, and PyTorch adds those to the scores: later positions, with their 1, are looked at even more. {HIDDEN}",
+    f"Your attn_mask contains numbers, which PyTorch adds to the scores: later positions, with their 1, get even more weight. {HIDDEN}",
     {MASK: lambda ones: 1 - ones.float().tril()},
 )
 NO_NAN = {SEEN: lambda y, allowed, *, right: right(y, allowed, empty=0.0)}  # as with need_weights=False
 task.changed_each(
-    ("mask_of_numbers_inverted", f"Your attn_mask holds numbers, and PyTorch adds those to the scores: the positions so far get 1 more, and no later one is hidden. {HIDDEN}", {MASK: lambda ones: ones.float().tril()}),
+    ("mask_of_numbers_inverted", f"Your attn_mask contains numbers, which PyTorch adds to the scores: the positions so far get 1 more, and no later one is hidden. {HIDDEN}", {MASK: lambda ones: ones.float().tril()}),
     ("mask_inverted_without_nan", f"The mask is inverted: each position sees only the later ones, and the last position sees nothing. {HIDDEN}", {MASK: lambda ones: ones.triu(1)} | NO_NAN),
     ("itself_hidden_without_nan", f"No position sees itself, and the first one sees nothing. {HIDDEN}", {MASK: lambda ones: ones.tril(-1)} | NO_NAN),
 )  # fmt: skip
 task.changed(
     "no_positions",
-    "The positions are missing: add the first T rows of self.positions.weight to the vectors of the ids.",
+    "The positions are missing: add the first T rows of self.positions.weight to the ids' vectors.",
     {EMBEDDED: left_out},
 )
 task.changed(
     "positions_of_ids",
-    "The ids are looked up in self.positions as well. It is their places, 0 to T-1, that are looked up there.",
+    "You look up the ids in self.positions as well. Look up their positions there, 0 to T-1.",
     {PLACES: lambda table, ids: table[ids]},
 )
 task.changed_each(
     ("positions_from_1", "Your positions begin with row 1 of self.positions.weight. The first id is at position 0.", {PLACES: lambda table, ids: table[1 : ids.shape[1] + 1]}),
-    ("last_positions", "You add the last T rows of self.positions.weight. The ids stand at the positions 0 to T-1: take the first T rows.", {PLACES: lambda table, ids: table[-ids.shape[1] :]}),
-    ("one_position_for_all", "All ids get the vector of one and the same position. Each has its own: row t for the id at position t.", {PLACES: lambda table, ids: table[ids.shape[1] - 1]}),
+    ("last_positions", "You add the last T rows of self.positions.weight. The ids are at positions 0 to T-1: use the first T rows.", {PLACES: lambda table, ids: table[-ids.shape[1] :]}),
+    ("one_position_for_all", "All ids get the same position's vector. Each position has its own: row t for the id at position t.", {PLACES: lambda table, ids: table[ids.shape[1] - 1]}),
     ("positions_reversed", "Your positions count from the end of the text. The first id is at position 0.", {PLACES: lambda table, ids: table[: ids.shape[1]].flip(0)}),
-    ("positions_multiplied", "You multiply the vectors of ids and positions. Add them.", {EMBEDDED: torch.mul}),
-    ("ids_unused", "The ids have no effect: x is made of the positions alone. Add the vectors of the ids, from self.embedding.", {EMBEDDED: lambda words, places: 0 * words + places}),
+    ("positions_multiplied", "You multiply the ids' vectors by the positions' vectors. Add them.", {EMBEDDED: torch.mul}),
+    ("ids_unused", "The ids have no effect: x consists of the positions only. Add the ids' vectors from self.embedding.", {EMBEDDED: lambda words, places: 0 * words + places}),
 )  # fmt: skip
 task.changed(
     "embedding_scaled",
-    "You multiply the vectors of the ids by √D, as the Transformer of 2017 did. Here they are added to the positions as they are.",
+    "You multiply the ids' vectors by √D, as the 2017 Transformer did. Here they are added to the positions without this factor.",
     {IDS: lambda ids, table: table[ids] * table.shape[1] ** 0.5},
 )
 task.changed(
     "no_residual",
-    "Both residual connections are missing: x is added to what attention gives, and again to what the network gives.",
+    "Both residual connections are missing: add x to attention's output, and again to the network's output.",
     {AFTER1: alone, AFTER2: alone},
 )
 for name, noun, number, NORM, AFTER in (
@@ -236,23 +234,23 @@ for name, noun, number, NORM, AFTER in (
 ):
     task.changed(
         f"{name}_not_added",
-        f"The residual connection around {noun} is missing: what {noun} gives takes the place of x. Add x to it.",
+        f"The residual connection around {noun} is missing: {noun}'s output replaces x. Add x to it.",
         {AFTER: alone},
     )
     task.changed(
         f"normalised_x_added_to_{name}",
-        f"What is added to {noun}'s result is x after {number}, perhaps as x was overwritten with it. The residual connection passes by the norm: add x as it came.",
+        f"You add x after {number} to {noun}'s output, perhaps because x was overwritten with it. The residual connection bypasses the norm: add x from before the norm.",
         {AFTER: lambda x, part, *, done, NORM=NORM: done[NORM] + part},
     )
-    task.changed(f"{number}_missing", f"{number} is missing: {noun} reads x after a norm.", {NORM: left_out})
+    task.changed(f"{number}_missing", f"{number} is missing: {noun} should read x after a norm.", {NORM: left_out})
 task.changed(
     "normalised_x_added",
-    "What is added to attention's and the network's results is x after the norm. The residual connection passes by the norm: add x as it came.",
+    "You add x after the norm to the outputs of attention and the network. The residual connection bypasses the norm: add x from before the norm.",
     {AFTER1: lambda x, seen, *, done: done[NORM1] + seen, AFTER2: lambda x, found, *, done: done[NORM2] + found},
 )
 task.changed(
     "post_norm",
-    "The norms come after the additions: that is post-norm, as in 2017. Here each comes before its function: x + f(norm(x)).",
+    "The norms come after the additions, which is post-norm, as in 2017. Here each norm comes before its function: x + f(norm(x)).",
     {
         NORM1: left_out,
         AFTER1: lambda x, seen, *, done: done["the first norm"](x + seen),
@@ -262,7 +260,7 @@ task.changed(
 )
 task.changed(
     "norm_of_the_branch",
-    "You normalise what attention and the network give. The norm belongs before them: x + f(norm(x)).",
+    "You normalise the outputs of attention and the network. The norm belongs before them: x + f(norm(x)).",
     {
         NORM1: left_out,
         SEEN: lambda y, allowed, *, right, done: done["the first norm"](right(y, allowed)),
@@ -272,7 +270,7 @@ task.changed(
 )
 task.changed(
     "no_norms_in_the_blocks",
-    "norm1 and norm2 are missing: attention and the network each read x after a norm.",
+    "norm1 and norm2 are missing: attention and the network should each read x after a norm.",
     {NORM1: left_out, NORM2: left_out},
 )
 task.changed(
@@ -282,7 +280,7 @@ task.changed(
 )
 task.changed(
     "side_by_side",
-    "Attention and the network both read the x that comes into the block. The network reads what attention has been added to.",
+    "Attention and the network both read the block's input. The network should read x after attention's output has been added.",
     {NORM2: lambda x, *, right, done: right(x - done[SEEN])},
 )
 
@@ -301,24 +299,24 @@ def _blocks(order):
 
 
 task.changed_each(
-    ("network_reads_what_attention_read", "The network reads norm1 of x, as attention does. It reads norm2 of what attention has been added to.", {NORM2: lambda x, *, done: done[NORM1]}),
-    ("blocks_in_reverse", "x goes through the blocks from the last to the first. The first one comes first.", {"weights": _blocks(lambda n, layers: layers - 1 - n)}),
-    ("one_block_for_all", "x goes through the first block again and again. Each block of self.blocks has weights of its own.", {"weights": _blocks(lambda n, layers: 0)}),
-    ("last_block_alone", "x goes through the last block alone, or the blocks all read the x that comes in. Each block reads what the one before it gives.", {"weights": _blocks(lambda n, layers: layers - 1), "sizes": lambda sizes: sizes | {"layers": 1}}),
+    ("network_reads_what_attention_read", "The network reads norm1 of x, as attention does. It should read norm2 of x after attention's output has been added.", {NORM2: lambda x, *, done: done[NORM1]}),
+    ("blocks_in_reverse", "x goes through the blocks from last to first. Begin with the first block.", {"weights": _blocks(lambda n, layers: layers - 1 - n)}),
+    ("one_block_for_all", "x goes through the first block again and again. Use every block of self.blocks: each has its own weights.", {"weights": _blocks(lambda n, layers: 0)}),
+    ("last_block_alone", "x goes only through the last block, or all blocks read the same x. Each block should read the previous block's output.", {"weights": _blocks(lambda n, layers: layers - 1), "sizes": lambda sizes: sizes | {"layers": 1}}),
 )  # fmt: skip
 task.changed(
     "first_block_alone",
-    "x goes through the first block alone. It goes through all of self.blocks.",
+    "x goes only through the first block. It should go through all of self.blocks.",
     {"sizes": lambda sizes: sizes | {"layers": 1}},
 )
 task.changed(
     "no_last_norm",
-    "The last norm is missing: self.norm is between the last block and the readout.",
+    "The last norm is missing: self.norm belongs between the last block and the readout.",
     {LAST: left_out},
 )
 task.changed(
     "last_norm_after_each_block",
-    "self.norm is applied after each block. It comes after the last one alone.",
+    "self.norm is applied after each block. It belongs only after the last one.",
     {AFTER2: lambda x, found, *, weights: norm(weights, "norm", x + found), LAST: left_out},
 )
 task.changed(
@@ -328,11 +326,11 @@ task.changed(
 )
 task.changed_each(
     ("log_probabilities", "You return log probabilities. Return the logits as they are: the loss applies the log softmax.", {"result": lambda logits: logits.log_softmax(-1)}),
-    ("logits_scaled", "You divide the logits by √D. Here the readout is the product with the embedding as it is.", {READ: lambda x, table: x @ table.mT / x.shape[-1] ** 0.5}),
-    ("no_readout", "You return what the last norm gives. The readout is missing: the product of each vector with self.embedding.weight, transposed.", {READ: left_out}),
+    ("logits_scaled", "You divide the logits by √D. Here the readout is the product with the embedding, without this factor.", {READ: lambda x, table: x @ table.mT / x.shape[-1] ** 0.5}),
+    ("no_readout", "You return the last norm's output. The readout is missing: the product of each vector with self.embedding.weight, transposed.", {READ: left_out}),
 )  # fmt: skip
 task.changed(
     "last_position_alone",
-    "You return the logits of the last position alone, which is all that speaking needs. Training needs those of all positions: B×T×V.",
+    "You return only the last position's logits, which is all that writing needs. Training needs the logits of all positions: B×T×V.",
     {"result": lambda logits: logits[:, -1]},
 )

@@ -90,32 +90,32 @@ def _(logits, ids):
 
 task.changed(
     "not_shifted",
-    "You compare the logits at each position with the id at that same position, which the model has read there. The target is the next id: ids[:, 1:], beside the logits of all positions but the last.",
+    "You compare the logits at each position with the id at that same position, which the model has read there. The target is the next id: compare ids[:, 1:] with the logits of all positions but the last.",
     {GIVEN: left_out, WANTED: left_out},
 )
 task.changed(
     "not_shifted_and_cut",
-    "You compare the logits at each position with the id at that same position, and leave the last position out. The target is the next id: ids[:, 1:].",
+    "You compare the logits at each position with the id at that same position and leave the last position out. The target is the next id: ids[:, 1:].",
     {GIVEN: lambda log_p: log_p[:, :-1], WANTED: lambda ids: ids[:, :-1]},
 )
 task.changed(
     "shifted_the_wrong_way",
-    "You compare the logits at each position with the id before it. It should be the other way round: the logits lose their last position and the ids their first.",
+    "You compare the logits at each position with the previous id. It should be the other way round: the logits lose their last position and the ids their first.",
     {GIVEN: lambda log_p: log_p[:, 1:], WANTED: lambda ids: ids[:, :-1]},
 )
 task.changed(
     "last_position_kept",
-    "The last position has a target in your loss: the first id of its own sentence, as `roll` moves it to the end. Nothing is known of what follows the last position: leave it out.",
+    "The last position has a target in your loss: the first id of its own sentence, because `roll` moves it to the end. What follows the last position is unknown: leave it out.",
     {GIVEN: left_out, WANTED: lambda ids: ids.roll(-1, 1)},
 )
 task.changed(
     "last_position_is_to_say_0",
-    "The last position has the target 0 in your loss. Nothing is known of what follows it: leave it out.",
+    "The last position has the target 0 in your loss. What follows it is unknown: leave it out.",
     {GIVEN: left_out, WANTED: lambda ids: torch.cat([ids[:, 1:], torch.zeros_like(ids[:, :1])], 1)},
 )
 task.changed(
     "sentences_run_together",
-    "The first id of a sentence is the target of the last position of the sentence before, since you flatten the batch before you shift. Shift each sentence by itself, along the axis T, and flatten afterwards.",
+    "The first id of a sentence is the target of the previous sentence's last position, because you flatten the batch before you shift. Shift each sentence by itself, along the axis T, and flatten afterwards.",
     {GIVEN: lambda log_p: log_p.flatten(0, 1)[:-1], WANTED: lambda ids: ids.flatten()[1:]},
 )
 task.changed(
@@ -144,12 +144,12 @@ task.changed(
     {MEAN: lambda losses: losses.mean().exp()},
 )
 task.changed_each(
-    ("last_target_alone", "You take the loss of the last id of each sentence alone. Every position but the last has a target: take the mean over all of them.", {LOSSES: lambda of_target: -of_target[:, -1]}),
-    ("first_target_alone", "You take the loss at the first position of each sentence alone. Every position but the last has a target: take the mean over all of them.", {LOSSES: lambda of_target: -of_target[:, 0]}),
+    ("last_target_alone", "You use only the loss of each sentence's last id. Every position but the last has a target: take the mean over all of them.", {LOSSES: lambda of_target: -of_target[:, -1]}),
+    ("first_target_alone", "You use only the loss at each sentence's first position. Every position but the last has a target: take the mean over all of them.", {LOSSES: lambda of_target: -of_target[:, 0]}),
     ("one_for_each_sentence", "You return one loss for each sentence. One number is asked for, the mean over all sentences and positions.", {MEAN: lambda losses: losses.mean(1)}),
-    ("every_position_with_every_id", "You pair every position with every next id of all sentences: indexing with `[..., ids[:, 1:]]` does that. Each position belongs to its own next id alone: `gather` takes one entry of each row.", {OF_TARGET: lambda log_p, ids: log_p[..., ids]}),
-    ("most_probable_ids", "You take the most probable id at each position, whatever comes next in the text. The loss is that of the id that comes next.", {OF_TARGET: lambda log_p, ids: log_p.amax(-1)}),
-    ("cut_anew", "You cut the numbers of B×T×V anew, into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several positions. To exchange two axes, use `transpose`.", {GIVEN: lambda log_p, *, logits: logits[:, :-1].reshape(len(logits), logits.shape[2], -1).mT.log_softmax(-1)}),
+    ("every_position_with_every_id", "You pair every position with every next id of all sentences: indexing with `[..., ids[:, 1:]]` does that. Each position belongs only to its own next id: `gather` takes one entry of each row.", {OF_TARGET: lambda log_p, ids: log_p[..., ids]}),
+    ("most_probable_ids", "You take the most probable id at each position, whatever comes next in the text. The loss is about the id that comes next.", {OF_TARGET: lambda log_p, ids: log_p.amax(-1)}),
+    ("cut_anew", "You cut B×T×V numbers into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several positions. To exchange two axes, use `transpose`.", {GIVEN: lambda log_p, *, logits: logits[:, :-1].reshape(len(logits), logits.shape[2], -1).mT.log_softmax(-1)}),
     ("no_logarithm", "The logarithm is missing: you take minus the probability of the next id. Use log_softmax instead of softmax.", {LOG_P: lambda logits: logits.softmax(-1)}),
     ("one_minus_probability", "You take 1 minus the probability of the next id. The cross-entropy is minus its logarithm.", {LOG_P: lambda logits: logits.softmax(-1) - 1}),
     ("softmax_over_the_batch", "Your softmax runs over the sentences of the batch. It runs over the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(0)}),
@@ -158,7 +158,7 @@ task.changed_each(
 log_softmax_mistakes(task)
 task.changed(
     "logits_as_they_are",
-    "You take the logits for log probabilities. They need a log softmax over the vocabulary first.",
+    "You treat the logits as log probabilities. They need a log softmax over the vocabulary first.",
     {LOG_P: left_out},
 )
 task.changed(

@@ -25,10 +25,10 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Add up the probabilities from the most probable id downwards until they reach p: the id that reaches it still belongs to the set. One question decides for each id by itself: what do the probabilities of those before it sum to? All ids outside the set get 0, and the remaining probabilities have to sum to 1 again, each at its own id.",
+        "Add up the probabilities from the most probable id downwards until they reach p: the id that reaches it still belongs to the set. One question decides for each id by itself: what do the probabilities before it sum to? All ids outside the set get 0, and the remaining probabilities have to sum to 1 again, each at its own id.",
         (
             "Take four ids with the probabilities 0.1, 0.5, 0.15 and 0.25, and p = 0.7. In the order of their probabilities they are ids 1, 3, 2, 0, with 0.5, 0.25, 0.15, 0.1. The sums before them are 0, 0.5, 0.75 and 0.9: the first two are below 0.7, so ids 1 and 3 stay. Their probabilities sum to 0.75. "
-            "The result is 0, 0.6667, 0, 0.3333. With p = 0.45, id 1 alone reaches it, and the result is 0, 1, 0, 0."
+            "The result is 0, 0.6667, 0, 0.3333. With p = 0.45, id 1 reaches it by itself, and the result is 0, 1, 0, 0."
         ),
         "probabilities = softmax of logits; order = the ids sorted by probability, the largest first, equal ones in the order of their ids; sorted = the probabilities in that order; before = the running sum of sorted, less sorted; kept = the ids in order at which before is below p; result = zeros; put the probabilities of kept there; divide by their sum.",
     ),
@@ -115,10 +115,10 @@ def no_more_ids_than_it_takes(case, value):
         return None
     together = float(probabilities[kept].sum())
     if together < p - APART:
-        return f"The ids that you keep have a probability of {together:.4g} together, which does not reach p = {p:.4g}. The id with which it is reached belongs to the set."
+        return f"The ids that you keep have a total probability of {together:.4g}, which does not reach p = {p:.4g}. The id that reaches it belongs to the set."
     without = together - float(probabilities[kept].min())
     if without > p + APART:
-        return f"You keep {int(kept.sum())} ids, and without the least probable of them the others would still have {without:.4g} together, which reaches p = {p:.4g}: keep no more than it takes."
+        return f"You keep {int(kept.sum())} ids, but without the least probable of them, the others would still have a total of {without:.4g}, which reaches p = {p:.4g}: keep no more than it takes."
     return None
 
 
@@ -133,7 +133,7 @@ def smaller_ids_first(case, value):
     if not swapped.triu(1).any():
         return None
     small, large = swapped.triu(1).nonzero()[0].tolist()
-    return f"Ids {small} and {large} are equally probable, and you keep {large} without {small}: smaller ids come first. topk gives equal ones in any order; sort with stable=True keeps theirs."
+    return f"Ids {small} and {large} are equally probable, but you keep {large} without {small}: smaller ids come first. topk returns equal ones in any order; sort with stable=True keeps their order."
 
 
 ORDER, ORDERED, SUMS = "the order", "the sorted probabilities", "the running sum"
@@ -164,12 +164,12 @@ def _first(kept):
 
 task.changed(
     "crossing_left_out",
-    "The id with which the sum reaches p is missing: you keep those ids whose running sum is at most p, and where the first id alone is above p, nothing is left. An id belongs to the set if those before it do not reach p.",
+    "The id that takes the sum to p is missing: you keep the ids whose running sum is at most p, and where the first id is above p, nothing is left. An id belongs to the set if the ids before it do not reach p.",
     {BEFORE: left_out, KEEP: le},
 )
 task.changed(
     "crossing_left_out_but_for_the_first",
-    "The id with which the sum reaches p is missing, except where it is the most probable one: you keep those ids whose running sum is at most p. An id belongs to the set if those before it do not reach p.",
+    "The id that takes the sum to p is missing, except where it is the most probable one: you keep the ids whose running sum is at most p. An id belongs to the set if those before it do not reach p.",
     {BEFORE: left_out, KEEP: lambda sums, p: _first(sums <= p)},
 )
 task.changed(
@@ -179,12 +179,12 @@ task.changed(
 )
 task.changed(
     "above_p",
-    "Where the sum of the probabilities is exactly p, you go on and keep one id more. It is enough to reach p: compare the sum before an id by `<`, not by `<=`.",
+    "Where the sum of the probabilities is exactly p, you continue and keep one id too many. Reaching p is enough: compare the sum before an id using `<`, not `<=`.",
     {KEEP: le},
 )
 task.changed(
     "threshold",
-    "You keep the ids whose own probability reaches p. The set reaches p together: add up the probabilities, from the most probable id on.",
+    "You keep the ids whose own probability reaches p. It is the whole set that has to reach p: add up the probabilities, from the most probable id on.",
     {KEEP: lambda before, p, *, done: done[ORDERED] >= p},
 )
 task.changed(
@@ -194,12 +194,12 @@ task.changed(
 )
 task.changed(
     "exponentials_not_divided",
-    "You add up the exponentials of the logits as they are. They are no probabilities before they are divided by their sum: torch.softmax does both.",
+    "You add up the exponentials of the logits, which are not probabilities until they are divided by their sum: torch.softmax does both.",
     {"the softmax": torch.exp},
 )
 task.changed(
     "not_renormalised",
-    "What you return does not sum to 1. Divide the probabilities that are left by their sum.",
+    "Your result does not sum to 1. Divide the probabilities that are left by their sum.",
     {SHARED: left_out},
 )
 task.changed(
@@ -211,11 +211,11 @@ task.changed_each(
     ("softmax_with_the_zeros", "You apply a softmax to the probabilities that are left, zeros included: exp(0) is 1, so the ids that were left out come back. Divide by the sum.", {SHARED: lambda left, total: left.softmax(0)}),
     ("equal_shares", "All ids that are kept get the same probability. Each keeps its share of what the set has: divide the probabilities that are left by their sum.", {LEFT: lambda probabilities, kept: kept.to(probabilities)}),
     ("filtered_logits", "You return logits, with minus infinity at the ids that are left out. Return probabilities: a softmax makes them.", {"result": lambda result, *, logits, done: logits.masked_fill(~done[KEPT], -torch.inf)}),
-    ("logits_added", "You add up the logits as they are. They are no probabilities: apply a softmax first.", {"the softmax": left_out}),
-    ("log_probabilities_added", "You add up log probabilities. They are all below 0, so their sum never reaches p: add up probabilities.", {"the softmax": lambda logits: logits.log_softmax(-1)}),
+    ("logits_added", "You add up the logits, which are not probabilities: apply a softmax first.", {"the softmax": left_out}),
+    ("log_probabilities_added", "You add up log probabilities. They are all below 0, so their sum never reaches p: add up the probabilities.", {"the softmax": lambda logits: logits.log_softmax(-1)}),
     ("all_kept", "p has no effect: you return the probabilities of all ids.", {KEEP: lambda before, p: torch.ones_like(before, dtype=torch.bool)}),
-    ("most_probable_alone", "You keep the most probable id alone, whatever p is. Go on until the probabilities of those that you keep reach p.", {KEEP: lambda before, p: torch.arange(len(before)) == 0}),
-    ("put_back_by_the_order_itself", "You look up the new probabilities by the order: `result[order]`. That goes on shuffling them. To put each back at its id, write into zeros: `result[order] = …`, or scatter.", {"result": lambda result, *, done: result[done[ORDER]][done[ORDER]]}),
+    ("most_probable_alone", "You keep only the most probable id, whatever p is. Continue until the probabilities that you keep reach p.", {KEEP: lambda before, p: torch.arange(len(before)) == 0}),
+    ("put_back_by_the_order_itself", "You look up the new probabilities by the order: `result[order]`. That shuffles them once more. To put each back at its id, write into zeros: `result[order] = …`, or scatter.", {"result": lambda result, *, done: result[done[ORDER]][done[ORDER]]}),
 )  # fmt: skip
 task.changed(
     "order_not_undone",
@@ -224,12 +224,12 @@ task.changed(
 )
 task.changed(
     "mask_not_put_back",
-    "You decide in the order of the probabilities which are kept, and apply that to the ids in their own order: whatever has a small id is kept. Put the decision back at the ids that it is about.",
+    "You decide in sorted order which probabilities are kept, but apply the decision to the ids in their own order: whatever has a small id is kept. Put each decision back at the id it belongs to.",
     {KEPT: left_out},
 )
 task.changed(
     "put_back_by_another_order",
-    "You sort once more to undo the order, or use the order itself instead of its inverse: `kept[order]` looks up and `result[order] = …` puts back. The second one is needed.",
+    "You sort once more to undo the order, or use the order itself instead of its inverse: `kept[order]` looks up, whereas `result[order] = …` puts back, which is what you need.",
     {KEPT: lambda kept, order: kept[order]},
 )
 task.changed(
@@ -239,17 +239,17 @@ task.changed(
 )
 task.changed(
     "in_the_order_of_ids",
-    "You add up the probabilities in the order of the ids. Sort them first, with the most probable one in front.",
+    "You add up the probabilities in the order of the ids. Sort them first, with the most probable one at the front.",
     {ORDER: lambda probabilities: torch.arange(len(probabilities))},
 )
 task.changed(
     "ties_by_larger_id",
-    "Of ids that are equally probable you keep those with the larger ids. Those with the smaller ones come first: sort with stable=True, and with descending=True instead of a reversed result.",
+    "Of equally probable ids, you keep the larger ones. The smaller ones come first: sort with stable=True and descending=True instead of reversing the result.",
     {ORDER: lambda probabilities: probabilities.argsort(stable=True).flip(0)},
 )
 task.changed(
     "all_that_tie",
-    "You keep all ids that are as probable as the last one that it takes. Of equal ones, keep no more than it takes, the smaller ids first.",
+    "You keep all ids that are as probable as the last id needed. Of equally probable ids, keep only as many as needed, the smaller ids first.",
     {KEEP: lambda before, p, *, done: done[ORDERED] >= done[ORDERED][before < p].amin()},
 )
 task.changed(
@@ -280,21 +280,21 @@ task.changed(
 )
 task.changed(
     "kept_alone",
-    "You return the probabilities of the ids that are kept, and leave the others out. Return V of them, with 0 at the others, so that each is at its id.",
+    "You return only the probabilities of the ids that are kept. Return V probabilities, with 0 for the other ids, so that each is at its own id.",
     {"result": lambda result, *, done: result[done[KEPT]]},
 )
 task.changed(
     "overflow",
-    "exp overflows: for a logit above about 88 it is infinite in float32. torch.softmax takes logits of any size.",
+    "exp overflows: for a logit above about 88 it is infinite in float32. torch.softmax handles logits of any size.",
     {"the softmax": lambda logits: logits.exp() / logits.exp().sum()},
 )
 task.changed(
     "divided_by_p",
-    "You divide by p. The ids that are kept have p or more together: divide by their sum.",
+    "You divide by p. The probabilities that are kept sum to p or more: divide by their sum.",
     {SHARED: lambda left, total, *, p: left / p},
 )
 task.changed(
     "zeros_for_logits",
-    "You put 0 in place of the logits that are not kept and apply the softmax: a logit of 0 has a probability. Put minus infinity there.",
+    "You replace the logits that are not kept with 0 and apply the softmax, but a logit of 0 still gets a probability. Replace them with minus infinity.",
     {"result": lambda result, *, logits, done: (logits * done[KEPT]).softmax(0)},
 )

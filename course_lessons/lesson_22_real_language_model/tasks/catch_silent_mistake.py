@@ -25,11 +25,11 @@ def _problem(texts, first):
         return f"Your test calls `read` with `texts` that are no list of 1 to {MOST} texts. A single text is a list of one: read([ids], first)."
     for ids in texts:
         if not isinstance(ids, (list, tuple)) or not 0 < len(ids) <= LONGEST:
-            return f"Your test calls `read` with a text that is no list of 1 to {LONGEST} ids. A pair of `reference` holds such a list in front, and logits behind."
+            return f"Your test calls `read` with a text that is no list of 1 to {LONGEST} ids. Each pair in `reference` consists of such a list and its logits."
         if not all(type(i) is int and 0 <= i < V for i in ids):
             return f"Your test calls `read` with a text that holds something other than ids from 0 to {V - 1}."
     if type(first) is not int or first < 1:
-        return "Your test calls `read` with a `first` that is no whole number from 1 on: how many ids of each text are read at once."
+        return "Your test calls `read` with a `first` that is not a whole number of 1 or more: it says how many ids of each text are read at once."
     return None
 
 
@@ -44,7 +44,7 @@ task = Task(
     minutes=30,
     hints=(
         "The reference says what is right for every id of a text, so nothing has to be computed. What you choose is how the texts are read. Ask when a mistake stays hidden: a mistake in the cache while nothing is cached, a mistake with several ids at once while they are read one by one, a mistake that one text leaves behind while there is no next text.",
-        "Take a model that returns the position of each id as its only logit, where 0, 1, 2, 3, 4 is right. Let its positions count calls. With first = 5, there is 1 call, and with first = 1 there are 5, and both give 0, 1, 2, 3, 4. With first = 3, the first call gives 0, 1, 2 and the next two give 1, 2. Only a text that is read in parts of both kinds shows what is wrong.",
+        "Take a model that returns the position of each id as its only logit, where 0, 1, 2, 3, 4 is correct. Suppose its positions count calls. With first = 5, there is 1 call, and with first = 1 there are 5, and both give 0, 1, 2, 3, 4. With first = 3, the first call gives 0, 1, 2 and the next two give 1, 2. Only a text that is read in parts of both kinds shows what is wrong.",
         "texts = the ids of all pairs of the reference; for first in (1, 4): in a `try` that returns False on any exception, found = read(texts, first), all texts in one call; for each text: its shape is that of the reference's logits, and all numbers differ by less than 1e-4 from them; else return False. At the end return True.",
     ),
 )
@@ -72,7 +72,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "Perhaps an error in the test itself, such as `read` being given a single text and not a list of texts, ends in `except`, which returns False.",
+    "Perhaps an error in the test itself, such as `read` being given a single text instead of a list of texts, ends in `except`, which returns False.",
 )
 mistakes_of_comparing(
     _mistaken,
@@ -170,7 +170,7 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     ),
     "together": (
         "models in which one text changes the next one",
-        "Give several texts to one call, and compare the later ones too.",
+        "Give several texts to one call, and compare the later ones as well.",
     ),
 }
 

@@ -126,7 +126,7 @@ def what_lies_far_below_changes_nothing(case, value):
     without = task.oracle_function(Stream(tuple(blocks)).function())
     if value.shape != without.shape or torch.allclose(value.double(), without.double(), atol=1e-4):
         return None
-    return "A block of scores near -10,000 changes nothing: beside scores near 0 its weights are 0, and the context is that of the other blocks alone. Yours is another. By which factor do you multiply what is old, and which score do you subtract before exp?"
+    return "A block of scores near -10,000 changes nothing: beside scores near 0 its weights are 0, and only the other blocks determine the context. Yours is different. By which factor do you multiply the old sum and context, and which score do you subtract before exp?"
 
 
 task.changed(
@@ -276,7 +276,7 @@ def mean_by_length(next_block):
 
 # What is used too late
 
-NAN_COMES = "Perhaps you use a block, or a part of it such as `scores[i]`, after next_block has been called again: the call overwrites it, also the one that gives None. That happens where you keep the blocks, or fetch one ahead. Work on a block while you have it."
+NAN_COMES = "Perhaps you use a block, or a part of it such as `scores[i]`, after next_block has been called again: the call overwrites it, even the call that returns None. That happens if you keep the blocks or fetch one ahead. Work on a block while you have it."
 
 
 @task.property

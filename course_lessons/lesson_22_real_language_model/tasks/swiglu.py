@@ -19,12 +19,12 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "Two layers read x side by side. The output of one goes through SiLU and becomes the gate: entry by entry, it says how much of the other's output is passed on. A third layer projects the product back to the width D. None of the three has a bias.",
+        "Two layers are applied to x in parallel. The output of one goes through SiLU and becomes the gate: entry by entry, it says how much of the other's output is passed on. A third layer projects the product back to the width D. None of the three has a bias.",
         (
             "Take one vector [1, 2], a weight_gate with the rows [1, 0] and [0, -1], a weight_up with the rows [1, 1] and [2, 0], and a weight_down with the rows [1, 0] and [0, 10]. The first layer outputs 1 and -2, which SiLU turns into 1·0.7311 = 0.7311 and -2·0.1192 = -0.2384. The other layer outputs 3 and 2. "
             "The products are 2.1932 and -0.4768, which the last layer turns into 2.1932 and -4.7681."
         ),
-        "gate = x times weight_gate transposed; gate = gate times its sigmoid; up = x times weight_up transposed; return gate times up, number by number, times weight_down transposed.",
+        "gate = x times weight_gate transposed; gate = gate times its sigmoid; up = x times weight_up transposed; return gate times up, entry by entry, times weight_down transposed.",
     ),
     partial=USUAL,
 )
@@ -75,7 +75,7 @@ task.changed(
 )
 task.changed(
     "exchanged",
-    "weight_gate and weight_up are exchanged: SiLU is applied to what weight_gate gives, and weight_up's product stays as it is.",
+    "weight_gate and weight_up are exchanged: SiLU is applied to weight_gate's product, and weight_up's product stays as it is.",
     {"weight_gate": lambda weight, *, weight_up: weight_up, "weight_up": lambda weight, *, weight_gate: weight_gate},
 )
 task.changed(
@@ -124,7 +124,7 @@ task.changed(
 )
 task.changed(
     "no_up",
-    "weight_up has no effect: that is a feed-forward network as before, with SiLU for a ReLU. Multiply the gate by what weight_up gives.",
+    "weight_up has no effect: that is a feed-forward network as before, with SiLU instead of ReLU. Multiply the gate by weight_up's product.",
     {GATED: left_out},
 )
 task.changed(
