@@ -382,7 +382,7 @@ table(rows, columns, corner="share of labels right", digits=2)
 # %% [markdown]
 # With ten times as many steps, the convolutions have learned most of the task, whereas attention alone has not. Attention is therefore not the only way, but with attention the task is learned sooner.
 #
-# Two attention layers with positions can also learn it. After 400 steps, they are behind the SNAIL above, but after 4,000 steps they are nearly as good as a SNAIL trained for equally long. Like the convolution, the first layer can pass each picture on to the next step. Lesson 21 shows such a pair of layers in a language model.
+# Two attention layers with positions can also learn it. After 400 steps, they are behind the SNAIL above, but after 4,000 steps they are nearly as good as a SNAIL trained for equally long. Like the convolution, the first layer can pass each picture on to the next step. Lesson 22 shows such a pair of layers in a language model.
 #
 # ## Is it too good to be true?
 #

@@ -204,7 +204,7 @@ with torch.no_grad():
 reveal("21.bits", round(by_model.mean().item(), 2))
 
 # %% [markdown]
-# How close is our GPT to the limit? The table's second column is the mean over the letters that can be copied, the second and third letters of a repeated name. Without copying, they cost as much as at the first mention: log₂ 5 = 2.32 bits for one of 5 vowels and 3.81 for one of 14 consonants, 3.07 on average. The last row shows the mean of five GPTs trained three times as long, with the lowest and the highest value in brackets. Does our GPT copy?
+# How close is our GPT to the limit? The table's second column is the mean over the letters that can be copied, the second and third letters of a repeated name. Without copying, they cost as much as at the first mention: log₂ 5 = 2.32 bits for one of 5 vowels and 3.81 for one of 14 consonants, 3.06 on average. The last row shows the mean of five GPTs trained three times as long, with the lowest and the highest value in brackets. Does our GPT copy?
 
 # %%
 copied = letters_to_copy(test.ids)  # B T: True at letters that can be copied
@@ -218,7 +218,7 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Our GPT copies, though not reliably: a letter that can be copied costs it far fewer than 3.07 bits. The five GPTs come close to the limit and copy nearly every letter.
+# Our GPT copies, though not reliably: a letter that can be copied costs it far fewer than 3.06 bits. The five GPTs come close to the limit and copy nearly every letter.
 #
 # ## Writing
 #
@@ -385,7 +385,7 @@ figures.draw_layers(copier, words[0])
 # - For comparison, no word can see the word two places back in that layer.
 # - The first of the two equal words is replaced by a different word.
 #
-# The table's **induction score** is the mean weight that the last word gives to the word to copy in the last layer. The last two rows are stored results of ten other models, five with two layers and five with one. In which rows does copying fail?
+# The table's **induction score** is the mean weight that the last word gives to the word to copy in the last layer. The last two rows are stored results of five models with two layers, ours included, and five with one. In which rows does copying fail?
 
 # %%
 same = words[:, :-1] == words[:, -1:]  # B T: True once in each text
@@ -410,7 +410,7 @@ rows["word two places back hidden"] = measure(words, hide=2)
 rows["first of the equal words replaced"] = measure(replaced)
 for layers in (2, 1):
     stored = [by_seed("induction", name, layers=layers) for name in ("right", "match")]
-    rows[f"five other models, layers: {layers}"] = stored
+    rows[f"five models, layers: {layers}"] = stored
 table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 
 # %% [markdown]
@@ -446,7 +446,7 @@ figures.copying_in_retold_tales()
 # | E in the readout | weight tying | `tie_word_embeddings` |
 # | text shifted by one | causal language modelling | `labels=input_ids`, shifted by the model |
 # | mask, `tril(start)` | causal mask | `causal_lower_right`; `is_causal=True` only without a cache |
-# | `cache` | KV cache | `past_key_values` |
+# | `cache` | KV cache | `past_key_values`, since version 5.24 `cache` |
 # | `nucleus` | top-p sampling | `top_p` in `generate` |
 
 # %% tags=["nbval-check-output"]

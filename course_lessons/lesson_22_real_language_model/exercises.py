@@ -52,7 +52,7 @@ check("22.encode", encode)
 # %% [markdown]
 # ## 22.unpack
 #
-# A GGUF file stores a matrix in blocks of 32 weights. A block consists of a scale, a minimum and 16 bytes, each of which contains two whole numbers from 0 to 15: byte = 16 · high + low. The low halves of the 16 bytes are the block's first 16 numbers, and the high halves are the other 16. A weight is scale · number + minimum. Return the weights of N blocks, one row per block.
+# Our GGUF file stores its layers' matrices in blocks of 32 weights. A block consists of a scale, a minimum and 16 bytes, each of which contains two whole numbers from 0 to 15: byte = 16 · high + low. The low halves of the 16 bytes are the block's first 16 numbers, and the high halves are the other 16. A weight is scale · number + minimum. Return the weights of N blocks, one row per block.
 
 
 # %%

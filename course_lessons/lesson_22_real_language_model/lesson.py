@@ -530,7 +530,7 @@ for name, back in {"previous token": 1, "induction": 39}.items():
 # %% [markdown]
 # Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, in the layer right below them, looks at the previous token.
 #
-# If lesson 21's account holds here, the induction heads need head 16.0. We switch it off by setting its 64 columns of $W_O$ to 0; nothing else changes. The table then shows the loss on the second copy, the weight that head 18.6 gives to the token to copy, and the loss on ordinary prose. Three other heads are switched off for comparison.
+# If lesson 21's account holds here, the induction heads need such a head, probably 16.0. We switch it off by setting its 64 columns of $W_O$ to 0; nothing else changes. The table then shows the loss on the second copy, the weight that head 18.6 gives to the token to copy, and the loss on ordinary prose. Three other heads are switched off for comparison.
 
 # %%
 predict("22.one_head", ...)
@@ -568,9 +568,9 @@ print(figures.most_needed_for_copying())  # from stored results
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted as well as before. Head 18.6 is untouched, but it now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. Lesson 21's two steps are therefore at work in a model that nobody trained to copy: it learned them from text.
+# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted almost as well as before. Head 18.6 is untouched, but it now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. Lesson 21's two steps are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
-# The last line is from stored runs on only two of these texts, with each of the 270 heads switched off in turn. No head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also matter, one of them nearly as much as 16.0; we have not looked at what they do.
+# The last line is from stored runs on two of these texts, with each of the 270 heads switched off in turn. In these two texts, no head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also matter, one of them nearly as much as 16.0; we have not looked at what they do.
 #
 # ## What does a head do when it has nothing to find?
 #
@@ -595,7 +595,7 @@ runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# After layers 2 to 8, the first token's vector is several times as long as the others, and the next layer gives it about a fifth of the weight each time. In layer 11, the vector becomes nearly 200 times as long as the others. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Because the norm removes the length before keys are computed, only the vector's direction can attract the weight. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
+# After layers 2 to 8, the first token's vector is several times as long as the others' median, and the next layer gives it about a fifth of the weight each time. In layer 11, the vector becomes nearly 200 times as long as their median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Because the norm removes the length before keys are computed, only the vector's direction can attract the weight. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
 #
 # ## Back to "not"
 #
@@ -662,7 +662,7 @@ figures.shares_of_reviews()
 #
 # You have loaded one of them and run it with your own code. Inside is the decoder from lessons 12 and 21, without biases and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models stack more of the same layers. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT; the embedding, for example, adds no positions. Fast implementations such as FlashAttention never store a whole row of weights ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
+# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT, and so does the readout, a matrix of its own; the embedding, for example, adds no positions. Fast implementations such as FlashAttention never store a whole row of weights ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
 
 # %%
 changed = ["causal", "feed-forward", "norm", "embedding"]
@@ -677,7 +677,7 @@ diagrams.decoder_only(new=changed, llama=True)
 # | `SwiGLU` | SwiGLU | none | `LlamaMLP`: `gate_proj`, `up_proj`, `down_proj` |
 # | `grouped_attention` | GQA | `scaled_dot_product_attention(…, enable_gqa=True)` | `LlamaAttention`, `num_key_value_heads` |
 # | `turn`, neighbours | RoPE | none | `apply_rotary_pos_emb`, halves |
-# | a list for each layer | KV cache | none | `DynamicCache`, `past_key_values` |
+# | a list for each layer | KV cache | none | `DynamicCache`, `past_key_values`, since version 5.24 `cache` |
 # | the prompt as text | chat template | none | `tokenizer.apply_chat_template` |
 #
 # ## Questions
