@@ -653,24 +653,24 @@ def _(numbers):
     return max(sizes) > 100 * min(sizes)
 
 
-@claim("13", "All four lines were in the loop of lesson 05, including **clipping**:")
+@claim("13", "All four lines were in the training loop of lesson 05, including **clipping**")
 def _(_):
     lesson_05 = (ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8")
     lines = "adam.zero_grad()", "loss.backward()", "clip_grad_norm_(model.parameters(), 1.0)", "adam.step()"
     return all(line in lesson_05 for line in lines)
 
 
-@claim("13", "the encoder's query matrix has a gradient of less than a hundredth of the readout's.")
+@claim("13", "the encoder's query matrix has a gradient less than a hundredth the size of the readout's.")
 def _(numbers):
     return numbers("queries, encoder")[0] < 0.01
 
 
-@claim("13", "The model predicts about seven of ten words correctly.")
+@claim("13", "The model predicts about seven out of ten words correctly.")
 def _(numbers):
     return 0.6 < numbers("share of words right:")[0] < 0.8
 
 
-@claim("13", "The mean and the division each help alone, and Adam, which has both, learns the most.")
+@claim("13", "The mean and the division each help on their own, and Adam, which combines them, does best.")
 def _(numbers):
     names = ("SGD", "SGD with momentum", "Adam, β₁ = 0", "Adam")
     sgd, mean, division, adam = (numbers(f"{name:17} mean")[0] for name in names)
@@ -685,7 +685,7 @@ def _(_):
     return torch.allclose(weights.detach(), torch.tensor([-0.1, -0.1, 0.0]), atol=1e-5)
 
 
-@claim("13", "On average, it is a few hundredths ahead of the division alone, but not with every seed.")
+@claim("13", "On average, Adam is a few hundredths ahead of the division alone, but not for every seed.")
 def _(numbers):
     gained = numbers("seed by seed: tensor([")[:5]  # a seed's gain differs between processors by up to 0.06
     return 0.015 < sum(gained) / 5 < 0.07 and min(gained) < 0
@@ -696,17 +696,17 @@ def _(numbers):
     return numbers("neither: lowest at step")[0] <= 300
 
 
-@claim("13", "With both, the validation loss falls much lower, and more of the test words are right.")
+@claim("13", "With both, the validation loss falls much lower, and the model gets more of the test words right.")
 def _(numbers):
     return numbers("both:    lowest at step")[1] > numbers("neither: lowest at step")[1] + 0.02
 
 
-@claim("13", 'In 16 clauses, "trägt" is at the end, as it must be.')
+@claim("13", 'In 16 translations, "trägt" is at the end of its clause, as it must be.')
 def _(numbers):
     return numbers("trägt at the end:")[0] == 16 and len(re.findall("mit Brille schläft", numbers.shown)) == 4
 
 
-@claim("13", "The model translates nearly all of the other words, in sentences that it has not seen.")
+@claim("13", "The model translates nearly all of the other words in sentences that it has never seen.")
 def _(numbers):
     translated, of = numbers("words that are as rare, translated:")
     return of == 34 and translated >= 30
