@@ -767,19 +767,19 @@ def _(numbers):
 
 @claim(
     "15",
-    "Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. If the cell of a different thing is emptied instead, nearly as many names stay right, given the correct words before them.",
+    "Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay right, given the correct previous words.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another thing"))  # fmt: skip
     return largest < 0.2 < 0.7 < another and abs(another - whole) < 0.03
 
 
-@claim("15", 'The caption should be "a five below a six", and this is what the captioner writes.')
+@claim("15", 'The caption should be "a five below a six", and that is what the captioner writes.')
 def _(numbers):
     return numbers("It writes: a five below a six") == []
 
 
-@claim("15", "But the pointing accuracy falls far more, to almost nothing, while most names are right.")
+@claim("15", "But the pointing accuracy falls far more, to almost nothing, although most names are right.")
 def _(numbers):
     return numbers("Answer:")[0] < 5 and numbers("with the penalty  ")[0] > 0.7
 
@@ -789,19 +789,19 @@ def _(numbers):
     return numbers("Answer:")[0] < 20
 
 
-@claim("15", 'With the penalty, the map of the "a" before "five" shows the five, and the map of "five" does not.')
+@claim("15", 'With the penalty, the map of the "a" before "five" shows the five, but the map of "five" does not.')
 def _(numbers):
     before, at_name, *_ = numbers("; penalty ")
     return before > 0.25 and at_name < 0.1
 
 
-@claim("15", "The captioner gets nearly all names and relations right on scenes with other handwritten digits.")
+@claim("15", "On scenes with new handwritten digits, the captioner gets nearly all names and relations right.")
 def _(numbers):
     ours, guess = numbers("our captioner  "), numbers("always the most frequent  ")
     return min(ours[:2]) > 0.85 and guess[0] < 0.15 and guess[1] < 0.5
 
 
-@claim("15", 'Moving the five in the look for "five" alone turns "above" into "below".')
+@claim("15", 'Moving the five only in the look for "five" turns "above" into "below".')
 def _(numbers):
     above = {part: numbers(f"\n{part}  ")[0] for part in ("nothing", "the first state", 'the look for "a"', 'the look for "above"')}  # fmt: skip
     return min(above.values()) > 0.6 and numbers('the look for "five"  ')[2] > 0.6
@@ -821,12 +821,12 @@ def _(numbers):
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
 
 
-@claim("16", "In our story, each hop looks at the fact that it needs.")
+@claim("16", "In our story, each hop looks at the fact that it needs:")
 def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the bathroom”. The network says bathroom")
 
 
-@claim("16", "Two of the weights are far above equal weights, more than five times as large")
+@claim("16", "Two of the mean weights are more than five times as large as equal weights")
 def _(numbers):
     (take, drop, _), (*_, where), (equal, _, equal_too) = (
         numbers(f"\n{row}  ") for row in ("hop 1", "hop 2", "equal weights")
@@ -840,7 +840,7 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.48
 
 
-@claim("16", "The network and the rule agree in most stories, and they are right about equally often.")
+@claim("16", "The network and the rule agree in most stories and are right about equally often.")
 def _(numbers):
     (one_hop,), (votes,) = numbers("the network with one hop  "), numbers("always the place to which most moves lead  ")
     return numbers("to which most moves lead in")[0] > 0.7 and abs(one_hop - votes) < 0.04
@@ -881,9 +881,7 @@ def _(numbers):
     return min(yours, with_relu[0]) > 0.9 and with_relu[1] > one_matrix[2] and two[0] < one_matrix[0] + 0.05
 
 
-@claim(
-    "16", "In longer stories, far more answers are wrong, with each of the three networks. The vector of age 9 helps"
-)
+@claim("16", "In longer stories, each of the three networks gets far more answers wrong. The vector of age 9 helps")
 def _(numbers):
     short, long, repaired = (
         numbers(f"\n{row}  ") for row in ("2 to 10 facts", "12 to 20 facts", "12 to 20, ages up to 9")
@@ -893,7 +891,7 @@ def _(numbers):
 
 @claim(
     "16",
-    "Without the move to the named place, as many answers are right. The stories make this easy: in 92% of them",
+    "Without the move to the named place, they get as many answers right. The stories make this easy: in 92% of them",
 )
 def _(numbers):
     whole, taken = numbers("right with all facts: ")[0], numbers("where the thing was taken: ")[0]
@@ -904,7 +902,7 @@ def _(numbers):
     return whole > 0.85 and abs(named[6] - whole) < 0.01 and before[8] < 0.2 and looked and taken == 0.92
 
 
-@claim("16", "nearly all answers are right with it alone.")
+@claim("16", "with it alone, nearly all answers are right.")
 def _(numbers):
     top, others = numbers("the top fact alone  "), numbers("all but the top fact  ")
     return min(top) > 0.93 and max(others) < 0.35

@@ -1,5 +1,5 @@
 # %% [markdown]
-# Four of these tasks form the core of the lesson: you fix a schedule and a step of Adam, measure how far a smoothed loss is from the lowest one, and decide what runs with the same seeds show.
+# Four of these tasks form the core of the lesson: you fix a schedule and a step of Adam, measure the gap between a smoothed loss and the lowest one, and decide what runs with the same seeds show.
 #
 # The other four are optional, for readers who want more. You fill batches by number of tokens, compute one step of attention with a cache, work out the size of the cache, and write a test that catches incorrect training loops. The letters:
 # B sentences, T words in a sentence, t earlier words, D width of a word, H heads, d = D/H width of a head, V vocabulary.
@@ -118,7 +118,7 @@ check("13.adam_step", adam_step)
 # %% [markdown]
 # ## 13.label_smoothing_loss
 #
-# A smoothed loss never reaches 0, so it does not tell us how much a model could still improve. A better measure is how far the loss is above the **lowest** loss that any logits could reach with this smoothing and vocabulary.
+# A smoothed loss never reaches 0, so it does not tell us how much a model could still improve. A better measure is the gap between the loss and the **lowest** loss that any logits could reach with this smoothing and vocabulary.
 #
 # Compute it: the mean smoothed loss over all tokens whose target is not `pad`, minus that lowest loss. Work out when the lowest loss is reached and therefore how large it is. With $\varepsilon = 0.1$ and $V = 5$, it is 0.39, as in the lesson.
 #

@@ -47,7 +47,7 @@ print("untrained:", translate(untrained, subwords, captions))
 print("trained:  ", translate(translator, subwords, captions))
 
 # %% [markdown]
-# The model with random weights repeats pieces of words. The trained model translates the caption correctly, although only its weights are different.
+# The model with random weights repeats pieces of words. The trained model, which differs in nothing but its weights, translates the caption correctly.
 #
 # The translation model has seen its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. We trained it again and measured its loss and BLEU after each epoch, on 1,014 new captions and on the same number of training captions. Does it improve on both sets?
 
@@ -59,7 +59,7 @@ figures.draw_passes()
 #
 # ## What does one step do?
 #
-# It took 3,014 steps to turn random weights into trained ones. In each step, the model reads a **batch** of pairs and predicts each next word from the correct words before it. An **optimizer** then moves the weights so that the loss falls. Find the line that computes the gradient and the line that moves the weights.
+# It took 3,014 steps to turn random weights into trained ones. In each step, the model reads a **batch** of pairs and predicts each next word from the correct previous words. An **optimizer** then moves the weights so that the loss falls. Find the line that computes the gradient and the line that moves the weights.
 
 
 # %%
@@ -71,9 +71,9 @@ def take_step(model, optimizer, loss):
 
 
 # %% [markdown]
-# `backward` computes the gradient, which says how the loss changes with each weight. `step` moves every weight by an amount that the **learning rate** controls. `zero_grad` clears the previous step's gradient.
+# `backward` computes the gradient, which says how the loss changes with each weight. `step` moves every weight by an amount that the **learning rate** controls, and `zero_grad` clears the previous step's gradient.
 #
-# All four lines were in the training loop of lesson 05, including **clipping**, which treats all gradients as one long vector. If the length of this vector, its norm, exceeds a limit, the vector is scaled down to that limit. A single unusual batch therefore cannot move the weights far.
+# All four lines were in the training loop of lesson 05, including **clipping**, which treats all gradients as one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to that limit, so one unusual batch cannot move the weights far.
 #
 # With a limit of 1, work out by hand what clipping does to the gradients [3, 4] and [0.3, 0.4].
 
@@ -85,7 +85,7 @@ for gradient in ([3.0, 4.0], [0.3, 0.4]):
     print(gradient, "becomes", weights.grad)
 
 # %% [markdown]
-# The norm of [3, 4] is 5, so both entries are divided by 5. The norm of [0.3, 0.4] is 0.5, which is below the limit, so both entries stay the same.
+# The norm of [3, 4] is 5, so both entries are divided by 5. The norm of [0.3, 0.4] is 0.5, which is below the limit, so nothing changes.
 #
 # To try out such steps, we need a task that a model can learn in seconds. We use lesson 12's invented language, with sentences of up to six words, and a Transformer with one layer on each side. It is trained on 20,000 pairs in batches of 64. Of 284 other pairs, one half is the test set and the other is the **validation set**, on which we choose between learning rates or models.
 
@@ -135,7 +135,7 @@ def new_model(seed, dropout=0.0):
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot g$$
 #
-# We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts each word of the test sentences from the correct words before it.
+# We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts each word of the test sentences from the correct previous words.
 
 
 # %%
@@ -222,7 +222,7 @@ reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weigh
 #
 # Do models learn more in 100 steps with Adam than with SGD? And is the reason the division or the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** uses only the mean: it follows a running sum of gradients, which is ten times $m$. Adam with β₁ = 0 uses only the division, because its $m$ is the latest gradient.
 #
-# For each of the four optimizers, we chose the best of three learning rates on the validation set. We train five models with each, using seeds 0 to 4.
+# For each optimizer, we chose the best of three learning rates on the validation set, at which we now train five models with seeds 0 to 4.
 
 
 # %%
@@ -262,7 +262,7 @@ print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \lambda\, \theta$$
 #
-# A weight then stays large only if the loss keeps demanding it. With λ = 0, AdamW is the same as Adam.
+# A weight then stays large only if the loss keeps demanding it. With λ = 0, AdamW is Adam.
 #
 # ## Do the first steps need a smaller learning rate?
 #
@@ -308,13 +308,13 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 
 # %% [markdown]
-# Without a warm-up, post-norm fails in these 600 steps for every seed, while the other three combinations learn the task. At a learning rate of 0.001, post-norm learns without a warm-up for all five seeds. It fails here because the learning rate is high in the first steps, which a warm-up avoids.
+# Without a warm-up, post-norm fails in these 600 steps for every seed, while the other three combinations learn the task. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds. It fails here because the learning rate is high in the first steps, which a warm-up avoids.
 #
 # ## What keeps a model from memorising its training data?
 #
 # The translation model has seen each training caption 11 times and translates these captions better than new ones. A model that sees the same sentences again and again may memorise them and translate new ones badly, which is called **overfitting**. Two ingredients are meant to prevent it.
 #
-# The first is **dropout** (Srivastava et al., 2014). During training, it sets each entry of the output of an embedding or a sub-layer to 0 with probability p, so the model cannot rely on any single entry. What does it do to ten ones with p = 0.25?
+# The first is **dropout** (Srivastava et al., 2014). During training, it sets each number in the output of an embedding or sub-layer to 0 with probability p, so the model cannot rely on any single number. With p = 0.25, what does it do to ten ones?
 
 # %%
 torch.manual_seed(10)
@@ -393,9 +393,9 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
 
 
 # %% [markdown]
-# Choosing the weights by their test loss would spoil the test, because the lowest of several losses looks a little too good.
+# Choosing by the test loss would spoil the test, because the lowest of several losses looks a little too good.
 #
-# From here on, this is the course's training loop. Nothing in it is specific to translation, so you can copy it into a project of your own, without the progress bar. Here it trains two models on only 300 pairs for 600 steps each: one has neither dropout nor weight decay, and the other has both. How will each model's two losses change during training?
+# From here on, this is the course's training loop. Nothing in it is specific to translation, so you can copy it into your own project, without the progress bar. Here it trains two models on only 300 pairs for 600 steps each: one has neither dropout nor weight decay, and the other has both. How will each model's two losses change?
 
 
 # %%
@@ -423,9 +423,9 @@ print("neither:", words_right(plain))
 print("both:   ", words_right(careful))
 
 # %% [markdown]
-# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of training and then rises a little, because the model memorises its pairs. With both, the validation loss falls much lower, and the model gets more of the test words right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved in the same way.
+# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of training and then rises a little, because the model memorises its pairs. With both, the validation loss falls much lower, and the model gets more of the test words right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
 #
-# To keep a model for later, we save its weights. To load them, we build a model of the same shape and copy them into it:
+# To keep a model for later, we save its weights; to load them, we build the same model and copy them into it:
 
 # %% tags=["nbval-check-output"]
 with TemporaryDirectory() as folder:  # in a project: a folder that stays
@@ -442,7 +442,7 @@ print("the same loss:", same)
 #
 # Does dropout make translations better? To find out, we train with and without dropout and change nothing else, which is called an **ablation**.
 #
-# We have done this with models with two layers on each side, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether their translations of new sentences are better with dropout or without.
+# We have done this for models with two layers on each side, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether their translations of new sentences are better with dropout or without.
 
 
 # %% tags=["nbval-check-output"]
@@ -460,11 +460,11 @@ rows = {
 table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", digits=2)
 
 # %% [markdown]
-# For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows alone hardly show this, because the seeds differ more than the rows. The last row shows the **paired differences**, in which we subtract two runs with the same seed. These runs start with the same weights, see the same batches and differ only in their dropout.
+# For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows hardly show this, because the seeds differ more than the rows. The last row shows the **paired differences** between two runs with the same seed, which start with the same weights, see the same batches and differ only in their dropout.
 #
 # All five differences have the same sign. Could that be chance? If dropout had no effect, each sign would be like a coin toss. With only three seeds, all signs would then agree one time in 4; with five seeds, one time in 16. The signs alone therefore prove little, but the differences are also large, and none is near 0.
 #
-# Now we train the models on only 1,500 pairs for the same number of steps, so they see each pair 53 times.
+# Now we train on only 1,500 pairs for the same number of steps, so the models see each pair 53 times.
 
 # %% tags=["nbval-check-output"]
 predict("13.dropout", ...)
@@ -480,7 +480,7 @@ reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 #
 # The same ingredient can thus help or hurt: an ablation only shows what an ingredient is worth in one setting.
 #
-# Which ingredients help the course's translation model? Its own training loop is longer and uses [a different optimizer](../docs/translators.md#optimizers) for the matrices in its layers. We have retrained it with one thing changed at a time, with five seeds for each change:
+# Which ingredients help the course's translation model? Its own loop is longer and uses [a different optimizer](../docs/translators.md#optimizers) for the matrices in its layers. We have retrained it with one thing changed at a time, using five seeds for each change:
 #
 # | row | the translation model has | changed to |
 # | --- | --- | --- |
@@ -490,18 +490,18 @@ reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 # | no warm-up | a rise over the first 5% of the steps, then a fall | only the fall |
 # | batches at random | sentences of similar length in a batch | sentences of any length |
 #
-# If a change costs BLEU, then the ingredient that was changed helps. Guess which of the five ingredients help.
+# If a change costs BLEU, the changed ingredient helps. Guess which of the five ingredients help.
 
 # %%
 rows = figures.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Three of the five help the translation model: dropout, the tied readout and label smoothing. Without any one of them, it loses about one to three BLEU for every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up. Batches of similar length do not clearly change its BLEU, but they contain less padding.
+# Three of the five help the translation model: dropout, the tied readout and label smoothing. Without any one of them, it loses about one to three BLEU for every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up. Batching by length does not clearly change its BLEU, but reduces padding.
 #
 # ## What does the translation model know?
 #
-# The model translates training captions better than new ones. What makes new captions hard? Perhaps it is their rare words. We group the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of *training captions* that contain this word?
+# The model translates training captions better than new ones. What makes new captions hard? Perhaps their rare words do. We group the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of *training captions* that contain this word?
 
 # %% tags=["nbval-check-output"]
 columns = ["captions in the test set", "BLEU", "words in a caption"]
@@ -510,7 +510,7 @@ table(figures.BY_RAREST_WORD, columns, corner="rarest word is in", digits=1)
 # %% [markdown]
 # The more training captions contain the rarest word, the higher the BLEU: it is 44.7 if at least 100 captions contain the word and 21.0 if none do. Captions with rare words are also longer, so rare words may not be the only reason.
 #
-# Now we write four sentences of our own, which are not among the training captions. Guess which of them will be translated correctly.
+# Now we write four sentences that are not among the training captions. Guess which will be translated correctly.
 
 # %%
 texts = [
@@ -554,9 +554,9 @@ print("negative in German:", len(negative), "of", len(not_german))
 print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]))
 
 # %% [markdown]
-# In 16 translations, "trägt" is at the end of its clause, as it must be. The other four avoid the clause by writing *mit Brille* (with glasses). With "plays" instead of "wears", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
+# In 16 translations, "trägt" is at the end of its clause, as it must be. The other four avoid the clause by writing *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
 #
-# Is "not" too rare? It occurs in 29 of the 29,000 captions, 23 of which are negative in the human translation. There are 17 other words, such as "wetsuit" and "evening", that occur in 29 captions, and for each we have written two new sentences. In how many of the 34 does the model translate the word? We look for its German stems.
+# Is "not" too rare? It occurs in 29 of the 29,000 captions, 23 of which are negative in the human translation. Another 17 words, such as "wetsuit" and "evening", also occur in 29 captions, and for each we have written two new sentences. In how many of the 34 does the model translate the word? We look for its German stems.
 
 # %%
 print("in 29 captions:", ", ".join(figures.AS_RARE_AS_NOT))
@@ -579,15 +579,15 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # <details><summary>Answer</summary>
 #
-# The second model does better on all test sets, but it makes none of the 20 sentences negative either.
+# The second model is better on all test sets but makes none of the 20 sentences negative either.
 #
 # </details>
 #
 # ## How is it trained, and what does it know?
 #
-# A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and moves the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each of which was worth about one to three BLEU. On its warm-up the seeds disagree, and dropout harmed small models that saw many pairs only four times.
+# A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and moves the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout harmed small models that saw many pairs only four times.
 #
-# The model knows best what its captions often contain, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but it cannot translate every clause, and it has not learned "not", for which rarity alone is not the reason.
+# The model knows best what its captions often contain, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but it still fails on some clauses and on "not", for which rarity alone is not the reason.
 #
 # ## Where you will meet this
 #
