@@ -659,24 +659,24 @@ def _(numbers):
     return max(sizes) > 100 * min(sizes)
 
 
-@claim("13", "All four lines were in the loop of lesson 05, including **clipping**:")
+@claim("13", "All four lines were in the training loop of lesson 05, including **clipping**")
 def _(_):
     lesson_05 = (ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8")
     lines = "adam.zero_grad()", "loss.backward()", "clip_grad_norm_(model.parameters(), 1.0)", "adam.step()"
     return all(line in lesson_05 for line in lines)
 
 
-@claim("13", "the encoder's query matrix has a gradient of less than a hundredth of the readout's.")
+@claim("13", "the encoder's query matrix has a gradient less than a hundredth the size of the readout's.")
 def _(numbers):
     return numbers("queries, encoder")[0] < 0.01
 
 
-@claim("13", "The model predicts about seven of ten words correctly.")
+@claim("13", "The model predicts about seven out of ten words correctly.")
 def _(numbers):
     return 0.6 < numbers("share of words right:")[0] < 0.8
 
 
-@claim("13", "The mean and the division each help alone, and Adam, which has both, learns the most.")
+@claim("13", "The mean and the division each help on their own, and Adam, which combines them, does best.")
 def _(numbers):
     names = ("SGD", "SGD with momentum", "Adam, β₁ = 0", "Adam")
     sgd, mean, division, adam = (numbers(f"{name:17} mean")[0] for name in names)
@@ -691,7 +691,7 @@ def _(_):
     return torch.allclose(weights.detach(), torch.tensor([-0.1, -0.1, 0.0]), atol=1e-5)
 
 
-@claim("13", "On average, it is a few hundredths ahead of the division alone, but not with every seed.")
+@claim("13", "On average, Adam is a few hundredths ahead of the division alone, but not for every seed.")
 def _(numbers):
     gained = numbers("seed by seed: tensor([")[:5]  # a seed's gain differs between processors by up to 0.06
     return 0.015 < sum(gained) / 5 < 0.07 and min(gained) < 0
@@ -702,17 +702,17 @@ def _(numbers):
     return numbers("neither: lowest at step")[0] <= 300
 
 
-@claim("13", "With both, the validation loss falls much lower, and more of the test words are right.")
+@claim("13", "With both, the validation loss falls much lower, and the model gets more of the test words right.")
 def _(numbers):
     return numbers("both:    lowest at step")[1] > numbers("neither: lowest at step")[1] + 0.02
 
 
-@claim("13", 'In 16 clauses, "trägt" is at the end, as it must be.')
+@claim("13", 'In 16 translations, "trägt" is at the end of its clause, as it must be.')
 def _(numbers):
     return numbers("trägt at the end:")[0] == 16 and len(re.findall("mit Brille schläft", numbers.shown)) == 4
 
 
-@claim("13", "The model translates nearly all of the other words, in sentences that it has not seen.")
+@claim("13", "The model translates nearly all of the other words in sentences that it has never seen.")
 def _(numbers):
     translated, of = numbers("words that are as rare, translated:")
     return of == 34 and translated >= 30
@@ -773,19 +773,19 @@ def _(numbers):
 
 @claim(
     "15",
-    "Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. If the cell of a different thing is emptied instead, nearly as many names stay right, given the correct words before them.",
+    "Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay right, given the correct previous words.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another thing"))  # fmt: skip
     return largest < 0.2 < 0.7 < another and abs(another - whole) < 0.03
 
 
-@claim("15", 'The caption should be "a five below a six", and this is what the captioner writes.')
+@claim("15", 'The caption should be "a five below a six", and that is what the captioner writes.')
 def _(numbers):
     return numbers("It writes: a five below a six") == []
 
 
-@claim("15", "But the pointing accuracy falls far more, to almost nothing, while most names are right.")
+@claim("15", "But the pointing accuracy falls far more, to almost nothing, although most names are right.")
 def _(numbers):
     return numbers("Answer:")[0] < 5 and numbers("with the penalty  ")[0] > 0.7
 
@@ -795,19 +795,19 @@ def _(numbers):
     return numbers("Answer:")[0] < 20
 
 
-@claim("15", 'With the penalty, the map of the "a" before "five" shows the five, and the map of "five" does not.')
+@claim("15", 'With the penalty, the map of the "a" before "five" shows the five, but the map of "five" does not.')
 def _(numbers):
     before, at_name, *_ = numbers("; penalty ")
     return before > 0.25 and at_name < 0.1
 
 
-@claim("15", "The captioner gets nearly all names and relations right on scenes with other handwritten digits.")
+@claim("15", "On scenes with new handwritten digits, the captioner gets nearly all names and relations right.")
 def _(numbers):
     ours, guess = numbers("our captioner  "), numbers("always the most frequent  ")
     return min(ours[:2]) > 0.85 and guess[0] < 0.15 and guess[1] < 0.5
 
 
-@claim("15", 'Moving the five in the look for "five" alone turns "above" into "below".')
+@claim("15", 'Moving the five only in the look for "five" turns "above" into "below".')
 def _(numbers):
     above = {part: numbers(f"\n{part}  ")[0] for part in ("nothing", "the first state", 'the look for "a"', 'the look for "above"')}  # fmt: skip
     return min(above.values()) > 0.6 and numbers('the look for "five"  ')[2] > 0.6
@@ -827,12 +827,12 @@ def _(numbers):
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
 
 
-@claim("16", "In our story, each hop looks at the fact that it needs.")
+@claim("16", "In our story, each hop looks at the fact that it needs:")
 def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the bathroom”. The network says bathroom")
 
 
-@claim("16", "Two of the weights are far above equal weights, more than five times as large")
+@claim("16", "Two of the mean weights are more than five times as large as equal weights")
 def _(numbers):
     (take, drop, _), (*_, where), (equal, _, equal_too) = (
         numbers(f"\n{row}  ") for row in ("hop 1", "hop 2", "equal weights")
@@ -846,7 +846,7 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.48
 
 
-@claim("16", "The network and the rule agree in most stories, and they are right about equally often.")
+@claim("16", "The network and the rule agree in most stories and are right about equally often.")
 def _(numbers):
     (one_hop,), (votes,) = numbers("the network with one hop  "), numbers("always the place to which most moves lead  ")
     return numbers("to which most moves lead in")[0] > 0.7 and abs(one_hop - votes) < 0.04
@@ -887,9 +887,7 @@ def _(numbers):
     return min(yours, with_relu[0]) > 0.9 and with_relu[1] > one_matrix[2] and two[0] < one_matrix[0] + 0.05
 
 
-@claim(
-    "16", "In longer stories, far more answers are wrong, with each of the three networks. The vector of age 9 helps"
-)
+@claim("16", "In longer stories, each of the three networks gets far more answers wrong. The vector of age 9 helps")
 def _(numbers):
     short, long, repaired = (
         numbers(f"\n{row}  ") for row in ("2 to 10 facts", "12 to 20 facts", "12 to 20, ages up to 9")
@@ -899,7 +897,7 @@ def _(numbers):
 
 @claim(
     "16",
-    "Without the move to the named place, as many answers are right. The stories make this easy: in 92% of them",
+    "Without the move to the named place, they get as many answers right. The stories make this easy: in 92% of them",
 )
 def _(numbers):
     whole, taken = numbers("right with all facts: ")[0], numbers("where the thing was taken: ")[0]
@@ -910,7 +908,7 @@ def _(numbers):
     return whole > 0.85 and abs(named[6] - whole) < 0.01 and before[8] < 0.2 and looked and taken == 0.92
 
 
-@claim("16", "nearly all answers are right with it alone.")
+@claim("16", "with it alone, nearly all answers are right.")
 def _(numbers):
     top, others = numbers("the top fact alone  "), numbers("all but the top fact  ")
     return min(top) > 0.93 and max(others) < 0.35

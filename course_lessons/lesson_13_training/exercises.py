@@ -1,7 +1,7 @@
 # %% [markdown]
-# Four of these tasks are the core of the lesson: you fix a schedule and a step of Adam, measure the distance of a smoothed loss from the best one, and decide what runs with the same seeds show.
+# Four of these tasks form the core of the lesson: you fix a schedule and a step of Adam, measure the gap between a smoothed loss and the lowest one, and decide what runs with the same seeds show.
 #
-# The other five are optional, for readers who want more. You fill batches by tokens, compute one step of attention with a cache, say how large the cache is, write a test that finds wrong training loops, and write a whole translation model from an empty cell. The letters:
+# The other five are optional, for readers who want more. You fill batches by number of tokens, compute one step of attention with a cache, work out the size of the cache, write a test that catches incorrect training loops, and write a whole translation model from an empty cell. The letters:
 # B sentences, T words in a sentence, t earlier words, D width of a word, H heads, d = D/H width of a head, V vocabulary.
 
 # %%
@@ -14,7 +14,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 13.learning_rate
 #
-# In the schedule of the course's translation models, the learning rate rises in a straight line to `highest` and then falls in a straight line. This version has two bugs, although a model that is trained with it still learns. Find and fix them:
+# In the schedule of our translation models, the learning rate rises linearly to `highest` and then falls linearly. This version has two bugs, although a model trained with it still learns. Find and fix them:
 #
 # ```python
 # def learning_rate(step, steps, warmup, highest):
@@ -25,9 +25,9 @@ from course_utils import check, hint, progress, solution
 #
 # It should keep these promises:
 #
-# 1. Steps count from 1 to `steps`. During the warm-up, the rate is proportional to the step.
-# 2. At step = warmup, it is at its highest.
-# 3. Then it falls by the same amount at each step and *would* be 0 one step after the last.
+# 1. Steps are numbered from 1 to `steps`. During the warm-up, the rate is proportional to the step.
+# 2. At step = warmup, the rate is at its highest.
+# 3. After that, the rate falls by the same amount at each step and *would* be 0 one step after the last.
 #
 # Every step therefore moves the weights, even if `warmup` is `steps`. Return one number.
 
@@ -62,7 +62,7 @@ check("13.learning_rate", learning_rate)
 # %% [markdown]
 # ## 13.adam_step
 #
-# This step of Adam has bugs. Its first step is nearly right, but it goes wrong from the second step on:
+# This step of Adam has bugs. It is nearly right at step 1, but goes wrong from step 2 on:
 #
 # ```python
 # def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
@@ -72,13 +72,13 @@ check("13.learning_rate", learning_rate)
 #     return parameter - rate * m / (v + eps).sqrt(), m, v
 # ```
 #
-# Find and fix them, so that it keeps these promises:
+# Find and fix them so that the function keeps these promises:
 #
-# 1. The $m$ and $v$ that are returned go into the next call. They are moving means that began with zeros.
+# 1. The returned $m$ and $v$ are passed to the next call. They are moving means that started at zero.
 # 2. If a parameter has the same gradient $g \ne 0$ at steps 1, 2, 3, …, each step moves it against $g$ by $\text{rate} \cdot |g| / (|g| + \varepsilon)$.
 # 3. The input tensors stay unchanged.
 #
-# Everything is computed element by element. Steps count from 1. Your result need not be differentiable.
+# Everything is computed element by element. Steps are numbered from 1. Your result need not be differentiable.
 
 
 # %%
@@ -119,11 +119,11 @@ check("13.adam_step", adam_step)
 # %% [markdown]
 # ## 13.label_smoothing_loss
 #
-# A smoothed loss never reaches 0, so it does not tell us how much a model could still gain. This measure does: the distance of the loss from the **lowest** that any logits could reach with this smoothing and this vocabulary.
+# A smoothed loss never reaches 0, so it does not tell us how much a model could still improve. A better measure is the gap between the loss and the **lowest** loss that any logits could reach with this smoothing and vocabulary.
 #
-# Write it: the mean smoothed loss over all tokens whose target is not `pad`, minus that lowest loss. Decide when the lowest loss is reached and therefore how large it is. With $\varepsilon = 0.1$ and $V = 5$ it is 0.39, as in the lesson.
+# Compute it: the mean smoothed loss over all tokens whose target is not `pad`, minus that lowest loss. Work out when the lowest loss is reached and therefore how large it is. With $\varepsilon = 0.1$ and $V = 5$, it is 0.39, as in the lesson.
 #
-# All V classes share the smoothing $\varepsilon$ = `smoothing`, including the class of padding; `pad` is an id from 0 to V − 1, not always 0. There is at least one real token. You may use `torch.nn.functional.cross_entropy` with `label_smoothing` and `ignore_index`.
+# All V classes, including the padding class, share the smoothing $\varepsilon$ = `smoothing`; `pad` is an id from 0 to V − 1, not always 0. There is at least one real token. You may use `torch.nn.functional.cross_entropy` with `label_smoothing` and `ignore_index`.
 
 
 # %%
@@ -159,11 +159,11 @@ check("13.label_smoothing_loss", label_smoothing_loss)
 # %% [markdown]
 # ## 13.token_batches
 #
-# *This exercise is optional.* It is practice in Python, and nothing later needs it.
+# *This exercise is optional.* It is practice in Python, and nothing later depends on it.
 #
-# In a batch, every sentence is padded to the longest one, so sentences of similar length should share a batch.
+# In a batch, every sentence is padded to the length of the longest, so sentences of similar length should share a batch.
 #
-# Go through the sentences from the shortest to the longest; sentences of the same length stay in the order given. Put each sentence into the current batch, unless the **number of sentences times the length of the longest** would then exceed `limit`. In that case, close the batch and begin a new one with this sentence. Return the batches in the order in which they are filled, each as a list of indices into `lengths`.
+# Go through the sentences from the shortest to the longest; sentences of the same length stay in the order given. Put each sentence into the current batch, unless the **number of sentences times the length of the longest** would then exceed `limit`. In that case, close the batch and start a new one with this sentence. Return the batches in the order in which they are filled, each as a list of indices into `lengths`.
 #
 # If there are no sentences, return an empty list. If a sentence is longer than `limit`, raise a `ValueError`. Leave `lengths` unchanged.
 
@@ -205,12 +205,12 @@ check("13.token_batches", token_batches)
 # %% [markdown]
 # ## 13.paired_difference
 #
-# A model was trained with several seeds and then again with one thing changed. `plain` and `changed` map seeds to results, where higher is better. The dicts may have different orders, and some seeds may be in only one of them; at least one seed is in both.
+# A model was trained with several seeds and then again with one thing changed. `plain` and `changed` map seeds to results, where higher is better. The dicts may be in different orders, and some seeds may be in only one of them; at least one seed is in both.
 #
-# Over the seeds that are in both, return two numbers:
+# For the seeds that are in both dicts, return two numbers:
 #
 # - what the change gains on average;
-# - a verdict: `1` if the change helps with every seed, `-1` if it harms with every seed, and `0` otherwise. The verdict is also `0` where chance would give equal signs, all above 0 or all below 0, more often than one time in 16. A difference of 0 has no sign.
+# - a verdict: `1` if the change helps for every seed, `-1` if it hurts for every seed, and `0` otherwise. The verdict is also `0` if equal signs, all above 0 or all below 0, would arise by chance more than one time in 16. A difference of 0 has no sign.
 
 
 # %%
@@ -245,11 +245,11 @@ check("13.paired_difference", paired_difference)
 #
 # *This exercise is optional.*
 #
-# In lesson 12, the decoder read all its words again at each step. But in causal self-attention, no word sees a later one, so the keys and values of earlier words never change. A decoder can keep them in a **cache** and project only the newest word. `x` contains one new word for each sentence; `keys` and `values` belong to the $t$ words before it, projected and split into heads; $t$ may be 0.
+# In lesson 12, the decoder reread all its words at each step. But in causal self-attention, no word sees a later one, so the keys and values of earlier words never change. A decoder can store them in a **cache** and project only the newest word. `x` contains one new word per sentence; `keys` and `values` belong to the $t$ previous words, projected and split into heads; $t$ may be 0.
 #
-# Project the new word, put its key and value **after** the ones in the cache and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` contain the blocks for queries, keys and values; head $h$ has the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
+# Project the new word, append its key and value **after** the cached ones and let its query attend to all $t + 1$ words. The output is the last row of a causal `10.multi_head_attention` with these weights: `in_weight` and `in_bias` contain the blocks for queries, keys and values; head $h$ uses the dimensions from $h \cdot d$ on; scores are divided by $\sqrt d$.
 #
-# Return the output, and all keys and values as new tensors.
+# Return the output, all keys and all values, as new tensors.
 
 
 # %%
@@ -294,11 +294,11 @@ check("13.cached_step", cached_step)
 # %% [markdown]
 # ## 13.cache_bytes
 #
-# *This exercise is optional.* How much memory does a cache take?
+# *This exercise is optional.* How much memory does a cache need?
 #
-# A Transformer translates `sentences` at the same time, each with `source` tokens, and its decoder has read `written` tokens of each translation. The decoder has `layers` layers of width `width` with `heads` heads, and a number takes `bytes_each` bytes.
+# A Transformer translates `sentences` at the same time, each with `source` tokens, and its decoder has read `written` tokens of each translation. The decoder has `layers` layers of width `width` with `heads` heads, and each number takes up `bytes_each` bytes.
 #
-# Count the keys and values that the *next* step needs and that need not be computed again, and return their size in bytes. Each layer attends to what has been written and to the source; think of both. Is there an argument that does not matter?
+# Count the keys and values that the *next* step needs but need not compute again, and return their size in bytes. Each layer attends to what has been written and to the source, so count both. Is there an argument that does not matter?
 
 
 # %%
@@ -331,24 +331,24 @@ def cache_bytes(sentences, layers, width, heads, source, written, bytes_each):
 check("13.cache_bytes", cache_bytes)
 
 # %% [markdown]
-# ## When the loss falls all the same
+# ## When the loss still falls
 #
-# A training loop with a mistake often keeps running with a falling loss, which may fall only a little more slowly or not quite as low. Nobody notices this without comparing the result with the result that it should have.
+# A training loop with a mistake often still runs, and its loss may fall only a little more slowly or not quite as low. Nobody notices the mistake without comparing the result with the correct one.
 
 # %% [markdown]
 # ## 13.catch_wrong_step
 #
 # *This exercise is optional.*
 #
-# A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all promises:
+# A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all these promises:
 #
 # 1. For each batch in turn, it computes gradients at the current weights, with dropout on.
 # 2. If the norm of all gradients together exceeds `clip`, they are scaled down to it.
 # 3. `rate` times the gradients is subtracted.
 # 4. Then it computes the loss on `held_out`, with dropout off.
-# 5. It returns the last weights, even if an earlier loss was lower, and all these losses.
+# 5. It returns the last weights, even if an earlier loss was lower, and all of these losses.
 #
-# Rounding stays below $10^{-5}$. A candidate that raises an error is wrong.
+# Rounding errors stay below $10^{-5}$. A candidate that raises an error is wrong.
 
 
 # %%

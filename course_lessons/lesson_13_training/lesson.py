@@ -27,13 +27,13 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 torch.set_num_threads(1)  # the tensors are small: more threads would wait
 
 # %% [markdown]
-# In lesson 12, a small Transformer learned an invented language in 200 steps. The course also has a Transformer that translates real captions of photographs from English to German. How was it trained, and what does it know?
+# In lesson 12, a small Transformer learned an invented language in 200 steps. The course also includes a Transformer that translates real photo captions from English to German. How was it trained, and what does it know?
 #
-# We take training apart with small models that learn in seconds, and then test what the translation model knows.
+# We first take training apart, using small models that learn in seconds, and then test what the translation model knows.
 #
 # ## What does training change?
 #
-# The course's translation model was trained on 29,000 captions. It reads and writes **subwords**, which are words and pieces of rare words. We compare it with a model of the same size that has random weights.
+# The course's translation model was trained on 29,000 captions. It reads and writes **subwords**, which are whole words or pieces of rare ones. We compare it with a model of the same size whose weights are random.
 
 # %%
 translator, subwords = load_pretrained("transformer-en-de")
@@ -47,19 +47,19 @@ print("untrained:", translate(untrained, subwords, captions))
 print("trained:  ", translate(translator, subwords, captions))
 
 # %% [markdown]
-# The model with random weights repeats pieces of words. The trained model translates the caption correctly, and it differs in nothing but its weights.
+# The model with random weights repeats pieces of words. The trained model, which differs in nothing but its weights, translates the caption correctly.
 #
-# The translation model has seen its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. We have trained it once more and measured its loss and its BLEU after each epoch, on 1,014 new captions and on as many training captions. Does it get better at both?
+# The translation model has seen its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. We trained it again and measured its loss and BLEU after each epoch, on 1,014 new captions and on the same number of training captions. Does it improve on both sets?
 
 # %%
 figures.draw_passes()
 
 # %% [markdown]
-# The model gets better at both, and most in the first epochs. But the two drift apart: in the end it has [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions. We come back to this difference.
+# The model improves on both sets, most of all in the first epochs. But the curves drift apart: in the end, the model reaches [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions. We return to this gap below.
 #
 # ## What does one step do?
 #
-# Between random and trained weights there are 3,014 steps. In each of them, the model gets a **batch** of pairs and predicts each next word from the correct words before it. An **optimizer** then moves the weights so that the loss falls. Find the line that computes the gradient and the line that moves the weights.
+# It took 3,014 steps to turn random weights into trained ones. In each step, the model reads a **batch** of pairs and predicts each next word from the correct previous words. An **optimizer** then moves the weights so that the loss falls. Find the line that computes the gradient and the line that moves the weights.
 
 
 # %%
@@ -71,11 +71,11 @@ def take_step(model, optimizer, loss):
 
 
 # %% [markdown]
-# `backward` computes the gradient, which says for each weight how the loss changes with it. `step` moves every weight, by an amount that the **learning rate** controls. `zero_grad` deletes the gradient of the previous step.
+# `backward` computes the gradient, which says how the loss changes with each weight. `step` moves every weight by an amount that the **learning rate** controls, and `zero_grad` clears the previous step's gradient.
 #
-# All four lines were in the loop of lesson 05, including **clipping**: all gradients together are one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to the limit. One unusual batch therefore cannot move the weights far.
+# All four lines were in the training loop of lesson 05, including **clipping**, which treats all gradients as one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to that limit, so one unusual batch cannot move the weights far.
 #
-# Work out by hand, with a limit of 1, what becomes of the gradient [3, 4] and of [0.3, 0.4].
+# With a limit of 1, work out by hand what clipping does to the gradients [3, 4] and [0.3, 0.4].
 
 # %% tags=["nbval-check-output"]
 weights = torch.zeros(2, requires_grad=True)
@@ -87,7 +87,7 @@ for gradient in ([3.0, 4.0], [0.3, 0.4]):
 # %% [markdown]
 # The norm of [3, 4] is 5, so both entries are divided by 5. The norm of [0.3, 0.4] is 0.5, which is below the limit, so nothing changes.
 #
-# To try such steps, we need a task that is learned in seconds. We use the invented language of lesson 12, with sentences of up to six words, and a Transformer with one layer on each side. It learns from 20,000 pairs in batches of 64. Of 284 other pairs, half are for the final test and half are the **validation set**, by which we choose between learning rates or between models.
+# To try out such steps, we need a task that a model can learn in seconds. We use lesson 12's invented language, with sentences of up to six words, and a Transformer with one layer on each side. It is trained on 20,000 pairs in batches of 64. Of 284 other pairs, one half is the test set and the other is the **validation set**, on which we choose between learning rates or models.
 
 # %%
 pairs = small_world(20_000, seed=1, order="verb-last", longest=6)
@@ -131,11 +131,11 @@ def new_model(seed, dropout=0.0):
 
 
 # %% [markdown]
-# The simplest optimizer is stochastic gradient descent, **SGD**. It moves each weight θ by the learning rate times the gradient $g$ of that weight:
+# The simplest optimizer is stochastic gradient descent (**SGD**). From each weight θ, it subtracts the learning rate times that weight's gradient $g$:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot g$$
 #
-# We train one model with SGD for 100 steps at a learning rate of 1. The model then predicts each word of the test sentences from the correct words before it.
+# We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts each word of the test sentences from the correct previous words.
 
 
 # %%
@@ -153,9 +153,9 @@ right = hundred_steps(torch.optim.SGD, rate=1.0, seed=0)
 print(f"share of words right: {right:.2f}")
 
 # %% [markdown]
-# The model predicts about seven of ten words correctly.
+# The model predicts about seven out of ten words correctly.
 #
-# SGD has the same learning rate for all weights, but are their gradients equally large? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient, divided by the same number for the readout, the last matrix.
+# SGD uses the same learning rate for all weights, but are their gradients equally large? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient as a multiple of the value for the readout, the last matrix.
 
 # %%
 model = new_model(seed=0)
@@ -178,19 +178,19 @@ for name, matrix in matrices.items():
 table(rows, ["size of the gradient, readout = 1"])
 
 # %% [markdown]
-# The gradients differ widely: the encoder's query matrix has a gradient of less than a hundredth of the readout's. In its first step, SGD therefore moves that matrix less than a hundredth as far as the readout. Would the model learn more if every weight moved equally far?
+# The gradients differ widely: the encoder's query matrix has a gradient less than a hundredth the size of the readout's. SGD's first step therefore moves that matrix less than a hundredth as far as the readout. Would the model learn more if every weight moved equally far?
 #
 # ## How much should each weight move?
 #
-# Most Transformers are trained with **Adam** (Kingma and Ba, 2015), which divides the gradient of each weight by its usual size. For each weight, Adam keeps two running means: $m$ of its gradients $g$, and $v$ of their squares. A new gradient counts a little, and earlier ones fade away:
+# Most Transformers are trained with **Adam** (Kingma & Ba, 2015), which divides each weight's gradient by its usual size. For each weight, Adam maintains two running means: $m$ is the mean of its gradients $g$, and $v$ the mean of their squares. Each new gradient contributes a little, while earlier ones fade:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
 #
-# Usually β₁ is 0.9 and β₂ is 0.999. Both means begin at 0, so they are too small at first. If all gradients are $g$, then $m$ is 0.1 $g$ after one step, and 0.9 · 0.1 $g$ + 0.1 $g$ = 0.19 $g$ after two. After $t$ steps, it is $(1 - \beta_1^t)\, g$. This is why Adam divides $m$ by $1 - \beta_1^t$ and $v$ by $1 - \beta_2^t$:
+# Usually, β₁ is 0.9 and β₂ is 0.999. Both means start at 0, so they are too small at first. If every gradient is $g$, then $m$ is 0.1 $g$ after one step and 0.9 · 0.1 $g$ + 0.1 $g$ = 0.19 $g$ after two. After $t$ steps, $m$ is $(1 - \beta_1^t)\, g$, which is why Adam divides $m$ by $1 - \beta_1^t$ and $v$ by $1 - \beta_2^t$:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The tiny number ε only prevents a division by 0. Take two weights with the gradients 4 and 0.01 and a learning rate of 0.1. SGD moves them by 0.4 and 0.001.
+# The tiny number ε only prevents division by 0. Take two weights with gradients of 4 and 0.01 and a learning rate of 0.1. SGD would move them by 0.4 and 0.001.
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -216,13 +216,13 @@ print("Adam:", by_adam[0], by_adam[1])
 reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weight
 
 # %% [markdown]
-# Adam's first step moves the second weight by 0.1, the learning rate itself. At the first step, $m / (1 - \beta_1)$ is $g$, and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0.
+# Adam's first step moves the second weight by 0.1, the learning rate itself. At that step, $m / (1 - \beta_1)$ is $g$ and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0.
 #
-# The third weight shows what the mean $m$ is for. Its gradient changes sign at the second step, so $m$ is small compared with the square root of $v$, and Adam moves the weight by only 0.005.
+# The third weight shows what the mean $m$ is for. Because its gradient changes sign at the second step, $m$ is small compared with the square root of $v$, and Adam moves the weight by only 0.005.
 #
-# Does Adam learn more than SGD in 100 steps? And is the reason the division or the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** has only the mean: it moves by a running sum of gradients, ten times $m$. Adam with β₁ = 0 has only the division, because its $m$ is the last gradient.
+# Do models learn more in 100 steps with Adam than with SGD? And is the reason the division or the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** uses only the mean: it follows a running sum of gradients, which is ten times $m$. Adam with β₁ = 0 uses only the division, because its $m$ is the latest gradient.
 #
-# For each of the four, we chose the best of three learning rates on the validation set and trained five models, with seeds 0 to 4.
+# For each optimizer, we chose the best of three learning rates on the validation set, at which we now train five models with seeds 0 to 4.
 
 
 # %%
@@ -256,17 +256,17 @@ gained = shares["Adam"] - shares["Adam, β₁ = 0"]
 print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 
 # %% [markdown]
-# The mean and the division each help alone, and Adam, which has both, learns the most. On average, it is a few hundredths ahead of the division alone, but not with every seed.
+# The mean and the division each help on their own, and Adam, which combines them, does best. On average, Adam is a few hundredths ahead of the division alone, but not for every seed.
 #
-# Most large models are trained with **AdamW** (Loshchilov & Hutter, 2019), which is Adam with one addition: each step also makes every weight a little smaller (**weight decay**).
+# Most large models are trained with **AdamW** (Loshchilov & Hutter, 2019), which adds **weight decay** to Adam: each step also shrinks every weight a little.
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \lambda\, \theta$$
 #
-# A weight then stays large only if the loss keeps asking for it. With λ = 0, AdamW is Adam.
+# A weight then stays large only if the loss keeps demanding it. With λ = 0, AdamW is Adam.
 #
 # ## Do the first steps need a smaller learning rate?
 #
-# So far, the learning rate stayed the same, but most training runs have a **schedule**, which changes it from step to step. Ours multiplies the learning rate by two factors. One falls to a twentieth, as in lesson 05; the other rises to 1 in the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the learning rate highest?
+# So far, the learning rate has been constant, but most training runs follow a **schedule**, which changes it from step to step. Our schedule multiplies the learning rate by two factors: one falls to a twentieth, as in lesson 05, and the other rises to 1 during the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the learning rate highest?
 
 
 # %%
@@ -288,9 +288,9 @@ for _ in range(100):
 plots.curves(range(100), {"learning rate": [rates]}, "step", "learning rate")
 
 # %% [markdown]
-# The learning rate is highest at step 20. What is the warm-up for? Two reasons are given. In the first steps, Adam's $v$ is based on few gradients and may be far off (Liu et al., 2020). And with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020).
+# The learning rate is highest at step 20. What is the warm-up for? Two reasons have been suggested. In the first steps, Adam's $v$ is based on only a few gradients and may be far off (Liu et al., 2020). And with post-norm (lesson 12), the last layers' gradients are large at first (Xiong et al., 2020).
 #
-# Is it the post-norm that needs the warm-up? We have trained models of six layers on each side, all with large initial weights, with pre-norm or post-norm, and with a warm-up of 200 steps or none.
+# Is it post-norm that needs the warm-up? We have trained models with six layers on each side and large initial weights, using pre-norm or post-norm, with or without a warm-up of 200 steps.
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -308,13 +308,13 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 
 # %% [markdown]
-# Post-norm without a warm-up fails in these 600 steps, with every seed, while the other three ways learn the task. At a learning rate of 0.001, post-norm also learns without a warm-up, with each of five seeds. Here it fails because of a high learning rate in the first steps, and a warm-up avoids this.
+# Without a warm-up, post-norm fails in these 600 steps for every seed, while the other three combinations learn the task. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds. It fails here because the learning rate is high in the first steps, which a warm-up avoids.
 #
-# ## What keeps a model from learning by heart?
+# ## What keeps a model from memorising its training data?
 #
-# The translation model has seen each caption 11 times and is better at these captions than at new ones. A model that sees the same sentences again and again may learn them by heart and translate new ones badly, which is called **overfitting**. Two ingredients should prevent this.
+# The translation model has seen each training caption 11 times and translates these captions better than new ones. A model that sees the same sentences again and again may memorise them and translate new ones badly, which is called **overfitting**. Two ingredients are meant to prevent it.
 #
-# The first is **dropout** (Srivastava et al., 2014). During training, it sets each number after an embedding or a sub-layer to 0 with a probability p, so the model cannot rely on any single number. What becomes of ten ones with p = 0.25?
+# The first is **dropout** (Srivastava et al., 2014). During training, it sets each number in the output of an embedding or sub-layer to 0 with probability p, so the model cannot rely on any single number. With p = 0.25, what does it do to ten ones?
 
 # %%
 torch.manual_seed(10)
@@ -326,11 +326,11 @@ dropout.eval()  # the model is used now
 print("in use:     ", dropout(ones))
 
 # %% [markdown]
-# Some of the ones become 0, and not the same ones each time, while the others become 1 / 0.75 = 1.333, so that the mean stays about 1. When the model is used, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
+# Some of the ones become 0, different ones each time, while the others become 1 / 0.75 = 1.333, which keeps the mean at about 1. When the model is in use, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
 #
-# The second ingredient is **label smoothing** (Szegedy et al., 2016). So far, the loss asked for a probability of 1 for the correct word. A model could therefore lower its loss for ever by becoming more certain of the words it has seen. With smoothing, the correct word should get 1 - ε, and all V words, including the correct one, share ε equally. With V = 5 and ε = 0.1, the correct word should get 0.9 + 0.1 / 5 = 0.92, and each other word 0.02. The smoothed loss is minus the sum of the logarithms of the model's probabilities, each multiplied by the probability that is asked for.
+# The second ingredient is **label smoothing** (Szegedy et al., 2016). So far, the target probability of the correct word has been 1. A model could therefore keep lowering its loss by becoming more and more certain of the words it has seen. With smoothing, the correct word's target is 1 - ε, and all V words, including the correct one, share ε equally. With V = 5 and ε = 0.1, the target is 0.9 + 0.1 / 5 = 0.92 for the correct word and 0.02 for each other word. The smoothed loss is minus the sum of the model's log probabilities, each multiplied by its target.
 #
-# One model predicts exactly these probabilities, and a second model is more certain of the correct word. Guess which of them has the lower smoothed loss.
+# One model predicts exactly these targets, and a second model is more certain of the correct word. Guess which of the two has the lower smoothed loss.
 
 # %% tags=["nbval-check-output"]
 models = {
@@ -345,11 +345,11 @@ for name, p in models.items():
     print(f"{name:13} smoothed loss {smoothed_loss:.2f}, plain loss {plain_loss:.2f}")
 
 # %% [markdown]
-# The model that predicts exactly what is asked for has the lower smoothed loss, 0.39, and no model has a lower one. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss, such as the one in our first plot. By the plain loss, the more certain model is better.
+# The model that predicts exactly the targets has the lower smoothed loss, 0.39, and no model can do better. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss, such as the one in our first plot. By the plain loss, the more certain model is better.
 #
 # ## The whole loop
 #
-# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to learn by heart. It therefore computes a **validation loss** every 50 steps, with dropout off, and keeps a copy of the weights with the lowest. Why not on the test set?
+# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to memorise. Every 50 steps, it therefore computes a **validation loss** with dropout off, and it keeps a copy of the weights whose loss is lowest. Why not use the test set for this?
 
 
 # %%
@@ -393,9 +393,9 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
 
 
 # %% [markdown]
-# The lowest of several losses looks a little too good, which would spoil the test.
+# Choosing by the test loss would spoil the test, because the lowest of several losses looks a little too good.
 #
-# This is the course's training loop from here on. Nothing in it is specific to translation, and you can copy it into a project of your own, without the bar. Here it trains two models on only 300 pairs, for 600 steps each: one has neither dropout nor weight decay, and the other has both. What will the two losses of each model do?
+# From here on, this is the course's training loop. Nothing in it is specific to translation, so you can copy it into your own project, without the progress bar. Here it trains two models on only 300 pairs for 600 steps each: one has neither dropout nor weight decay, and the other has both. How will each model's two losses change?
 
 
 # %%
@@ -423,9 +423,9 @@ print("neither:", words_right(plain))
 print("both:   ", words_right(careful))
 
 # %% [markdown]
-# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of training and then rises a little: the model learns by heart. With both, the validation loss falls much lower, and more of the test words are right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) did the same.
+# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of training and then rises a little, because the model memorises its pairs. With both, the validation loss falls much lower, and the model gets more of the test words right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
 #
-# To keep a model for later, we save its weights. To load them, we build the same model and put them in:
+# To keep a model for later, we save its weights; to load them, we build the same model and copy them into it:
 
 # %% tags=["nbval-check-output"]
 with TemporaryDirectory() as folder:  # in a project: a folder that stays
@@ -440,9 +440,9 @@ print("the same loss:", same)
 # %% [markdown]
 # ## What is an ingredient worth?
 #
-# Does dropout make translations better? To find out, one trains with dropout and without it, and changes nothing else (an **ablation**).
+# Does dropout make translations better? To find out, we train with and without dropout and change nothing else, which is called an **ablation**.
 #
-# We have done this with models of two layers on each side, trained on 20,000 pairs of an invented language for 4 epochs. Guess whether their translations of new sentences are better with dropout or without.
+# We have done this for models with two layers on each side, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether their translations of new sentences are better with dropout or without.
 
 
 # %% tags=["nbval-check-output"]
@@ -460,11 +460,11 @@ rows = {
 table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", digits=2)
 
 # %% [markdown]
-# These models are better without dropout, by 3 to 7 BLEU, with every seed. The first two rows alone hardly show this, because the seeds differ more than the rows. The last row has the **paired differences**: we subtract two runs with the same seed. They begin with the same weights, see the same batches and differ in nothing but the dropout.
+# For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows hardly show this, because the seeds differ more than the rows. The last row shows the **paired differences** between two runs with the same seed, which start with the same weights, see the same batches and differ only in their dropout.
 #
-# All five differences have the same sign. Could that be chance? If dropout did nothing, each sign would be like the toss of a coin. With only three seeds, all signs would then be the same one time in 4; with five seeds, this happens one time in 16. That alone proves little, but the differences are also large, and none is near 0.
+# All five differences have the same sign. Could that be chance? If dropout had no effect, each sign would be like a coin toss. With only three seeds, all signs would then agree one time in 4; with five seeds, one time in 16. The signs alone therefore prove little, but the differences are also large, and none is near 0.
 #
-# Now the models learn from only 1,500 pairs for as many steps, so they see each pair 53 times.
+# Now we train on only 1,500 pairs for the same number of steps, so the models see each pair 53 times.
 
 # %% tags=["nbval-check-output"]
 predict("13.dropout", ...)
@@ -476,41 +476,41 @@ print(gained)
 reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 
 # %% [markdown]
-# With 1,500 pairs, dropout helps with every seed. The models know these pairs [by heart](../docs/measurements.md#what-each-part-of-the-training-is-worth), with and without dropout, but without it their translations of new sentences are worse.
+# With 1,500 pairs, dropout helps for every seed. The models know these pairs [by heart](../docs/measurements.md#what-each-part-of-the-training-is-worth), with and without dropout, but without it they translate new sentences less well.
 #
-# The same ingredient can thus harm or help. An ablation shows what an ingredient is worth in its own setting, and no more.
+# The same ingredient can thus help or hurt: an ablation only shows what an ingredient is worth in one setting.
 #
-# What is true of the course's translation model? Its own loop is longer, with [a different optimizer](../docs/translators.md#optimizers) for the matrices in its layers. We have trained it again with one thing changed, each time with five seeds:
+# Which ingredients help the course's translation model? Its own loop is longer and uses [a different optimizer](../docs/translators.md#optimizers) for the matrices in its layers. We have retrained it with one thing changed at a time, using five seeds for each change:
 #
 # | row | the translation model has | changed to |
 # | --- | --- | --- |
 # | no dropout | p = 0.1 | p = 0 |
 # | readout not tied | the embedding is also the readout (lesson 12) | a separate matrix |
 # | no label smoothing | ε = 0.1 | ε = 0 |
-# | no warm-up | a rise over 5% of the steps, then a fall | only the fall |
+# | no warm-up | a rise over the first 5% of the steps, then a fall | only the fall |
 # | batches at random | sentences of similar length in a batch | sentences of any length |
 #
-# If a change costs BLEU, then what was changed helps. Guess which of the five help.
+# If a change costs BLEU, the changed ingredient helps. Guess which of the five ingredients help.
 
 # %%
 rows = figures.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Three of the five help the translation model: dropout, the tied readout and label smoothing. Without one of them, it loses about one to three BLEU, with every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up, nor do batches of similar length clearly change its BLEU, but they have less padding.
+# Three of the five help the translation model: dropout, the tied readout and label smoothing. Without any one of them, it loses about one to three BLEU for every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up. Batching by length does not clearly change its BLEU, but reduces padding.
 #
 # ## What does the translation model know?
 #
-# The model is better at training captions than at new ones. What makes new captions hard? Perhaps it is rare words. We sort the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of *training captions* that contain this word?
+# The model translates training captions better than new ones. What makes new captions hard? Perhaps their rare words do. We group the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of *training captions* that contain this word?
 
 # %% tags=["nbval-check-output"]
 columns = ["captions in the test set", "BLEU", "words in a caption"]
 table(figures.BY_RAREST_WORD, columns, corner="rarest word is in", digits=1)
 
 # %% [markdown]
-# The more captions contain the rarest word, the higher the BLEU. It is 44.7 if the rarest word is in 100 captions or more, and 21.0 if it is in none. Captions with rare words are also longer, so rare words may not be the whole reason.
+# The more training captions contain the rarest word, the higher the BLEU: it is 44.7 if at least 100 captions contain the word and 21.0 if none do. Captions with rare words are also longer, so rare words may not be the only reason.
 #
-# Now we write sentences of our own, which are not among the training captions. Guess which translations will be correct.
+# Now we write four sentences that are not among the training captions. Guess which will be translated correctly.
 
 # %%
 texts = [
@@ -528,9 +528,9 @@ for word in ("elephants", "elephant", "?", "not"):
     print(f"captions with {word!r}: {figures.captions_with(word)}, read as {pieces}")
 
 # %% [markdown]
-# The first two translations are correct. In the first, "trägt" (wears) is at the end of its clause, as it must be in German. In the second, "elephants" is translated, although only five captions contain this word; but 15 contain "elephant", whose first pieces are the same.
+# The first two translations are correct. In the first, "trägt" (wears) is at the end of its clause, as German requires. In the second, the model translates "elephants" although only five captions contain this word; but 15 contain "elephant", which begins with the same pieces.
 #
-# The last two are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this chance, or does the model know German clauses better than "not"? We write 20 sentences of each kind.
+# The last two translations are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this chance, or does the model know German clauses better than "not"? We write 20 sentences with a clause and 20 with "not".
 
 # %%
 people = ["A dog", "The man", "A woman", "A boy", "The girl"]
@@ -554,9 +554,9 @@ print("negative in German:", len(negative), "of", len(not_german))
 print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]))
 
 # %% [markdown]
-# In 16 clauses, "trägt" is at the end, as it must be. The other four avoid the clause with *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
+# In 16 translations, "trägt" is at the end of its clause, as it must be. The other four avoid the clause by writing *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
 #
-# Is "not" too rare? It occurs in 29 of the 29,000 captions, and people made 23 of these negative in German. 17 other words, such as "wetsuit" and "evening", also occur in 29 captions. For each of these we have written two new sentences. In how many of the 34 is the word translated? We look for German stems of each.
+# Is "not" too rare? It occurs in 29 of the 29,000 captions, 23 of which are negative in the human translation. Another 17 words, such as "wetsuit" and "evening", also occur in 29 captions, and for each we have written two new sentences. In how many of the 34 does the model translate the word? We look for its German stems.
 
 # %%
 print("in 29 captions:", ", ".join(figures.AS_RARE_AS_NOT))
@@ -573,21 +573,21 @@ by_people, ours = figures.NEGATIVE_OF_29  # counted beforehand
 print(f"captions with 'not', negative by people: {by_people}, by translator: {ours}")
 
 # %% [markdown]
-# The model translates nearly all of the other words, in sentences that it has not seen. But of the 29 captions with "not", it makes only 4 negative, although it has seen each of them 11 times. Rarity alone is therefore not the reason, and we have not found the rest.
+# The model translates nearly all of the other words in sentences that it has never seen. But it makes only 4 of the 29 captions with "not" negative, although it has seen each of them 11 times. Rarity alone is therefore not the reason, and we have not found out what else is.
 #
-# **Your turn**: translate `not_texts` with a second translation model, which has seen the captions 51 times. You load it with `load_pretrained("transformer-gpu-en-de")`. Does it know "not"?
+# **Your turn**: translate `not_texts` with a second translation model, `load_pretrained("transformer-gpu-en-de")`, which has seen the captions 51 times. Does it know "not"?
 #
 # <details><summary>Answer</summary>
 #
-# The second model is better on all test sets, but makes none of the 20 sentences negative.
+# The second model is better on all test sets but makes none of the 20 sentences negative either.
 #
 # </details>
 #
 # ## How is it trained, and what does it know?
 #
-# A Transformer is trained by a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and moves the weights. What else helps has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each of which was worth about one to three BLEU. About its warm-up the seeds disagree, and dropout harmed small models that saw many pairs four times.
+# A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and moves the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout harmed small models that saw many pairs only four times.
 #
-# The model knows best what its captions have shown often, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but not every clause, nor "not". For "not", rarity alone is not the reason.
+# The model knows best what its captions often contain, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but it still fails on some clauses and on "not", for which rarity alone is not the reason.
 #
 # ## Where you will meet this
 #
@@ -622,12 +622,12 @@ check("13.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Adam divides the mean gradient of each weight by the root mean square of its gradients. The first step therefore moves every weight by the learning rate, unless its gradient is 0.
-# - What an ingredient is worth is measured by paired differences of runs with the same seed. By chance, five signs agree one time in 16, and three one time in 4.
-# - The translation model translates new captions but is worse at rare words. It put the verb at the end in 16 of our 20 clauses and negated none of our 20 sentences with "not".
+# - Adam divides each weight's mean gradient by the root mean square of its gradients. The first step therefore moves every weight by the learning rate, unless its gradient is 0.
+# - We measure what an ingredient is worth by the paired differences between runs with the same seed. By chance, five signs agree one time in 16 and three one time in 4.
+# - The translation model translates new captions but does worse on rare words. It put the verb at the end in 16 of our 20 clauses and negated none of our 20 sentences with "not".
 #
 # **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes) and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #
 # **Exercises**: [open them](../exercises/13_training_exercises.ipynb)
 #
-# **Next**: attention was not invented for sentences alone. How does a network look at a picture in glimpses? [Where should it look next?](14_glimpses.ipynb)
+# **Next**: attention is not only for sentences. When a network looks at a picture in glimpses, [where should it look next?](14_glimpses.ipynb)

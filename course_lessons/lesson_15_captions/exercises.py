@@ -1,5 +1,5 @@
 # %% [markdown]
-# You measure how often a word points to what it names, repair the look before the first word and write the penalty on overlooked cells. Then you empty one cell after another to see what a word depends on. The last task is for those who want more: a test that finds captioners that do not see the whole picture.
+# You measure how often a word points to what it names, repair the look before the first word and write the penalty on overlooked cells. Then you empty one cell at a time to see what a word depends on. The last task, for those who want more, is a test that catches captioners that do not see the whole picture.
 #
 # The letters: B captions, each with its picture; T steps of a caption; L cells of a picture; E dimension of an annotation; H dimension of a state; A dimension in which scores are computed; F features. **Cells are counted from 0.**
 
@@ -18,7 +18,7 @@ from course_utils.models.train_model import train_model
 # %% [markdown]
 # ## 15.pointing_accuracy
 #
-# In the lesson, `share_pointed` counted how often the largest weight lies on the thing. Now you write such a count for captions with padding. A word **points** to the cell with its largest weight and is right if this is its true cell. Return the share of right words among all real words of the batch, from 0 to 1.
+# In the lesson, `share_pointed` measured how often the largest weight lies on the thing. Now you write such a measure for captions with padding. A word **points** to the cell with its largest weight and is right if this is its true cell. Return the share of right words among all real words in the batch, from 0 to 1.
 #
 # `mask` is True at real words. Padding may also come before real words. At padding, `true` may be any number, even one that is not a cell, and the weights may be any numbers. At real words, no two weights are equal. The result may be a Python number or a tensor.
 
@@ -53,7 +53,7 @@ check("15.pointing_accuracy", pointing_accuracy)
 # %% [markdown]
 # ## 15.first_look
 #
-# Before its first word, a captioner takes its first look, the lesson's $\hat z_1$. Here all biases are left out. This version runs but has four faults:
+# Before its first word, a captioner takes its first look, the lesson's $\hat z_1$. All biases are omitted here. This version runs but has four bugs:
 #
 # ```python
 # def first_look(annotations, weights):
@@ -64,12 +64,12 @@ check("15.pointing_accuracy", pointing_accuracy)
 #     return torch.tanh(state @ weights["gate"])[:, None] * context
 # ```
 #
-# Repair it so that it computes the lesson's equations. It should keep four promises:
+# Fix them so that the function computes the lesson's equations. It should keep four promises:
 #
 # 1. If every cell occurs twice, the result stays the same.
-# 2. The weights of the cells depend on the state, as with the perceptron of lesson 04.
-# 3. No picture affects the result of a different picture.
-# 4. The gate lies between 0 and 1. For a state of zeros it is 1/2.
+# 2. The cells' weights depend on the state, as with the perceptron of lesson 04.
+# 3. No picture affects another picture's result.
+# 4. The gate lies between 0 and 1. For an all-zero state, it is 1/2.
 
 
 # %%
@@ -105,17 +105,17 @@ check("15.first_look", first_look)
 # %% [markdown]
 # ## 15.doubly_stochastic
 #
-# The code of Xu et al. (2015) computes the penalty for weights T×B×L as `((1 - weights.sum(0)) ** 2).sum(0).mean()`. There, padding counts, and the penalty grows with the number of captions in a batch. Repair it for weights B×T×L. For one caption, the penalty without its factor λ is
+# The code of Xu et al. (2015) computes the penalty for weights T×B×L as `((1 - weights.sum(0)) ** 2).sum(0).mean()`. In this code, padding counts, and the penalty grows with the number of captions in a batch. Fix it for weights B×T×L. For one caption, the penalty without its factor λ is
 #
 # $$\sum_{i=1}^{L} \Big(1 - \sum_{t} \alpha_{ti}\Big)^2$$
 #
 # The inner sum runs over the real words, where `mask` is True. Return the mean over the B captions. Padding may come before real words and must not affect the penalty or its gradient. A caption without words counts like any other: it costs L.
 #
-# By hand first: a cell got 0.3 in total. What is the gradient of the penalty with respect to one of its weights $\alpha_{ti}$?
+# First, by hand: a cell gets 0.3 in total. What is the gradient of the penalty with respect to one of its weights $\alpha_{ti}$?
 #
 # <details><summary>Answer</summary>
 #
-# It is -2 (1 - 0.3) = -1.4 for each word t. If the weights were free, a step of gradient descent would therefore raise the weights of a cell that got less than 1.
+# It is -2 (1 - 0.3) = -1.4 for each word t. If the weights were free parameters, a step of gradient descent would therefore raise the weights of a cell that gets less than 1.
 #
 # </details>
 
@@ -149,13 +149,13 @@ check("15.doubly_stochastic", doubly_stochastic)
 # %% [markdown]
 # ## 15.effect_map
 #
-# In the lesson, we emptied each cell for one word of one scene. Now you do it for all words of a batch, with log probabilities.
+# In the lesson, we emptied each cell for one word of one scene. Now you do this for all words of a batch, with log probabilities.
 #
-# The check gives you a `captioner` whose code you cannot see. It takes annotations and words, treats each row separately and returns logits B×T×V without gradients. For each wanted word and each cell, return how much the log probability of the word falls if this cell alone gets the annotation of an empty cell:
+# The check gives you a `captioner` whose code you cannot see. It takes annotations and words, processes each row separately and returns logits B×T×V without gradients. For each wanted word and each cell, return how much the word's log probability falls if only this cell gets the annotation of an empty cell:
 #
 # $$\text{effect}_{tl} = \log p(w_t \mid \text{picture}) - \log p(w_t \mid \text{picture with cell } l \text{ emptied})$$
 #
-# If an effect is near 0, the word can do without the cell, whatever its weight. `15.pointing_accuracy` can judge this map as well.
+# If an effect is near 0, the word can do without the cell, whatever the cell's weight. `15.pointing_accuracy` can evaluate this map as well.
 
 
 # %%
@@ -199,7 +199,7 @@ check("15.effect_map", effect_map)
 # %% [markdown]
 # ## Captions that never look
 #
-# A captioner that never looks may still write fluent sentences, and even true ones: most pictures of a street have a car in them. Its loss alone does not tell us whether it looks. A change to the picture does, because the features from which such a captioner predicts its words stay as they are.
+# A captioner that never looks may still write fluent and even true sentences, because most pictures of a street contain a car. Its loss alone does not tell us whether it looks. A change to the picture does, because the features from which a blind captioner predicts its words stay the same.
 
 # %% [markdown]
 # ## 15.catch_blind_captioner
@@ -207,15 +207,15 @@ check("15.effect_map", effect_map)
 # This task is for those who want more. Your function judges a **captioner**. `captioner(annotations, words)` takes float32 annotations B×L×5 and words B×T×3 and returns features B×T×F. Return `True` if it keeps these promises and `False` otherwise:
 #
 # 1. **It sees the whole picture.** If random numbers of about 1 are added to any one annotation, some feature of its row changes by more than $10^{-4}$.
-# 2. **It sees no words to come.** If words after step t change, the features at steps 0 to t stay the same, within $10^{-5}$.
-# 3. It takes any B, L and T and raises no error.
+# 2. **It sees no later words.** If words after step t change, the features at steps 0 to t stay the same, within $10^{-5}$.
+# 3. It accepts any B, L and T and raises no error.
 #
-# A captioner may look only once, and words need not have an effect. Try more than one shape. Use two rows or more, and L and T of 3 or more that differ.
+# A captioner may look only once, and words need not have an effect. Try more than one shape. Use at least two rows, and different L and T of at least 3.
 
 
 # %%
 def catch_blind_captioner(captioner):
-    """Tell whether a captioner sees the whole picture, and no words to come.
+    """Tell whether a captioner sees the whole picture and no later words.
 
     Args:
         captioner: a function (annotations B×L×5, words B×T×3) → features B×T×F, which may be wrong and may raise.
@@ -264,7 +264,7 @@ check("15.catch_blind_captioner", catch_blind_captioner)
 # %% [markdown]
 # ## Your own first look
 #
-# The first name of a caption belongs to the thing furthest to the left. Can one look find this thing? The next cells train your `first_look` to say the name, in scenes of two or three things. A readout turns what it reads into logits.
+# A caption's first name belongs to the leftmost thing. Can one look find this thing? The next cells train your `first_look` to name it in scenes of two or three things. A readout turns what the look reads into logits.
 #
 # The same network is also trained without attention: all scores are 0, so it reads the mean of all cells. Then your `effect_map` and `pointing_accuracy` show which cell each name depends on most. Of 100 first names, how many does the network without attention get right?
 
@@ -320,7 +320,7 @@ answers = {"15.first_look": first_look, "15.effect_map": effect_map, "15.pointin
 train_own(train, answers)
 
 # %% [markdown]
-# One look finds the first thing. In five runs with different seeds, 88% to 92% of the first names were right, and more than nine in ten names depended most on the cell of the thing.
+# One look is enough to find the first thing. In five runs with different seeds, 88% to 92% of the first names were right, and more than nine in ten names depended most on the thing's cell.
 #
 # Without attention, 6% to 26% of the names were right after these 500 steps. The largest effect was on the thing for 31% to 60% of the names: a word may depend on a cell and still be wrong.
 

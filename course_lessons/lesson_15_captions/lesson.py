@@ -18,13 +18,13 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In this lesson, a network describes a picture in a sentence. It attends to the picture before each word, so each word has a map of weights. Does this map show which part of the picture the word depends on? To find out, we change the pictures and see which change makes the word change.
+# In this lesson, a network describes a picture in a sentence. It attends to the picture before each word, so each word has its own map of weights. Does this map show which part of the picture the word depends on? To find out, we change the pictures and see which changes affect the word.
 #
 # ## A picture and its caption
 #
-# We make our own pictures, which we call scenes, because then we know where each thing is. A scene has 5 × 5 cells and contains two or three things in different columns. A thing is a handwritten digit or one of four shapes.
+# We make our own pictures, called scenes, so that we know where each thing is. A scene has 5 × 5 cells and contains two or three things in different columns, each a handwritten digit or one of four shapes.
 #
-# The sentence that describes a scene is its **caption**, which names the things from left to right. Between two **names** there is a **relation**: the first thing is "above" the second, "below" it, or "beside" it if both are in the same row. Each name follows the word "a", even "eight".
+# The sentence that describes a scene is its **caption**, which names the things from left to right. Between two **names** is a **relation**: the first thing is "above" the second, "below" it, or "beside" it if both are in the same row. Every name follows the word "a", even "eight".
 #
 # Which part of a scene do you need for the last word of its caption, and which for a relation?
 
@@ -35,9 +35,9 @@ unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
 figures.show_scenes(unseen, [1, 2, 3])
 
 # %% [markdown]
-# For the last word, you need the thing furthest to the right, and for a relation, two things.
+# For the last word, you need the rightmost thing, and for a relation, you need two things.
 #
-# Our example is the scene in the middle, number 2. The network reads the words in `given` and should predict the words in `wanted`. Which of them name a thing?
+# Our example is the scene in the middle, number 2. The network reads the words in `given` and should predict the words in `wanted`. Which of these words name a thing?
 
 # %% tags=["nbval-check-output"]
 scene = 2
@@ -49,15 +49,15 @@ print("named ", unseen.named[scene].tolist())
 print("true  ", unseen.true[scene].tolist())
 
 # %% [markdown]
-# The words at positions 1 and 4 name a thing, and there `named` is True. `true` contains the cells of these things, and elsewhere a meaningless 0. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The last three positions are padding.
+# The words at positions 1 and 4 name things, so `named` is True there. `true` contains the cells of these things and a meaningless 0 elsewhere. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The last three positions are padding.
 #
 # ## A vector for each cell
 #
-# In lesson 06, a decoder attended to a vector for each word of the source. In *Show, Attend and Tell* (Xu et al., 2015), the parts of the picture take the place of the words. Each of our cells gets a vector of dimension E, called its **annotation**.
+# In lesson 06, a decoder attended to one vector for each source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture replace the words. Each of our cells gets a vector of dimension E, called its **annotation**.
 #
-# A convolutional network computes the annotations. Each of its three layers computes numbers from each small square of the previous layer's output, the first layer from pixels. The last layer computes 64 numbers at each position, and `MaxPool2d` keeps the largest of each in a cell.
+# A convolutional network computes the annotations. Each of its three layers computes features from small squares of the previous layer's output, or of the pixels in the first layer. The last layer computes 64 features at each position, and `MaxPool2d` keeps each feature's largest value in a cell.
 #
-# An annotation has 74 entries: 64 for the content of the cell, five for its row and five for its column. The paper has no such positions, but our captions say which thing is above which.
+# An annotation has 74 entries: 64 for the cell's content, five for its row and five for its column. The paper adds no such positions, but our captions say which thing is above which.
 
 
 # %%
@@ -81,7 +81,7 @@ class Encoder(nn.Module):
 
 
 # %% [markdown]
-# The encoder first learns to name single things and is then frozen. `train_model` is the loop from lesson 13. First write down the last ten entries for the five.
+# The encoder first learns to name single things and is then frozen. `train_model` is the loop from lesson 13. Before you run the cell, write down the last ten entries for the five.
 
 
 # %% tags=["nbval-check-output"]
@@ -101,11 +101,11 @@ print("row   ", of_five[64:69])
 print("column", of_five[69:74])
 
 # %% [markdown]
-# These entries say that the five is in row 0 and column 1.
+# The last ten entries say that the five is in row 0 and column 1.
 #
 # ## A look before each word
 #
-# The decoder is an **LSTM**, a recurrent network like the GRU of lesson 05 that hands on a second vector besides its state h: the memory c. The decoder attends to the annotations once before each word, and we call this the **look** for that word. Where in the diagram do its query, keys and values come from?
+# The decoder is an **LSTM**, a recurrent network like the GRU of lesson 05 that passes on a second vector besides its state h: the memory c. Before each word, the decoder attends to the annotations once, which we call the **look** for that word. Where in the diagram do its query, keys and values come from?
 
 # %%
 diagrams.captioner(new=["gate"])
@@ -115,11 +115,11 @@ diagrams.captioner(new=["gate"])
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
-# Only the **gate** $\beta_t$ is new. It is a number between 0 and 1, computed from the decoder state with a learned vector w and the sigmoid σ. The gate says how much of this look the next word gets:
+# Only the **gate** $\beta_t$ is new. It is a number between 0 and 1, computed from the decoder state with a learned vector w and the sigmoid σ. The gate controls how much of this look reaches the next word:
 #
 # $$\beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t\, z_t$$
 #
-# Take two cells with the annotations (4, -8) and (0, 0). With equal scores, the weighted sum is (2, -4). A gate of 3/4 scales it to (1.5, -3), which is what the decoder gets. The keys $U a_i$ are the same for all words, so they are computed once.
+# Take two cells with annotations (4, -8) and (0, 0). With equal scores, the weighted sum is (2, -4), which a gate of 3/4 scales to (1.5, -3), the vector that the decoder gets. The keys $U a_i$ are the same for all words, so we compute them only once.
 
 
 # %%
@@ -143,7 +143,7 @@ class Look(nn.Module):
 # %% [markdown]
 # ## The captioner
 #
-# The first state is computed from the mean $\bar a$ of all annotations. Then, for each word, the LSTM reads the vector $y_{t-1}$ of the previous word and the result $\hat z_t$ of the look. The logits of the next word are computed from the previous word, the new state and the look. Square brackets put two vectors side by side:
+# The first state is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the look's result $\hat z_t$. The next word's logits are computed from the previous word, the new state and the look. Square brackets concatenate two vectors:
 #
 # $$h_0 = \tanh(W_0\, \bar a) \qquad (h_t, c_t) = \text{LSTM}([y_{t-1}; \hat z_t],\, (h_{t-1}, c_{t-1})) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
 
@@ -194,7 +194,7 @@ class Captioner(Parts):
 
 
 # %% [markdown]
-# We train the captioner for 1,200 steps. In training and test, we use teacher forcing (lesson 05): each word is predicted from the correct words before it. Nothing tells the captioner where the things are.
+# We train the captioner for 1,200 steps. In training and testing, we use teacher forcing (lesson 05): each word is predicted from the correct previous words. Nothing tells the captioner where the things are.
 
 
 # %%
@@ -228,13 +228,13 @@ parts = ["names right", "relations right", "whole captions right"]
 table(rows, parts, digits=2)
 
 # %% [markdown]
-# The captioner gets nearly all names and relations right on scenes with other handwritten digits. Does it need attention for this? We have trained five captioners with looks, and five that get the mean of all annotations before each word instead, on scenes of up to four things.
+# On scenes with new handwritten digits, the captioner gets nearly all names and relations right. Does it need attention for this? On scenes of up to four things, we have trained five captioners with looks and five that get the mean of all annotations before each word instead.
 
 # %%
 figures.with_and_without_looks()
 
 # %% [markdown]
-# Without looks, hardly any caption is right. Does the map of a name show its thing? The **pointing accuracy** is the share of the names for which the largest weight lies on the thing. A random cell would be right in 1 of 25 cases. But most cells are empty, and picking one of the two or three things at random is right about 40 times in 100.
+# Without looks, hardly any caption is right. Does a name's map show its thing? The **pointing accuracy** is the share of names for which the largest weight lies on the thing. A random cell would be right 1 time in 25. But most cells are empty, and picking one of the two or three things at random is right about 40 times in 100.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -245,11 +245,11 @@ print("On new scenes:")
 reveal("15.pointing", round(100 * pointing))
 
 # %% [markdown]
-# For nearly all names, the largest weight lies on the thing. The captioner has learned from captions where to look. The annotations may have made this easier, because their network had learned to name things.
+# For nearly all names, the largest weight lies on the thing. The captioner has learned from captions where to look, although the annotations may have made this easier, because their network had learned to name things.
 #
 # ## Where does each word look?
 #
-# Now the captioner writes by itself, from BOS to EOS, and we plot the map of each word. A dashed frame marks the thing to be named. Look for the words with nearly all of their weight in one cell, then try other scenes with the slider.
+# Now the captioner writes by itself, from BOS to EOS, and we plot each word's map. A dashed frame marks the thing to be named. Look for words with nearly all their weight in one cell, then try other scenes with the slider.
 
 
 # %%
@@ -277,11 +277,11 @@ written_explorer = explore(written, scene=slider)
 written_explorer
 
 # %% [markdown]
-# Nearly all weight is in one cell for the two names. For "a", it is spread over many cells. For "above", more than half of it is on the six.
+# For the two names, nearly all the weight is in one cell, whereas for "a" it is spread over many cells. For "above", more than half of the weight is on the six.
 #
-# ## Does the word change if the cell is emptied?
+# ## Does the word change when the cell is emptied?
 #
-# Does a word also depend on the cell that its map shows? We change the picture, which is called an **intervention**, and see what happens to the word. Our first intervention empties a cell, which then gets the annotation that it has in an empty scene. We empty one cell after another, each in a copy of our scene. Without which cell does "five" lose the most probability?
+# Does a word really depend on the cell that its map shows? We change the picture, which is called an **intervention**, and see what happens to the word. Our first intervention empties a cell by giving it the annotation that it has in an empty scene. We empty one cell at a time, each in a copy of our scene. Which emptied cell costs "five" the most probability?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
@@ -304,7 +304,7 @@ lost = lost.clamp(min=0)  # where the word gains, it loses nothing
 figures.show_effect(unseen, scene, 1, output.weights[scene, 1], lost)
 
 # %% [markdown]
-# "five" loses the most when we empty the cell of the five, where the weight lies. Does this hold for all names? For each name, we empty the cell with the largest weight and, for comparison, the cell of a different thing.
+# "five" loses the most probability when we empty the five's cell, where its weight lies. Does this hold for all names? For each name, we empty the cell with the largest weight and, for comparison, the cell of a different thing.
 
 # %%
 scenes_of, words_of = unseen.named.nonzero(as_tuple=True)  # where the names are
@@ -341,11 +341,11 @@ rows = {
 table(rows, ["names still right"], corner="what is emptied", digits=2)
 
 # %% [markdown]
-# Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. If the cell of a different thing is emptied instead, nearly as many names stay right, given the correct words before them. For names, our maps therefore point to what the word depends on.
+# Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay right, given the correct previous words. For names, our maps therefore point to what the word depends on.
 #
 # ## Which things does a relation need?
 #
-# In the map of "above", the six has more weight than the five, but "above" is right only because of both. Does the captioner use both? Emptying a cell shows only that the word is lost: without the six, the caption should end after "five". We need a change after which we know the correct relation, so we move the five from the top to the bottom row of its column. First say what the caption should be now.
+# In the map of "above", the six has more weight than the five, but "above" is right only because of both. Does the captioner use both? Emptying a cell would only show that the word is lost, because without the six, the caption should end after "five". We need a change after which we know the correct relation, so we move the five from the top row to the bottom row of its column. Before you run the cell, say what the caption should be now.
 
 
 # %%
@@ -367,9 +367,9 @@ figures.show_written(moved, words, weights, [None] * len(words))  # no frames
 print("It writes:", " ".join(words))
 
 # %% [markdown]
-# The caption should be "a five below a six", and this is what the captioner writes. The relation therefore depends on where the five is, although the map of the relation hardly shows the five.
+# The caption should be "a five below a six", and that is what the captioner writes. The relation therefore depends on where the five is, although its map hardly shows the five.
 #
-# How can the captioner know this? It looked at the five when it wrote "five", so its state may have kept where the five was. To test this, we give one look the scene in which the five has moved, and everything else the old scene. In which look does the move turn "above" into "below"?
+# How can the captioner know where the five is? It looked at the five when it wrote "five", so its state may have stored the position. To test this, we give one look the moved scene and everything else the old scene. In which look does the move turn "above" into "below"?
 
 
 # %%
@@ -394,17 +394,17 @@ for t in range(3):
 table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 
 # %% [markdown]
-# Moving the five in the look for "five" alone turns "above" into "below". Moving it in the look for the relation does not, and neither does moving it in the first state, whose mean of all cells hardly shows where a thing is. The captioner therefore saw where the five was when it named it, and its state has kept this.
+# Moving the five only in the look for "five" turns "above" into "below". Moving it in the look for the relation does not, nor does moving it in the first state, where the mean of all cells hardly shows where a thing is. The captioner therefore saw where the five was when naming it, and its state stored the position.
 #
-# **Your turn**: move the five to the row that makes "beside" right and run the last two cells again. Which look decides now?
+# **Your turn**: move the five to the row that makes "beside" correct and rerun the last two cells. Which look decides now?
 #
 # <details><summary>Answer</summary>
 #
-# It is row 3, the row of the six. Again the look for "five" decides.
+# It is row 3, the six's row. Again, the look for "five" decides.
 #
 # </details>
 #
-# One scene is no proof, so we take 1,000 scenes of up to four things and five captioners that were trained in advance, for as many steps as ours. In each caption, we call the things before and after the first relation "the first thing" and "the second thing". In each scene, one of the two moves to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
+# One scene proves little, so we use 1,000 scenes of up to four things and five captioners that were trained in advance for as many steps as ours. In each caption, we call the things before and after the first relation "the first thing" and "the second thing". In each scene, we move one of the two to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -418,17 +418,17 @@ weights = figures.weights_on_things("soft")
 table(rows, seeds, corner="share of first relations right", digits=2, caption=weights)
 
 # %% [markdown]
-# When nothing moves, 87% of the relations are right on average. The relation follows the first thing about as often as the second, so it depends on both things, although the first one has less than a third of the second one's weight.
+# When nothing moves, the captioners get 87% of the relations right on average. The relation follows the first thing about as often as the second, so it depends on both, although the first has less than a third of the second's weight.
 #
-# For every seed, the first thing counts more in the *earlier* looks, and the second thing more in the look *for* the relation. The map of the relation cannot show this.
+# For every seed, the first thing matters more in the *earlier* looks and the second thing more in the look *for* the relation. The relation's map cannot show this.
 #
 # ## A map that shows something else
 #
-# If the state can keep what an earlier look has read, can the map of a name also miss its thing? We try a penalty that the paper adds to the loss so that no part of the picture is overlooked. The weights of a word add up to 1. The **doubly stochastic** penalty asks the same of the weights of a cell, added up over all words of the caption. λ is a number that we choose, 0.01 here:
+# If the state can store what an earlier look has read, can a name's map also miss its thing? We try a penalty that the paper adds to the loss so that no part of the picture is overlooked. A word's weights add up to 1. The **doubly stochastic** penalty asks each cell's weights to do so as well, over all words of the caption. λ is a number that we choose, here 0.01:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
-# Take a caption of 6 words, including EOS, about two things. Captioner A looks at each thing for three words. Captioner B gives all 25 cells the same weight for each word. Work out on paper which of the two has the smaller sum.
+# Take a caption of 6 words, including EOS, about two things. Captioner A looks at each thing for three words, whereas captioner B gives all 25 cells the same weight for every word. Work out on paper which of the two has the smaller sum.
 
 
 # %% tags=["nbval-check-output"]
@@ -445,9 +445,9 @@ print("A, the things alone:   ", overlooked(things_alone))
 print("B, all cells alike:    ", overlooked(alike))
 
 # %% [markdown]
-# Captioner B has the smaller sum. In A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. In B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
+# Captioner B has the smaller sum. With A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. With B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
 #
-# In the paper, captions get better with the penalty (section 4.2.1). We train a second captioner like the first, but with the penalty.
+# In the paper, the penalty improves the captions (section 4.2.1). We train a second captioner like the first, but with the penalty.
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -472,7 +472,7 @@ words = penalised_output.logits.argmax(-1)
 table({"with the penalty": figures.shares_right(words, unseen)}, parts, digits=2)
 
 # %% [markdown]
-# After the same number of steps, fewer captions are right: 56% instead of 77%. But the pointing accuracy falls far more, to almost nothing, while most names are right. Does a name no longer depend on its thing? Now we empty the cell of the thing itself, which hardly ever has the largest weight.
+# After the same number of steps, fewer captions are right: 56% instead of 77%. But the pointing accuracy falls far more, to almost nothing, although most names are right. Does a name no longer depend on its thing? Now we empty the thing's own cell, which hardly ever has the largest weight.
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -483,7 +483,7 @@ print("With the penalty, the cell of the thing emptied:")
 reveal("15.emptied", round(100 * names_right(penalised, of_thing)))
 
 # %% [markdown]
-# Without the cell of the thing, hardly any name is right. The name therefore depends on the thing, but its map does not show the thing. Where has the captioner read it? The next plot shows the maps of both captioners, with the gate and the predicted word below each map. With the penalty, which word's map shows the five?
+# Without the thing's cell, hardly any name is right. The name therefore depends on the thing, but its map does not show the thing. Where did the captioner read it? The next plot shows both captioners' maps, with the gate and the predicted word below each map. With the penalty, which word's map shows the five?
 
 
 # %%
@@ -499,7 +499,7 @@ both_explorer = explore(both, scene=slider)
 both_explorer
 
 # %% [markdown]
-# With the penalty, the map of the "a" before "five" shows the five, and the map of "five" does not. For all names, we now empty the cell of the thing only in the first state or only in one look. Which look do the names need?
+# With the penalty, the map of the "a" before "five" shows the five, but the map of "five" does not. For all names, we now empty the thing's cell only in the first state or only in one look. Which look do the names need?
 
 
 # %%
@@ -522,21 +522,21 @@ columns = ["no penalty", "penalty"]
 table(rows, columns, corner="names right, thing emptied", digits=2)
 
 # %% [markdown]
-# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates fit this: with the penalty, only about a quarter of the look for a name reaches the word on average.
+# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates confirm this: with the penalty, only about a quarter of the look for a name reaches the word on average.
 #
-# One look at a thing is enough for the penalty: with two, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say for which word this look should be. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the right names is lost without the thing?
+# One look at a thing satisfies the penalty: with two looks, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say which word this look should be for. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the correct names is lost without the thing?
 
 # %%
 figures.names_by_seed()
 
 # %% [markdown]
-# Without the penalty, all five captioners point at nearly all things. With it, four of the five point at almost none. These four lose most of their names if the thing is missing one look earlier, and hardly any if it is missing in the look for the name. Seed 4 does the opposite, and its captioner still points at the things. With the same penalty, the look may therefore be for either word. We have not tested why it is mostly for the "a".
+# Without the penalty, all five captioners point at nearly all things. With the penalty, four of the five point at almost none. These four lose most of their names when the thing is missing one look earlier, and hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the things. With the same penalty, the look may therefore be for either word. We have not tested why it is mostly for the "a".
 #
 # ## Which part of the picture is this word?
 #
-# It is the part that changes the word when we change it and leave all else the same. For a name this is the thing, and for a relation it is both things.
+# It is the part that changes the word when we change that part and nothing else. For a name, it is the thing, and for a relation, both things.
 #
-# The map of a word shows where one look points. The gate says how strongly this look reaches the word, and the state holds what was read before. The map of a name may therefore show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
+# A word's map shows where one look points. The gate says how much of this look reaches the word, and the state holds what was read before. A name's map may therefore show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
 #
 # ## Where you will meet this
 #
@@ -568,16 +568,16 @@ check("15.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A captioner attends to annotations, one vector for each cell, before each word. It learns from captions where to look.
-# - For names, map and test agreed without the penalty. With it, the maps missed the things in our run and in four of five others.
-# - A relation depends on both things, but its map showed mainly the second thing: the state had kept the first.
+# - Before each word, a captioner attends to annotations, one vector per cell. It learns from captions where to look.
+# - For names, map and test agreed without the penalty. With the penalty, the maps missed the things in our run and in four of five others.
+# - A relation depends on both things, but its map showed mainly the second, because the state had stored the first.
 #
 # <details><summary>And today?</summary>
 #
-# In Flamingo, words attend to the picture in separate layers (Alayrac et al., 2022). LLaVA reads the parts of a picture as if they were words (Liu et al., 2023). Whether a map explains an answer has to be tested there as well.
+# In Flamingo, words attend to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads a picture's parts as if they were words (Liu et al., 2023). Whether a map explains an answer has to be tested in these models as well.
 #
 # </details>
 #
 # **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)
 #
-# **Next**: the decoder could look at the whole picture at any time. How can a network reason over what it has read and stored? [Lesson 16](16_memory_networks.ipynb) answers this.
+# **Next**: our decoder could look at the whole picture at any time. [Can a network reason about what it has read and stored?](16_memory_networks.ipynb)

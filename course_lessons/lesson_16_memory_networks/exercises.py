@@ -1,5 +1,5 @@
 # %% [markdown]
-# First you measure which facts the hops of a memory network look at (Sukhbaatar et al., 2015). Then you build its hops and choose the entries of its embeddings yourself. You write a test that finds networks that answer without reading. Finally, a network learns with your hops.
+# First you measure which facts a memory network's hops look at (Sukhbaatar et al., 2015). Then you build its hops and choose the entries of its embeddings yourself. You also write a test that catches networks that answer without reading. Finally, you train a network with your hops.
 #
 # In the shapes, B is the number of stories, each with one question, M the number of facts in a story, and S the largest number of facts that an answer rests on. D is the width, K the number of hops, and V the number of answers. **A mask is True at facts and False at padding.**
 
@@ -14,11 +14,11 @@ from course_utils.models.memory import Answered, MemoryNetwork, fit
 # %% [markdown]
 # ## 16.memories
 #
-# Which facts does each hop look at? A weight of 0.3 alone says little: in a story of two facts, equal weights would be larger, but in a story of ten facts, 0.3 is three times as much as equal weights.
+# Which facts does each hop look at? On its own, a weight of 0.3 says little: in a story of two facts, equal weights would be larger, but in a story of ten facts, 0.3 is three times as much as equal weights.
 #
-# You get the weights of a trained network and, for each story, the places of its **supporting facts** in the order of reasoning.
+# You get a trained network's weights and, for each story, the positions of its **supporting facts** in the order of reasoning.
 #
-# For each hop and each column of `support`, compare two weights: the hop's weight on this fact, and what equal weights over the facts of the story would give. How many times as large is the hop's weight? Return the mean over the stories. If an answer rests on fewer than S facts, the other columns hold -1 and do not count.
+# For each hop and each column of `support`, compare two weights: the hop's weight on this fact, and what equal weights over the story's facts would give. How many times as large is the hop's weight? Return the mean over the stories. If an answer rests on fewer than S facts, the other columns contain -1 and do not count.
 
 
 # %%
@@ -28,7 +28,7 @@ def memories(weights, mask, support):
     Args:
         weights: B×K×M, of each hop on each fact; 0 at padding.
         mask: B×M, True at facts, False at padding; each story has at least one fact.
-        support: B×S, places from 0 to M − 1, or -1; each column has at least one place.
+        support: B×S, positions from 0 to M − 1, or -1; each column has at least one position.
 
     Returns:
         The means, K×S.
@@ -53,9 +53,9 @@ check("16.memories", memories)
 # %% [markdown]
 # ## 16.answer
 #
-# The question goes through K hops, K ≥ 1. The list `memories` holds K + 1 tensors. Neighbouring hops share one of them (**adjacent tying**): hop k, counted from 0, compares its question with `memories[k]` and reads from `memories[k + 1]`. The scores are plain dot products. After the last hop, `readout` gives a number to each answer.
+# The question goes through K hops, K ≥ 1. The list `memories` contains K + 1 tensors. Neighbouring hops share one of them (**adjacent tying**): hop k, counted from 0, compares its question with `memories[k]` and reads from `memories[k + 1]`. The scores are plain dot products. After the last hop, `readout` gives each answer a number.
 #
-# The mask is the same in every hop, and only facts at which it is True get weight. A story may have no fact at all. A softmax over nothing gives NaN, but yours must not: in a story without facts, nothing is read.
+# The mask is the same in every hop, and only facts where it is True get any weight. A story may have no facts at all. A softmax over nothing gives NaN, but yours must not: in a story without facts, nothing is read.
 
 
 # %%
@@ -92,7 +92,7 @@ check("16.answer", answer)
 # %% [markdown]
 # ## A network whose embeddings you choose
 #
-# In a toy task, each fact has two words. A person and a thing say who has the thing; a person and a place say where the person is. The question is a thing, and the answer is the place of the person who has it. Words are numbered: first the people, then the things, then the places. There are no positions and no ages. The network below is fixed, and you choose its three embeddings.
+# In a toy task, each fact consists of two words: a person and a thing say who has the thing, and a person and a place say where the person is. The question is a thing, and the answer is the place of the person who has it. Words are numbered: first the people, then the things, then the places. There are no positions and no ages. The network below is fixed, and you choose its three embeddings.
 
 
 # %%
@@ -149,24 +149,24 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # %% [markdown]
 # ## Answers without reading
 #
-# A network that never looks at its story can still answer many questions, because some answers are frequent. A different network reads only the latest fact and is right whenever that fact is enough. Their scores do not show it. You see it when you change the story and the answer stays the same.
+# A network that never looks at its story can still answer many questions, because some answers are frequent. Another network reads only the latest fact and is right whenever that fact is enough. Their scores do not show this, but you see it when you change the story and the answer stays the same.
 
 # %% [markdown]
 # ## 16.catch_cheating_memory
 #
-# The check gives your function one `model(question, facts, mask)` after another. Question and facts are float32. Each row of the mask begins with its facts, at least one. Return `True` for a model that keeps these promises and `False` otherwise:
+# The check gives your function one `model(question, facts, mask)` after another. Question and facts are float32. In each row of the mask, facts come first, at least one. Return `True` for a model that keeps these promises and `False` otherwise:
 #
-# 1. When one row's question changes, some number of this row changes.
-# 2. When any single fact changes, some number of its row changes.
-# 3. Whatever is at padding, all numbers of all rows stay the same.
+# 1. When one row's question changes, some number in this row changes.
+# 2. When any single fact changes, some number in its row changes.
+# 3. Whatever is at padding, all numbers in all rows stay the same.
 # 4. It raises no error.
 #
-# Use three stories of different lengths, one of seven facts or more, all with padding. To change something, add a random number of about 1 to each feature. If it is read, this changes some number by more than $10^{-4}$; rounding stays below $10^{-5}$.
+# Use three stories of different lengths, all with padding and one with at least seven facts. To change something, add a random number of about 1 to each feature. If the model reads it, some number changes by more than $10^{-4}$; rounding errors stay below $10^{-5}$.
 
 
 # %%
 def catch_cheating_memory(model):
-    """Tell whether a model answers from its question and from all facts, and from nothing else.
+    """Tell whether a model answers from its question and all its facts, and from nothing else.
 
     Args:
         model: a function (question B×4, facts B×M×4, mask B×M) → B×V, which may be wrong and may raise.
@@ -212,7 +212,7 @@ check("16.catch_cheating_memory", catch_cheating_memory)
 # %% [markdown]
 # ## Your own memory network: one after the other, or side by side?
 #
-# Two networks learn "two facts" from 4,000 stories for 1,000 steps, with your `answer`. In the first network, the second hop asks with what the first hop has read. In the second network, both hops ask with the original question, and their logits are added. These are two heads, as in lesson 10, with as many parameters as before. You need not follow the code. What share of new questions will the second network answer correctly?
+# With your `answer`, two networks are trained on 4,000 "two facts" stories for 1,000 steps. In the first network, the second hop queries with what the first hop has read. In the second network, both hops query with the original question, and their logits are added. These are two heads, as in lesson 10, with the same number of parameters. You need not follow the code. What share of new questions will the second network answer correctly?
 
 # %%
 predict("16.own", ...)
@@ -243,7 +243,7 @@ def train(answer):
 train_own(train, {"16.answer": answer})
 
 # %% [markdown]
-# Side by side, the network gets far fewer answers right, because the question does not name the person, so neither hop knows whose moves to look for. What helps is not the number of hops, but that the second asks with what the first has found.
+# Side by side, the network gets far fewer answers right, because the question does not name the person, so neither hop knows whose moves to look for. What helps is not the number of hops, but that the second hop queries with what the first has found.
 
 # %% tags=["own-machine"]
 progress()

@@ -17,13 +17,13 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A network reads a story and is then asked a question. Often no single sentence is enough to answer it: the network has to find one fact and use it to find another, or to compare a fact with the question. That is what we mean by *reasoning* in this lesson. Can attention do it?
+# A network reads a story and is then asked a question. Often, no single sentence is enough: the network has to find one fact and use it to find another, or compare a fact with the question. This is what we call *reasoning* in this lesson. Can attention do it?
 #
 # We build a network that queries its story several times and test whether its answers depend on the facts that it looks at. Then we look for its limits.
 #
 # ## A story and a question
 #
-# A small program writes our stories, in which people go to places, take things and drop them. We use 4,000 stories for training and 4,000 others for testing. One of the test stories stays with us through the lesson. Which of its facts do you need for the answer?
+# A small program writes our stories, in which people go to places, take things and drop them. We use 4,000 stories for training and another 4,000 for testing. One of the test stories accompanies us through the lesson. Which of its facts do you need for the answer?
 
 # %% tags=["nbval-check-output"]
 _, training = stories("two facts", number=4000, seed=0)
@@ -34,13 +34,13 @@ for number, fact in enumerate(example.facts, 1):
 print(example.question)
 
 # %% [markdown]
-# You need fact 4, which says who has the milk, and fact 7, which says where Daniel went. The facts that an answer rests on are called its **supporting facts**. The difficulty is fact 7: it does not mention the milk. The question can only get there by way of Daniel.
+# You need fact 4, which says who has the milk, and fact 7, which says where Daniel went. The facts that an answer rests on are called its **supporting facts**. The difficulty is fact 7, which does not mention the milk: the question can only get there by way of Daniel.
 #
 # ## A sentence becomes a vector
 #
-# A **memory network** turns each fact into a vector, called a **memory** (Weston et al., 2014). We build the version of Sukhbaatar et al. (2015). The simplest memory is the sum of the word vectors, as in a bag of words.
+# A **memory network** turns each fact into a vector, called a **memory** (Weston et al., 2014). We build the version by Sukhbaatar et al. (2015). The simplest memory is the sum of the word vectors, as in a bag of words.
 #
-# Does a sum keep enough? Questions are read in the same way as facts, and here are two with the same words but different answers. How far apart are the sums of their word vectors?
+# Does a sum preserve enough? Questions are read in the same way as facts, and here are two questions with the same words but different answers. How far apart are the sums of their word vectors?
 
 
 # %% tags=["nbval-check-output"]
@@ -54,9 +54,9 @@ distance = (x.sum(0) - y.sum(0)).norm()
 print(f"the two sums are {distance:.2f} apart")
 
 # %% [markdown]
-# The two sums are the same, because the two questions have the same words. A sum forgets their order.
+# The two sums are the same, because the two questions contain the same words and a sum forgets their order.
 #
-# Before the words are added, each word therefore gets weights that depend on its position. This is the **position encoding** of the paper (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of width D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ ($\circ$ multiplies feature by feature):
+# Before the word vectors are added, each is therefore multiplied by weights that depend on its position. The paper calls this **position encoding** (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of width D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ ($\circ$ multiplies feature by feature):
 #
 # $$m = \sum_{j=1}^{J} l_j \circ x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
@@ -80,7 +80,7 @@ figures.draw_position_encoding(encoding, one)
 #
 # ## One hop
 #
-# The question becomes a vector $u$ in the same way. One look at all the facts is called a **hop**. A hop needs two memories of each fact $i$, made with different word vectors: a key $m_i$ and a value $c_i$. It is the attention of lesson 03: $p_i$ is the weight of fact $i$, and $o$ is what is read. At the end, $o$ is added to the question:
+# The question becomes a vector $u$ in the same way. One look at all the facts is called a **hop**. A hop needs two memories of each fact $i$, made with different word vectors: a key $m_i$ and a value $c_i$. It works like attention in lesson 03: $p_i$ is the weight of fact $i$, and $o$ is what is read. Finally, $o$ is added to the question:
 #
 # $$p = \text{softmax}(u^\top m_1,\, u^\top m_2,\, \dots) \qquad o = \sum_i p_i\, c_i \qquad u' = u + o$$
 #
@@ -97,7 +97,7 @@ print("read         ", o)
 print("next question", u + o)
 
 # %% [markdown]
-# The next question is (3, 3). The scores are ln 3 and 0, so the weights are 3/4 and 1/4. The vector $o$ is $3/4 \cdot (0, 4) + 1/4 \cdot (8, 0) = (2, 3)$, and to this we add $u = (1, 0)$.
+# The next question is (3, 3). The scores are ln 3 and 0, so the weights are 3/4 and 1/4. The vector $o$ is $3/4 \cdot (0, 4) + 1/4 \cdot (8, 0) = (2, 3)$, to which we add $u = (1, 0)$.
 #
 # The function `hop` does the same for a batch of B stories with M facts each. Shorter stories are padded, and the mask is True at facts. Does the next question change if we swap the two facts?
 
@@ -120,25 +120,25 @@ print("in order", in_order)
 print("swapped ", swapped)
 
 # %% [markdown]
-# The next question does not change. A hop adds the facts up, and again a sum forgets the order. But if Daniel goes to the garden and then to the office, the order decides where he is.
+# The next question does not change, because a hop adds up the facts, and again a sum forgets their order. But if Daniel goes to the garden and then to the office, the order decides where he is.
 #
-# So each memory also gets a learned vector for the **age** of its fact. The latest fact has age 0, the fact before it age 1, and so on. The position encoding keeps the order of the words in a fact, and the ages keep the order of the facts.
+# So each memory also gets a learned vector for the **age** of its fact: the latest fact has age 0, the previous fact age 1, and so on. The position encoding preserves the order of the words in a fact, and the ages preserve the order of the facts.
 #
 # ## Several hops
 #
-# Our question needs two facts, and one of them leads to the other. After one hop, $u'$ contains both the question and what was read, so it can query the facts again: that is the second hop.
+# Our question needs two facts, one of which leads to the other. After one hop, $u'$ contains both the question and what was read, so it can query the facts again in a second hop.
 #
-# You know this step from the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does this for a single query, and two hops are two such layers. But the facts are never changed, only the question. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made by three different embeddings, the first of which also makes the question vector. One of the three is used twice: guess which.
+# You know this step from the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are two such layers, but only the question changes, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings, the first of which also gives the question vector. One set of memories is used twice: guess which.
 
 # %%
 diagrams.memory_hops()
 
 # %% [markdown]
-# $M^1$ is used twice: its memories are the values of hop 1 and the keys of hop 2. The paper calls this **adjacent tying**; K hops need K + 1 embeddings.
+# $M^1$ is used twice: its memories are the values of hop 1 and the keys of hop 2. With this **adjacent tying**, as the paper calls it, K hops need K + 1 embeddings.
 #
-# For our story, the plan would be: hop 1 compares the question with $M^0$, finds "daniel took the milk", and reads the vector of this fact from $M^1$. The next question therefore contains the vector of "daniel", made with the same embedding as the keys of hop 2. The facts about Daniel match this question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
+# For our story, the plan would be this: hop 1 compares the question with $M^0$, finds "daniel took the milk" and reads this fact's vector from $M^1$. The next question therefore contains the vector of "daniel", made with the same embedding as hop 2's keys. The facts about Daniel match this question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
 #
-# The first half of the network turns sentences into memories. Shorter sentences are padded with the number 0, whose vector is zero, so J is the same for all sentences.
+# The first half of the network turns sentences into memories. Shorter sentences are padded with word number 0, whose vector is zero, so J is the same for all sentences.
 
 
 # %%
@@ -163,7 +163,7 @@ class SentenceReader(nn.Module):
 
 
 # %% [markdown]
-# The second half asks the questions. Its **readout** is a single matrix, which turns the last $u$ into a logit for each possible answer.
+# The second half asks the questions. Its **readout** is a single matrix that turns the last $u$ into a logit for each possible answer.
 
 
 # %%
@@ -195,9 +195,9 @@ class MemoryNetwork(SentenceReader):
 # %% [markdown]
 # ## Does each hop find its fact?
 #
-# We train a network with two hops for 600 steps. The loss sees only the answers: nobody tells the network which facts are the supporting ones. The paper begins with a **linear start**, which often avoids poor solutions. For the first 300 steps, `fit` replaces `network.hop` by a hop in which the scores themselves are the weights, without a softmax.
+# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts are the supporting ones. Like the paper, we begin with a **linear start**, which often avoids poor solutions. For the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax.
 #
-# After training, we ask the network about our story. The plot shows the weights of both hops, with red frames around the supporting facts. Does each hop look at the fact that it needs?
+# After training, we ask the network about our story. The plot shows both hops' weights, with red frames around the supporting facts. Does each hop look at the fact that it needs?
 
 
 # %%
@@ -230,19 +230,19 @@ two_hops = train(hops=2)
 print(figures.draw_hops(two_hops, example.facts, example.question, support=(4, 7)))
 
 # %% [markdown]
-# In our story, each hop looks at the fact that it needs. Hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom".
+# In our story, each hop looks at the fact that it needs: hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom".
 #
-# Now we compute the mean weight of each hop on the two supporting facts over all 4,000 new stories. One of these facts says who last took or dropped the thing, and the other where that person was. Check whether each hop's weight on its fact is far above equal weights.
+# Now we compute each hop's mean weight on the two supporting facts over all 4,000 new stories. One of these facts says who last took or dropped the thing, and the other says where that person was. Check whether each hop's weight on its fact is far above equal weights.
 
 # %%
 figures.mean_weights(two_hops, new_texts, new)
 
 # %% [markdown]
-# Two of the weights are far above equal weights, more than five times as large: hop 1 looks at who took the thing, and hop 2 at where that person was. Nearly all answers are right. But hop 1 hardly looks at a drop, although the thing lies where it was dropped. We come back to this below.
+# Two of the mean weights are more than five times as large as equal weights: hop 1 looks at who took the thing, and hop 2 at where that person was. Nearly all answers are right. But hop 1 hardly looks at a drop, although the thing stays where it was dropped. We return to this below.
 #
 # ## Do the answers depend on the facts with large weights?
 #
-# Weights show where a hop looks, but not whether the answer depends on it, so we take facts away. The fact with the largest score is the **top fact** of a hop. The next functions are hops that read only their top fact, or all facts except this one.
+# Weights show where a hop looks, but not whether the answer depends on it, so we take facts away. A hop's **top fact** is the fact with the largest score. The next functions are hops that read only their top fact, or all facts except that one.
 
 
 # %%
@@ -262,7 +262,7 @@ def hop_to_others(u, m, c, mask):  # B D, B M D, B M D, B M
 
 
 # %% [markdown]
-# We give these hops to our network and to two more, trained from different seeds. What share of the new questions will they answer correctly with the top facts alone?
+# We use these hops in our network and in two more, trained with different seeds. What share of the new questions will they answer correctly with the top facts alone?
 
 # %%
 predict("16.top", ...)
@@ -295,11 +295,11 @@ reveal("16.top", round(by_top_fact, 2))
 table(rows, ["right answers of three networks"], corner="what each hop reads", digits=2)
 
 # %% [markdown]
-# The top fact is enough: nearly all answers are right with it alone. Without it, about a quarter are right. The answers therefore depend on the facts that the hops look at.
+# The top fact is enough: with it alone, nearly all answers are right. Without it, only about a quarter are. The answers therefore depend on the facts that the hops look at.
 #
 # ## Take a hop out
 #
-# If the second hop is what reaches fact 7, a network with one hop should fail. What share of the new questions will it answer correctly?
+# If it takes a second hop to reach fact 7, a network with one hop should fail. What share of the new questions will it answer correctly?
 
 # %%
 predict("16.one_hop", ...)
@@ -311,28 +311,28 @@ right = share_right(one_hop, new)
 reveal("16.one_hop", round(right, 2))
 
 # %% [markdown]
-# With one hop, fewer than half of the answers are right. But with six places, a guess would be right one time in six. Perhaps the network follows a simple rule and names the place to which most moves lead. Do the network and the rule agree?
+# With one hop, fewer than half of the answers are right. But a guess among six places would be right only one time in six, so perhaps the network follows a simple rule and names the place to which most moves lead. Do the network and the rule agree?
 
 # %%
 figures.compare_with_votes(one_hop, new_texts, new)
 
 # %% [markdown]
-# The network and the rule agree in most stories, and they are right about equally often. The second hop is therefore needed: one hop adds up what each fact says by itself, and a move does not say who has the thing.
+# The network and the rule agree in most stories and are right about equally often. The second hop is therefore needed: one hop adds up what each fact says by itself, and a move does not say who has the thing.
 #
 # ## Does it follow the milk?
 #
-# But does the network know what happens to the milk? We let our story go on. Daniel drops the milk and goes to the kitchen. The milk stays in the bathroom, and the supporting facts are now the drop and Daniel's last move before it. What does the network say?
+# But does our two-hop network know what happens to the milk? We continue our story: Daniel drops the milk and goes to the kitchen. The milk stays in the bathroom, so the supporting facts are now the drop and Daniel's last move before it. What does the network say?
 
 # %%
 goes_on = example.facts + ["daniel dropped the milk", "daniel went to the kitchen"]
 print(figures.draw_hops(two_hops, goes_on, "where is the milk", support=(9, 7)))
 
 # %% [markdown]
-# The network says "kitchen", which is wrong. Hop 1 hardly looks at the drop: it still looks at "daniel took the milk". Hop 2 looks most at Daniel's last move. The network, then, follows the person and not the milk.
+# The network says "kitchen", which is wrong. Hop 1 hardly looks at the drop and still looks at "daniel took the milk", while hop 2 looks most at Daniel's last move. The network follows the person, not the milk.
 #
-# This rule is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing, goes on and does not come back, which is so rare that the good score hides the shortcut.
+# Following the person is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing, moves on and does not come back, which is so rare that the good score hides the shortcut.
 #
-# But it also fails in some of the training stories, about 3 in 100. Can a second round of training learn from them? We train copies of our three networks for another 600 steps, without a linear start. In the new stories in which the shortcut fails, do the copies still name the person's last place?
+# But the shortcut also fails in about 3 of 100 training stories. Can the networks learn from these in a second round of training? We train copies of our three networks for another 600 steps, without a linear start. In the new stories in which the shortcut fails, do the copies still name the person's last place?
 
 # %%
 late = []
@@ -346,19 +346,19 @@ print("after the second round:")
 figures.mean_weights(late[0], new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 116 of the 4,000 new stories. After the first round, nearly all answers name the person's last place there, and hardly any are right. After the second round, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With one of 150, it mostly removes as much, but not with every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 116 of the 4,000 new stories. In these stories, nearly all answers after the first round name the person's last place, and hardly any are right. After the second round, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With 150 steps, it mostly removes as much, but not for every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(figures.draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, using the same words, and try to fool this network.
 #
 # <details><summary>Answer</summary>
 #
-# Our story no longer fools it: now it says "bathroom". Try several people who take and drop the milk.
+# Our story no longer fools the network, which now says "bathroom". Try several people who take and drop the milk.
 #
 # </details>
 #
 # ## Are longer stories harder?
 #
-# Until now, no story had more than 10 facts. We ask the three networks from the second round about stories of 12 to 20 facts, in which facts can have ages of 10 to 19. These never occurred in training, so their vectors are still random. In copies of the networks, these ages get the vector of age 9 instead. Does that help?
+# Until now, no story has had more than 10 facts. We ask the three networks from the second round about stories of 12 to 20 facts, in which facts can have ages of 10 to 19. These ages never occurred in training, so their vectors are still random. In copies of the networks, we replace them with the vector of age 9. Does that help?
 
 # %%
 _, longer = stories("two facts", number=1000, seed=2, shortest=12, longest=20)
@@ -380,11 +380,11 @@ rows = {
 table(rows, ["wrong answers of three networks"], corner="stories", digits=2)
 
 # %% [markdown]
-# In longer stories, far more answers are wrong, with each of the three networks. The vector of age 9 helps, so the random vectors are one reason, but not the only one.
+# In longer stories, each of the three networks gets far more answers wrong. The vector of age 9 helps, so the random vectors are one reason, but not the only one.
 #
 # ## Which questions does it get wrong?
 #
-# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we trained five networks, now for 1,500 steps. The cell prints a question of each kind after the facts it needs. Guess which kind gets the fewest right answers with two hops.
+# Our program also asks other kinds of questions, like the questions in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we have trained five networks, now for 1,500 steps. The cell prints a question of each kind after the facts it needs. Guess which kind gets the fewest right answers with two hops.
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -403,26 +403,26 @@ reveal("16.hardest", min(means, key=means.get))
 figures.draw_by_kind(right)
 
 # %% [markdown]
-# "Yes or no" has the fewest right answers with two hops. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three, two of the five networks for "two facts" get only about half of the answers right or fewer; after 7,500 steps, they get 0.98 and 0.99 ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
+# With two hops, "yes or no" gets the fewest right answers. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three hops, two of the five networks for "two facts" get only about half of the answers right or fewer. After 7,500 steps, these two get 98% and 99% right ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
 #
-# To see how two hops can be enough for three facts, we hid one of them from both hops in each of the five networks. Which facts does an answer need?
+# To see how two hops can be enough for three facts, we hid one fact at a time from both hops in each of the five networks. Which facts does an answer need?
 
 # %% tags=["nbval-check-output"]
 figures.each_fact_hidden()
 
 # %% [markdown]
-# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the thing, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, as many answers are right. The stories make this easy: in 92% of them, the answer is the place where the thing was taken. Again, a good score does not show that a network follows the whole chain.
+# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the thing, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, they get as many answers right. The stories make this easy: in 92% of them, the answer is the place where the thing was taken. Again, a good score does not show that a network follows the whole chain.
 #
-# For "yes or no", some of the networks do hardly better than giving the same answer every time. Following a chain of facts is one kind of reasoning; here the network has to compare.
+# For "yes or no", some of the networks hardly do better than always giving the same answer. Following a chain of facts is one kind of reasoning, but here the network has to compare.
 #
 # ## Why is "yes or no" so hard?
 #
-# For "Is Mary in the kitchen?", only her last move has to be found. If the hop finds this move, then $u' = u + o$ contains the place that was asked for and the place that was read. To say "yes" if they are the same, the readout has to compare them. But it is one matrix R, and since $R(u + o) = Ru + Ro$, all it can do is add a number for the place asked for and a number for the place read. The sum is the **lead** of "yes" over "no": above 0, the answer is "yes".
+# For "Is Mary in the kitchen?", the network only has to find her last move. If the hop finds this move, then $u' = u + o$ contains both the place asked about and the place read. To say "yes" if the two are the same, the readout has to compare them. But the readout is one matrix R, and since $R(u + o) = Ru + Ro$, all it can do is add a number for the place asked about and a number for the place read. The sum is the **lead** of "yes" over "no": if it is above 0, the answer is "yes".
 #
-# In the next cell, choose four numbers for two places so that the lead is above 0 where the places are the same and below 0 elsewhere.
+# In the next cell, choose four numbers for two places so that the lead is above 0 when the places are the same and below 0 otherwise.
 
 # %% tags=["nbval-check-output"]
-# what Ru adds for the place asked for, and Ro for the place read
+# what Ru adds for the place asked about, and Ro for the place read
 asked = torch.tensor([2.0, -3.0])  # kitchen, garden: change them
 read = torch.tensor([1.0, 4.0])  # kitchen, garden: change them
 lead = asked.unsqueeze(1) + read  # 2 1 plus 2: 2 2, a row for each place asked
@@ -433,9 +433,9 @@ rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], corner='lead of "yes"', digits=0)
 
 # %% [markdown]
-# No four numbers do this: the two leads for the same place add up to as much as the other two, because each pair adds all four numbers. The first two therefore cannot be above 0 while the others are below. This is the problem of XOR (exclusive "or"), which two layers with a ReLU between them can solve.
+# No four numbers do this: the two leads for equal places and the other two have the same sum, because each sum contains all four numbers. The first two therefore cannot be above 0 while the others are below. This is the XOR (exclusive "or") problem, which two layers with a ReLU between them can solve.
 #
-# If the readout is at fault, two such layers should help, even with one hop. We train a network with them for as many steps as the networks in the figure. What share of the yes-or-no questions will it answer correctly?
+# If the readout is at fault, two such layers should help, even with one hop. We train a network with such a readout for as many steps as the networks in the figure. What share of the yes-or-no questions will it answer correctly?
 
 # %%
 predict("16.hidden", ...)
@@ -454,15 +454,15 @@ reveal("16.hidden", round(share_right(network, new_yes_or_no), 2))
 figures.compare_readouts()
 
 # %% [markdown]
-# The table's networks were trained in advance. With the ReLU, nearly all answers are right, and all five networks beat every network with one matrix. Two matrices without the ReLU do not help, because they amount to one matrix. With one hop, the readout was therefore at fault. With three hops and 4,000 steps, one matrix also gets about nine in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
+# The networks in the table were trained in advance. With the ReLU, nearly all answers are right, and all five networks beat every network with one matrix. Two matrices without a ReLU do not help, because they amount to one matrix. With one hop, the readout was therefore at fault. With three hops and 4,000 steps, one matrix also gets about nine in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
 #
-# One matrix still does better than guessing, because the hop also compares: it gives the last move more weight if this move leads to the place asked for ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# One matrix still does better than chance, because the hop also compares: it gives the last move more weight if this move leads to the place asked about ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # ## Can a network reason about what it has read?
 #
-# It can where two facts lead to the answer, in stories like its training stories. Hop 1 finds who last took the thing and, after a second round of training, who last dropped it. With this, hop 2 finds where that person was. Two hops nearly always say where a thing is; one hop does so less than half the time.
+# It can if two facts lead to the answer, in stories like its training stories. Hop 1 finds who last took the thing and, after a second round of training, who last dropped it. From this, hop 2 finds where that person was. With two hops, the network nearly always says where a thing is; with one hop, less than half the time.
 #
-# Three things limit this answer. The network may learn a shortcut that a good score hides, as with a drop and with three facts. In longer stories, many more answers are wrong. And without a ReLU, its readout cannot compare what was asked with what was read.
+# This answer has three limits. The network may learn a shortcut that a good score hides, as with drops and with three facts. In longer stories, many more answers are wrong. And without a ReLU, its readout cannot compare what was asked with what was read.
 #
 # ## Where you will meet this
 #
@@ -498,11 +498,11 @@ check("16.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A memory is a sum of word vectors, weighted by position, plus a vector for the age of the fact.
-# - A hop attends to all facts and adds what it has read to the question. The next hop asks with this sum, so two hops can follow a chain that one hop cannot.
-# - A good score can hide a shortcut. We find it by looking at the weights and by changing the story.
-# - With one hop, one matrix cannot compare two places. With a ReLU in the readout, the network can.
+# - A memory is a sum of word vectors, weighted by position, plus a vector for the fact's age.
+# - A hop attends to all facts and adds what it reads to the question. The next hop queries with this sum, so two hops can follow a chain that one hop cannot.
+# - A good score can hide a shortcut, which we find by looking at the weights and changing the story.
+# - With one hop, one matrix cannot compare two places, but a readout with a ReLU can.
 #
 # **Exercises**: [open them](../exercises/16_memory_networks_exercises.ipynb)
 #
-# **Next**: this memory is written once, before the question comes. [Can attention also write?](17_neural_turing_machines.ipynb)
+# **Next**: this memory is written once, before the question is asked. [Can attention also write?](17_neural_turing_machines.ipynb)

@@ -1,4 +1,4 @@
-"""Task 13.adam_step: a step of Adam to mend, with two moving means and their bias correction."""
+"""Task 13.adam_step: a step of Adam to fix, with two moving means and their bias correction."""
 
 from operator import add, mul, sub, truediv
 
@@ -12,19 +12,19 @@ from course_utils.checks.task import Task
 ORDER = "Return the new parameter, then the new m, then the new v."
 task = Task(
     "13.adam_step",
-    "a step of Adam to mend",
+    "a step of Adam to fix",
     arguments=("parameter …×D", "gradient …×D", "m …×D", "v …×D", "step", "rate", "beta1", "beta2", "eps"),
     result=("parameter …×D", "m …×D", "v …×D"),
     difficulty=3,
     importance=4,
     minutes=20,
     hints=(
-        "Try the version from the prompt with one number: the gradient 4 at steps 1 and 2, a large eps, and at step 2 the m and v that step 1 has returned. Then ask: by how much are m and v too small after t steps, if all gradients were the same? For which step does the correction fit, and what does the next call need? And what is the divisor if the corrected v is 16?",
+        "Try the version from the prompt with a single number: a gradient of 4 at steps 1 and 2, a large eps and, at step 2, the m and v that step 1 returned. Then ask: if all gradients are the same, by how much are m and v too small after t steps? For which step is the correction right, and what does the next call need? And what is the divisor if the corrected v is 16?",
         (
-            "Take the parameter [1], the gradient [4], m = [0] and v = [0] at step 1, with rate 0.5, β₁ = 0.5, β₂ = 0.75 and eps = 1. The new m is 0.5·0 + 0.5·4 = 2, the new v is 0.75·0 + 0.25·16 = 4. Corrected, they are 2 / (1 - 0.5) = 4 and 4 / (1 - 0.75) = 16: the gradient and its square. The step is 0.5 · 4 / (√16 + 1) = 0.4, so the parameter becomes 0.6. "
-            "At step 2, with the same m and v before it, you would divide by 1 - 0.25 and 1 - 0.5625."
+            "Take the parameter [1], the gradient [4], m = [0] and v = [0] at step 1, with a rate of 0.5, β₁ = 0.5, β₂ = 0.75 and eps = 1. The new m is 0.5·0 + 0.5·4 = 2, and the new v is 0.75·0 + 0.25·16 = 4. Corrected, they are 2 / (1 - 0.5) = 4 and 4 / (1 - 0.75) = 16: the gradient and its square. The step is 0.5 · 4 / (√16 + 1) = 0.4, so the parameter becomes 0.6. "
+            "At step 2, starting from the same m and v, you would divide by 1 - 0.25 and 1 - 0.5625."
         ),
-        "m = beta1 times m, plus (1 - beta1) times the gradient; v = beta2 times v, plus (1 - beta2) times the square of the gradient. m_corrected = m divided by (1 - beta1 to the power of step); v_corrected likewise with beta2. From the parameter subtract rate times m_corrected, divided by (the square root of v_corrected, plus eps). Return all three.",
+        "m = beta1 times m, plus (1 - beta1) times the gradient; v = beta2 times v, plus (1 - beta2) times the square of the gradient. m_corrected = m divided by (1 - beta1 to the power of step); v_corrected likewise with beta2. From the parameter, subtract rate times m_corrected, divided by (the square root of v_corrected, plus eps). Return all three.",
     ),
     partial=EDGE | SIDE_EFFECT,
 )
@@ -47,7 +47,7 @@ def which_of_the_three_is_wrong_first(case, value):
         if came.shape == should.shape and not torch.allclose(came.double(), should.double(), rtol=1e-4, atol=1e-5)
     ]
     if wrong == ["parameter"]:
-        return "The m and v that you return are right, so look at how they are used: the correction by the step, the square root, eps and the change of the parameter."
+        return "The m and v that you return are right, so look at how they are used: the bias correction, the square root, eps and the change to the parameter."
     if "m" in wrong and "v" in wrong:
         return "Look at m and v first: they are returned as moving means of the gradient and of its squares, before the correction."
     for name, what in (("m", "the gradient"), ("v", "the squares of the gradient")):
@@ -79,7 +79,7 @@ def _(draw):
     parameter, gradient, m, v, *rest = _inputs(draw, (2, 3), 1, 0.9, 0.999, 1e-8)
     kept = torch.tensor([1.0, 0.0, 1.0])
     unused = (parameter, gradient * kept, 0 * m, 0 * v, *rest)
-    yield Case("a number without a gradient, so far", unused, edge=True)
+    yield Case("a number that has had no gradient so far", unused, edge=True)
     yield Case("β₁ = 0 and β₂ = 0", _inputs(draw, (2, 3), 2, 0.0, 0.0, 0.25), edge=True)
     yield Case("gradients near 10,000", _inputs(draw, (2, 3), 2, 0.75, 0.875, 0.25, size=1e4), hazard=True)
     yield Case("float64 numbers", _inputs(draw, (2, 3), 2, 0.75, 0.875, 0.25, dtype=torch.float64), hazard=True)
@@ -115,7 +115,7 @@ def each(step, change, names="mv"):
 
 # The two moving means
 
-SHARES = "The old mean keeps the share beta, and the new value gets 1 - beta."
+SHARES = "The old mean is weighted by beta, and the new value by 1 - beta."
 task.changed(
     "squares_forgotten",
     "Your v is the mean of the gradients, not of their squares. A negative mean has no square root, so the result may be NaN. Square the gradient for v.",
@@ -124,7 +124,7 @@ task.changed(
 STAYS, SHARE = "what stays of {}", "the share of new {}"
 task.changed(
     "shares_exchanged",
-    f"In m and in v the shares are exchanged. {SHARES}",
+    f"In both m and v, the two factors are swapped. {SHARES}",
     each(STAYS, lambda beta, old: (1 - beta) * old) | each(SHARE, lambda one, beta: beta),
 )
 task.changed(
@@ -137,11 +137,11 @@ task.changed(
 NEW_V = "the new v"
 task.changed_each(
     ("squares_added_whole_to_v", f"The squares are added to v without the factor 1 - beta2. {SHARES}", each(SHARE, lambda one, beta: one, "v")),
-    ("squares_added_up", "Your v is the sum of all squares so far, as in AdaGrad. In Adam it is a moving mean: the old v keeps the share beta2, and the squares get 1 - beta2.", {NEW_V: lambda kept, added, *, v, gradient: v + gradient**2}),
+    ("squares_added_up", "Your v is the sum of all squares so far, as in AdaGrad. In Adam it is a moving mean: the old v is weighted by beta2, and the squares by 1 - beta2.", {NEW_V: lambda kept, added, *, v, gradient: v + gradient**2}),
     ("squares_of_m", "You square the new m for v. v is the moving mean of the squares of the gradient.", {"the squares of the gradient": lambda gradient, power, *, done: done["the new m"] ** power}),
     ("squares_of_the_deviation", "You square the gradient minus m, as for a variance. v is the moving mean of the squares of the gradient itself.", {"the squares of the gradient": lambda gradient, power, *, done: (gradient - done["the new m"]) ** power}),
     ("largest_v", "Your v never falls: you keep the larger of the old and the new v, as AMSGrad does, but only for the step. Return the moving mean.", {NEW_V: lambda kept, added, *, v: torch.maximum(v, kept + added)}),
-    ("v_with_beta1", "The shares of v use beta1: its old part keeps beta2, and the squares get 1 - beta2.", {"what stays of v": lambda beta, old, *, beta1: beta1 * old, "the share of new v": lambda one, beta, *, beta1: one - beta1}),
+    ("v_with_beta1", "The factors of v use beta1: the old v is weighted by beta2, and the squares by 1 - beta2.", {"what stays of v": lambda beta, old, *, beta1: beta1 * old, "the share of new v": lambda one, beta, *, beta1: one - beta1}),
     ("beta1_for_both", "v is computed and corrected with beta1. beta1 belongs to m, beta2 to v.", {"beta2": lambda beta2, *, beta1: beta1}),
 )  # fmt: skip
 
@@ -150,16 +150,16 @@ task.changed_each(
 
 CORRECTED = "the corrected {}"
 task.changed_each(
-    ("no_correction", "The bias correction is missing: m and v began with zeros, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, each beta to the power of step.", each(CORRECTED, left_out)),
-    ("m_not_corrected", "You correct v but not m, which also began with zeros: divide it by 1 - beta1, with beta1 to the power of step.", each(CORRECTED, left_out, "m")),
-    ("v_not_corrected", "You correct m but not v, which also began with zeros: divide it by 1 - beta2, with beta2 to the power of step.", each(CORRECTED, left_out, "v")),
-    ("beta_times_step", "In the correction you multiply beta by the step. The step is an exponent: 1 - β^t, in Python `beta**step`.", each("the power for {}", lambda beta, step: beta * step)),
-    ("power_of_the_difference", "You take the power of 1 - beta. Take the power of beta and subtract it from 1: 1 - β^t, in Python `1 - beta**step`.", {"the divisor of m": lambda one, power, *, beta1, step: (one - beta1) ** step, "the divisor of v": lambda one, power, *, beta2, step: (one - beta2) ** step}),
-    ("multiplied_by_the_correction", "You multiply m and v by 1 - β^t, which makes them still smaller. Divide by it.", each(CORRECTED, lambda moment, divisor: moment * divisor)),
+    ("no_correction", "The bias correction is missing: m and v started at zero, so they are too small in the first steps. Divide them by 1 - beta1 and 1 - beta2, with each beta raised to the power of step.", each(CORRECTED, left_out)),
+    ("m_not_corrected", "You correct v but not m, which also started at zero: divide it by 1 - beta1, with beta1 raised to the power of step.", each(CORRECTED, left_out, "m")),
+    ("v_not_corrected", "You correct m but not v, which also started at zero: divide it by 1 - beta2, with beta2 raised to the power of step.", each(CORRECTED, left_out, "v")),
+    ("beta_times_step", "In the correction, you multiply beta by the step. The step is an exponent: 1 - β^t, in Python `beta**step`.", each("the power for {}", lambda beta, step: beta * step)),
+    ("power_of_the_difference", "You raise 1 - beta to the power of the step. Raise beta to that power and subtract the result from 1: 1 - β^t, in Python `1 - beta**step`.", {"the divisor of m": lambda one, power, *, beta1, step: (one - beta1) ** step, "the divisor of v": lambda one, power, *, beta2, step: (one - beta2) ** step}),
+    ("multiplied_by_the_correction", "You multiply m and v by 1 - β^t, which makes them even smaller. Divide by it instead.", each(CORRECTED, lambda moment, divisor: moment * divisor)),
     ("v_corrected_with_beta1", "You correct v with beta1. beta1 belongs to m, beta2 to v.", {"the corrected v": lambda moment, divisor, *, done: moment / done["the divisor of m"]}),
-    ("correction_without_the_step", "You divide by 1 - beta, whatever the step, as if each step were the first. Divide by 1 - β^t, where t is the step, an exponent.", each("the power for {}", left_out)),
-    ("step_counted_from_zero", "In the correction you use step - 1. Here the first step has the number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.", {"step": lambda step: step - 1}),
-    ("corrected_behind_the_root", "You correct v after taking its square root, by the whole divisor. Correct v first, then take the root.", {"the corrected v": lambda v, divisor: v / divisor**2}),
+    ("correction_without_the_step", "You divide by 1 - beta at every step, as if each were the first. Divide by 1 - β^t, where t is the step, an exponent.", each("the power for {}", left_out)),
+    ("step_counted_from_zero", "In the correction, you use step - 1. Here the first step is number 1, and with 0 you divide by 1 - 1 = 0, which gives NaN. Use the step as it is.", {"step": lambda step: step - 1}),
+    ("corrected_behind_the_root", "You take the square root of v and then divide it by the whole correction. Correct v first, then take the root.", {"the corrected v": lambda v, divisor: v / divisor**2}),
 )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ NEW = "the new parameter"
 EPS_INSIDE = {ROOT: left_out, SUM: lambda v, eps: (v + eps).sqrt()}
 task.changed(
     "eps_inside",
-    "You add eps under the square root. It is added to the root: √v̂ + eps, so that eps itself is the smallest divisor.",
+    "You add eps under the square root. It should be added to the root: √v̂ + eps, so that eps itself is the smallest divisor.",
     EPS_INSIDE,
 )
 task.changed(
@@ -180,22 +180,22 @@ task.changed(
 )
 task.changed(
     "eps_added_to_the_quotient",
-    "You add eps to the quotient. It belongs to the divisor, the root of the corrected v: a pair of brackets is missing.",
+    "You add eps to the quotient. It belongs in the divisor, after the root of the corrected v: a pair of brackets is missing.",
     {SUM: left_out, DIRECTION: lambda m, root, *, eps: m / root + eps},
 )
 for name, sentence, step, change in (
-    ("eps_as_a_bound", "You use eps as the smallest value that the root may have. It is added to the root, however large the root is.", SUM, torch.clamp),
-    ("eps_forgotten", "eps is missing. It is added to the root and prevents 0/0, which is NaN, for a parameter that has had no gradient.", SUM, left_out),
+    ("eps_as_a_bound", "You use eps as a lower bound for the root. It should be added to the root, however large the root is.", SUM, torch.clamp),
+    ("eps_forgotten", "eps is missing. It is added to the root, which prevents 0/0, or NaN, for a parameter that has had no gradient.", SUM, left_out),
     ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
-    ("rate_forgotten", "The rate has no effect: multiply the step by it before you subtract it.", "the change of the parameter", lambda rate, direction: direction),
-    ("one_root_for_all", "You divide all entries by the same root, the root of the sum over all of v. In Adam, each entry has its own.", ROOT, lambda v: v.norm().expand_as(v)),
-    ("uphill", "You add the step to the parameter, so that the loss would grow. Subtract it.", NEW, add),
+    ("rate_forgotten", "The rate has no effect: multiply the step by the rate before you subtract it.", "the change of the parameter", lambda rate, direction: direction),
+    ("one_root_for_all", "You divide all entries by the same root, the root of the sum over all of v. In Adam, each entry has its own root.", ROOT, lambda v: v.norm().expand_as(v)),
+    ("uphill", "You add the step to the parameter, which would increase the loss. Subtract it.", NEW, add),
     ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", NEW, lambda parameter, change: change),
 ):  # fmt: skip
     task.changed(name, sentence, {step: change})
 task.changed(
     "gradient_for_m",
-    "The step is the gradient divided by the root of v. It is the corrected m that is divided, the moving mean of the gradients.",
+    "The step is the gradient divided by the root of v. What Adam divides is the corrected m, the moving mean of the gradients.",
     {"the corrected m": lambda moment, divisor, *, gradient: gradient},
 )
 task.changed(
@@ -231,7 +231,7 @@ for name in "mv":
     )
 task.changed(
     "old_means_returned",
-    f"You return the old m and v, so the next step would have forgotten this one. {ORDER}",
+    f"You return the old m and v, so the next step would know nothing of this gradient. {ORDER}",
     {"result": lambda parameter, new_m, new_v, *, m, v: (parameter, m, v)},
 )
 for name, sentence, returned in (
@@ -259,8 +259,8 @@ task.changed(
 
 ALWAYS_THE_FIRST = each("the power for {}", left_out)
 task.changed_each(
-    ("as_given", "This is still the version from the prompt, with all of its bugs. Call it twice with the same gradient and a large eps, the second time with the m and v that it has returned, and compare both steps with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE | RETURNS_CORRECTED),
-    ("two_faults_after_what_is_returned", "What you return for m and v is right. The step itself has two bugs left: compare a third step, and a step with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),
-    ("two_faults_after_eps", "eps is where it belongs. Two bugs are left: look at how m and v are corrected at a later step, and at what the next call gets.", ALWAYS_THE_FIRST | RETURNS_CORRECTED),
-    ("two_faults_after_the_correction", "The correction fits each step. Two bugs are left: try a large eps, and look at what the next call gets.", EPS_INSIDE | RETURNS_CORRECTED),
+    ("as_given", "This is still the version from the prompt, with all of its bugs. Call it twice with the same gradient and a large eps, the second time with the m and v that it returned, and compare both steps with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE | RETURNS_CORRECTED),
+    ("two_faults_after_what_is_returned", "The m and v that you return are right. The step itself still has two bugs: compare a third step, and a step with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),
+    ("two_faults_after_eps", "eps is in the right place. Two bugs are left: look at how m and v are corrected at a later step and at what is passed to the next call.", ALWAYS_THE_FIRST | RETURNS_CORRECTED),
+    ("two_faults_after_the_correction", "The correction is right at each step. Two bugs are left: try a large eps, and look at what is passed to the next call.", EPS_INSIDE | RETURNS_CORRECTED),
 )  # fmt: skip

@@ -15,12 +15,12 @@ task = Task(
     importance=3,
     minutes=10,
     hints=(
-        "Go through one decoder layer. It has two attention sub-layers. Which vectors does each of them need again at the next step, and for which words? Then ask what several heads change: each has its own keys, but how wide are they?",
+        "Go through one decoder layer, which has two attention sub-layers. Which vectors does each of them need again at the next step, and for which words? Then ask what several heads change: each head has its own keys, but how wide are they?",
         (
-            "Take one sentence, one layer of width 6 with 2 heads, 4 source tokens and 3 written ones, 4 bytes for each number. In its attention to what is written, a head keeps a key and a value of width 6 / 2 = 3 for each of 3 words: 18 numbers, and both heads keep 36. "
-            "In the attention to the source both heads keep 2·6·4 = 48. That makes 84 numbers, or 336 bytes."
+            "Take one sentence, one layer of width 6 with 2 heads, 4 source tokens, 3 written tokens and 4 bytes per number. For attention to what is written, each head stores a key and a value of width 6 / 2 = 3 for each of 3 words: 18 numbers, or 36 for both heads. "
+            "For attention to the source, the two heads store 2·6·4 = 48. In total, this makes 84 numbers, or 336 bytes."
         ),
-        "tokens = source plus written; numbers for each token = keys and values, so 2 times width, and that for each layer; times the sentences; times bytes_each.",
+        "tokens = source plus written; numbers per token = 2 times width, for keys and values, in each layer; multiply all this by the number of layers, the sentences and bytes_each.",
     ),
 )
 
@@ -58,15 +58,15 @@ TOKENS, LAYERS = "all tokens", "the numbers of all layers"
 PAIRS = "the keys and values"
 
 task.changed_each(
-    ("keys_alone", "You count one vector for each token and attention layer. Attention needs the key and the value of each token.", {PAIRS: lambda two, tokens: tokens}),
+    ("keys_alone", "You count one vector for each token and attention layer. Attention needs both the key and the value of each token.", {PAIRS: lambda two, tokens: tokens}),
     ("queries_too", "You count three vectors for each token, perhaps including the query. A query is used only at its own step.", {PAIRS: lambda two, tokens: 3 * tokens}),
     ("one_layer", "You count a single layer. Each layer of the decoder has keys and values of its own.", {LAYERS: left_out}),
     ("one_sentence", "You count a single sentence. Each sentence has keys and values of its own.", {"the numbers of all sentences": left_out}),
     ("written_alone", "The source is missing. Each layer also attends to it, and needs the keys and values of all its tokens at every step.", {TOKENS: lambda source, written: written}),
     ("source_alone", "What has been written is missing. Each layer attends to it, and needs the keys and values of all its tokens at every step.", {TOKENS: left_out}),
     ("times_the_heads", "You multiply by the number of heads. A head's keys are width / heads wide, so all heads together keep `width` numbers for a key.", {"width": lambda width, *, heads: width * heads}),
-    ("one_head", "You count a single head, of width / heads. All heads have keys and values, which together are `width` wide.", {"width": lambda width, *, heads: width // heads}),
-    ("numbers_counted", "You count the numbers. Each of them takes `bytes_each` bytes.", {"the bytes": left_out}),
+    ("one_head", "You count a single head, of width / heads. Every head has keys and values, which together are `width` wide.", {"width": lambda width, *, heads: width // heads}),
+    ("numbers_counted", "You count the numbers. Each of them takes up `bytes_each` bytes.", {"the bytes": left_out}),
     ("next_word_too", "You count one written token too many. The cache contains the tokens that the decoder has read so far, and `written` is their number.", {"written": lambda written: written + 1}),
     ("source_once", "You count the keys and values of the source once for all layers. Each layer computes its own from the memory.", {TOKENS: lambda source, written, *, layers: source + layers * written, LAYERS: left_out}),
 )  # fmt: skip

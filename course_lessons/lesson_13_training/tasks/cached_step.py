@@ -14,7 +14,7 @@ from course_utils.checks.task import Task, count
 
 task = Task(
     "13.cached_step",
-    "one new word, with keys and values kept",
+    "one new word, with keys and values cached",
     arguments=(
         "x B×1×D",
         "keys B×H×t×d",
@@ -29,12 +29,12 @@ task = Task(
     importance=4,
     minutes=25,
     hints=(
-        "In causal self-attention a word's key and value never change when further words come, so they can be kept. Only the new word has to be projected: into a query, a key and a value, cut into heads. Its key and its value are appended to the ones that are kept, and then its query looks at all of them. No mask is needed, because nothing is later than the new word.",
+        "In causal self-attention, a word's key and value never change when more words follow, so they can be cached. Only the new word has to be projected: into a query, a key and a value, which are split into heads. Its key and value are appended to the cached ones, and then its query attends to all of them. No mask is needed, because nothing comes after the new word.",
         (
-            "Take one head of width 1, all blocks of in_weight [1], and out_weight [1], with biases of 0. Kept is one word, with the key [1] and the value [4]; the new word is [2]. Its query, key and value are all 2. Once these are appended, the keys are 1, 2 and the values 4, 2. The scores are 2·1 = 2 and 2·2 = 4, their softmax 0.1192 and 0.8808. "
-            "The output is 0.1192·4 + 0.8808·2 = 2.2384, and the keys [1, 2] and the values [4, 2] are kept for the next word."
+            "Take one head of width 1, all blocks of in_weight [1], and out_weight [1], with biases of 0. The cache holds one word, with the key [1] and the value [4]; the new word is [2], so its query, key and value are all 2. Once these are appended, the keys are 1 and 2 and the values 4 and 2. The scores are 2·1 = 2 and 2·2 = 4, their softmax 0.1192 and 0.8808. "
+            "The output is 0.1192·4 + 0.8808·2 = 2.2384, and the keys [1, 2] and the values [4, 2] are cached for the next word."
         ),
-        "projected = x times in_weight transposed, plus in_bias: B×1×3D. Cut it along the last axis into query, key and value, each B×1×D; each of them into H parts of width d, with the axis of heads in front of that of words: B×H×1×d. keys = keys with the new key behind them, along the axis of words; values likewise. scores = query times keys with their last two axes exchanged, divided by the square root of d; softmax over the last axis; times values. Put the heads side by side again, B×1×D; times out_weight transposed, plus out_bias.",
+        "projected = x times in_weight transposed, plus in_bias: B×1×3D. Split it along the last axis into query, key and value, each B×1×D, and each of them into H parts of width d, with the heads axis before the words axis: B×H×1×d. keys = keys with the new key appended along the words axis; values likewise. scores = query times keys with their last two axes swapped, divided by the square root of d; softmax over the last axis; times values. Put the heads side by side again, B×1×D; times out_weight transposed, plus out_bias.",
     ),
     partial=USUAL,
 )
@@ -46,7 +46,7 @@ def what_is_kept_stays_in_front(case, value):
     for name, kept, returned in zip(("keys", "values"), case.args[1:3], value[1:], strict=True):
         t = kept.shape[2]
         if returned.shape[2] == t + 1 and not torch.allclose(returned[:, :, :t].to(kept), kept, atol=1e-4, rtol=1e-4):
-            return f"The first {t} of the {name} that you return should be those that came in, in the same order; yours are others."
+            return f"The first {t} of the {name} that you return should be the ones that you were given, in the same order; yours differ."
     return None
 
 
@@ -81,7 +81,7 @@ def _(draw):
         yield Case(name, _inputs(draw, *dims), dims == LADDER[-1])
     yield Case("as many sentences as heads", _inputs(draw, 3, 4, 3, 2))
     yield Case("as many words before as the width of a head", _inputs(draw, 2, 3, 2, 3))
-    yield Case("the first word: nothing is kept yet", _inputs(draw, 2, 0, 3, 2), True, edge=True)
+    yield Case("the first word: nothing is cached yet", _inputs(draw, 2, 0, 3, 2), True, edge=True)
     yield Case("a single head", _inputs(draw, 2, 3, 1, 4), True, edge=True)
     yield Case("heads of width 1", _inputs(draw, 2, 3, 4, 1), True, edge=True)
     yield Case("200 words before", _inputs(draw, 1, 200, 2, 2), edge=True)
@@ -147,7 +147,7 @@ def returned(function):
 
 task.changed_each(
     ("past_alone", "The new word attends only to the words before it. In causal self-attention, a word also attends to itself: its key and value belong there before the scores are computed.", seen(lambda all_of_them, before: before)),
-    ("new_word_not_kept", "The new word attends only to the words before it, and its key and value are not kept either: you return the old keys and values. Append the new ones first.", joined(left_out)),
+    ("new_word_not_kept", "The new word attends only to the words before it, and its key and value are not cached either: you return the old keys and values. Append the new ones first.", joined(left_out)),
     ("old_ones_returned", "The output is right, but you return the old keys and values, so the next word would not see this one. Return them with the new ones appended.", returned(lambda all_of_them, before: before)),
 )  # fmt: skip
 task.changed(
@@ -167,14 +167,14 @@ task.changed(
 )
 task.changed(
     "put_in_front",
-    "The new key and value are before the others. Append them, so that words stay in their order.",
+    "The new key and value come before the others. Append them, so that the words stay in order.",
     joined(lambda kept, new: _behind(new, kept)),
 )
 
 
 task.changed(
     "sentences_mixed",
-    "When you cut the projected words, sentences and heads are mixed up: `view` and `reshape` move nothing, so the axis of sentences has to stay the first one when you cut.",
+    "When you split the projected words into heads, you mix up sentences and heads: `view` and `reshape` move nothing, so the sentence axis has to stay first when you split.",
     {
         f"the {part} of all heads": lambda x, heads: x.reshape(heads, x.shape[0], 1, -1).transpose(0, 1)
         for part in ("query", "key", "value")
@@ -187,5 +187,5 @@ task.changed(
 task.changed_each(
     ("values_before_keys", "You return the values before the keys. Return the output, then the keys, then the values.", {"result": lambda output, keys, values: (output, values, keys)}),
     ("output_alone", "You return only the output. Also return the keys and the values, with the new ones appended, for the next word.", {"result": lambda output, keys, values: output}),
-    ("axis_of_words_lost", "The output has lost the axis of words. It is B×1×D, as the word that came in.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
+    ("axis_of_words_lost", "The output has lost its word axis. It should be B×1×D, like the word that came in.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
 )  # fmt: skip

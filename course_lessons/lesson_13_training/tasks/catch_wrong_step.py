@@ -28,7 +28,7 @@ def _asking(train):
                 result = model(copies, trees.map_tensors(torch.clone, batch), training)
             if not _is_loss_with_gradients(result, weights):
                 raise UsageError(
-                    "Your `model` should return two things: the loss, one number, and a list of as many gradients as there are weights, each a float32 tensor of the shape of its weight."
+                    "Your `model` should return two things: the loss, one number, and a list with one gradient for each weight, each a float32 tensor of the shape of its weight."
                 )
             return float(result[0]), [gradient.detach().clone() for gradient in result[1]]
 
@@ -64,9 +64,9 @@ def _problem(model, weights, batches, held_out, rate, clip):
     if not isinstance(weights, (list, tuple)) or not weights or not all(map(_is_float32, weights)):
         return "Your test calls a candidate with `weights` that are not a list of float32 tensors."
     if not all(weight.numel() and weight.isfinite().all() for weight in weights):
-        return "Your test calls a candidate with an empty tensor among the `weights`, or with one that holds NaN or infinity."
+        return "Your test calls a candidate with an empty tensor among the `weights`, or with one that contains NaN or infinity."
     if not isinstance(batches, (list, tuple)) or not 1 <= len(batches) <= MOST:
-        return f"Your test calls a candidate with `batches` that are no list of 1 to {MOST} batches."
+        return f"Your test calls a candidate with `batches` that are not a list of 1 to {MOST} batches."
     if not all(isinstance(leaf, (torch.Tensor, int, float)) for leaf in trees.leaves([*batches, held_out])):
         return "Your test calls a candidate with a batch, or with a `held_out`, that contains something other than tensors and numbers."
     if not _is_number(rate) or not 0 < rate <= 1 or not _is_number(clip) or clip <= 0:
@@ -76,7 +76,7 @@ def _problem(model, weights, batches, held_out, rate, clip):
 
 task = Task(
     "13.catch_wrong_step",
-    "a test that tells right training loops from wrong",
+    "a test that tells correct training loops from incorrect ones",
     arguments=("train",),
     result="verdict",
     candidates=tuple(map(_asking, (*RIGHT, *WRONG))),
@@ -84,15 +84,15 @@ task = Task(
     importance=5,
     minutes=35,
     hints=(
-        "An incorrect loop still makes the loss fall, so compare numbers: the weights and the losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. The work is then in the model and in the inputs: which of them make a loop that breaks one of the promises give different numbers from a correct loop? What should your model do when dropout is on?",
+        "The loss also falls with an incorrect loop, so compare numbers: the weights and losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. Then the work is in the model and the inputs: which of them make a loop that breaks a promise give different numbers from a correct loop? What should your model do when dropout is on?",
         (
-            "Take two weights with the gradients 3 and 4, whose norm together is 5. With clip = 1 they become 0.6 and 0.8; clipped one by one they would both be 1. With clip = 10, both ways leave them as they are, and so does a loop that never clips. With only clip = 1, a loop that always divides by the norm looks right: with clip = 10, it gives 6 and 8. You therefore need both. "
-            "The same is true of dropout: a model that does the same whether it is on or off cannot tell you which of the two the loop asked for."
+            "Take two weights with gradients of 3 and 4, whose joint norm is 5. With clip = 1, they become 0.6 and 0.8; clipped one by one, they would both be 1. With clip = 10, both ways leave them unchanged, and so does a loop that never clips. With clip = 1 alone, a loop that always scales to the norm `clip` looks right, but with clip = 10 it gives 6 and 8. You therefore need both values. "
+            "The same goes for dropout: a model that behaves the same whether dropout is on or off cannot tell you which of the two the loop asked for."
         ),
-        "Let the model be a small network: when `training` is True, it multiplies its hidden numbers by a fixed vector of zeros and twos, a dropout that drops the same numbers each time; torch.autograd.grad gives the gradients. Draw two matrices of weights, three batches and a held-out one, with which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
-        "run the candidate and your own loop; there are as many losses in both; losses and weights agree up to 1e-5.",
+        "Let the model be a small network: when `training` is True, it multiplies its hidden units by a fixed vector of zeros and twos, so that dropout drops the same units each time; torch.autograd.grad gives the gradients. Sample two weight matrices, three batches and a held-out batch for which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
+        "run the candidate and your own loop, and check that both return the same number of losses and that losses and weights agree up to 1e-5.",
     ),
-    partial={"losses_only_fall": (0.75, "right for every candidate but one, which returns its best weights.")},
+    partial={"losses_only_fall": (0.75, "right for every candidate except one that returns its best weights.")},
 )
 
 
@@ -139,7 +139,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "candidate",
-    "Perhaps your own loop is wrong, or an error in the test itself ends in `except`, which returns False. Or your model's dropout draws different numbers each time, so that even two correct loops differ: let it always drop the same ones.",
+    "Perhaps your own loop is wrong, or an error in the test itself ends in `except`, which returns False. Or your model's dropout drops different numbers each time, so that even two correct loops differ: always drop the same ones.",
 )
 
 
@@ -152,12 +152,12 @@ _mistaken(
 )
 _mistaken(
     "too_much_room",
-    "Candidates whose weights are only nearly right pass your test, such as one that rounds them to three digits: your tolerance is too large. Rounding stays below 1e-5.",
+    "Candidates whose weights are only nearly right pass your test, such as one that rounds them to three digits: your tolerance is too large. Rounding errors stay below 1e-5.",
     compare=partial(_same, close=partial(close, room=0.03)),
 )
 _mistaken(
     "runs_at_all",
-    "Every candidate that returns as many weights and losses as it should passes your test. Compare the numbers with those of your own loop.",
+    "Every candidate that returns the right number of weights and losses passes your test. Compare their values with the ones from your own loop.",
     compare=partial(_same, close=lambda a, b: a.shape == b.shape),
 )
 _mistaken(
@@ -179,12 +179,12 @@ _mistaken(
 )
 _mistaken(
     "last_loss_alone",
-    "Candidates whose earlier losses are wrong or missing pass your test, because you compare only the last loss. Compare all of them, and their number.",
+    "Candidates whose earlier losses are wrong or missing pass your test, because you compare only the last loss. Compare all losses and their number.",
     compare=lambda expected, result: _same((expected[0], expected[1][-1:]), (result[0], result[1][-1:])),
 )
 _mistaken(
     "losses_only_fall",
-    "A candidate that returns the weights with the lowest loss passes your test: with your data, the last loss is the lowest, so those weights are the last ones. Choose training batches and a held-out batch with which an earlier loss is lower.",
+    "A candidate that returns the weights with the lowest loss passes your test: with your data, the last loss is the lowest, so those weights are the last ones. Choose training batches and a held-out batch for which an earlier loss is lower.",
     batches=[HELD_OUT + (batch - HELD_OUT) / 10 for batch in BATCHES],
 )
 
@@ -192,7 +192,7 @@ _mistaken(
 
 _mistaken(
     "constant_gradients",
-    "A candidate that takes all gradients at the first weights passes your test, because your model's gradients do not depend on the weights. Make them depend on the weights, as in a network.",
+    "A candidate that computes all gradients at the first weights passes your test, because your model's gradients do not depend on the weights. Make them depend on the weights, as in a network.",
     model=partial(_model, constant=True),
 )
 
@@ -222,12 +222,12 @@ _mistaken(
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "dropout": ("candidates with dropout on or off at the wrong time", "Let your model give other numbers when `training` is True."),
-    "losses": ("candidates that measure an incorrect loss", "Compare the losses that come back, and not the weights alone."),
-    "batches": ("candidates that go wrong from the second batch on", "Give several batches."),
-    "tensors": ("candidates that treat each tensor of weights by itself", "Give your model two tensors of weights or more."),
+    "dropout": ("candidates with dropout on or off at the wrong time", "Let your model return different numbers when `training` is True."),
+    "losses": ("candidates that measure an incorrect loss", "Compare the losses as well as the weights."),
+    "batches": ("candidates that go wrong from the second batch on", "Use several batches."),
+    "tensors": ("candidates that treat each weight tensor by itself", "Give your model two or more weight tensors."),
     "small": ("candidates that clip wrongly or not at all", "Try a clip below the norm of the gradients as well."),
-    "large": ("candidates that change gradients which are within the limit", "Try a clip above the norm of the gradients as well."),
+    "large": ("candidates that change gradients within the limit", "Try a clip above the norm of the gradients as well."),
 }  # fmt: skip
 
 

@@ -14,19 +14,19 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "13.label_smoothing_loss",
-    "how far a smoothed loss is from the best one",
+    "how far a smoothed loss is from the lowest one",
     arguments=("logits B×T×V", "target B×T", "smoothing", "pad"),
     result="loss",
     difficulty=3,
     importance=4,
     minutes=20,
     hints=(
-        "A smoothed target is a distribution over the whole vocabulary: every class gets the same small share, and the right word gets the rest on top. The cross-entropy is lowest for a model that gives exactly these probabilities. What does such a model pay for each class? That needs no logits, and it is the same for every token.",
+        "A smoothed target is a distribution over the whole vocabulary: every class gets the same small share, and the right word gets the rest on top. The cross-entropy is lowest for a model that predicts exactly these probabilities. What does each class cost such a model? The answer needs no logits and is the same for every token.",
         (
-            "Take one token, three classes with the probabilities 0.5, 0.25 and 0.25, and smoothing = 0.3. The right word is the first. The smoothed target gives each class 0.3 / 3 = 0.1, and the right word 0.7 more: 0.8, 0.1, 0.1. The classes cost -ln 0.5 = 0.6931, 1.3863 and 1.3863, and the loss is 0.8·0.6931 + 0.1·1.3863 + 0.1·1.3863 = 0.8318. "
-            "A model that gives 0.8, 0.1 and 0.1 would pay 0.8·0.2231 + 0.1·2.3026 + 0.1·2.3026 = 0.6390. The answer is 0.8318 - 0.6390 = 0.1927, before rounding."
+            "Take one token, three classes with probabilities of 0.5, 0.25 and 0.25, and smoothing = 0.3. The first class is the right word. The smoothed target gives each class 0.3 / 3 = 0.1, and the right word another 0.7: 0.8, 0.1, 0.1. The classes cost -ln 0.5 = 0.6931, 1.3863 and 1.3863, and the loss is 0.8·0.6931 + 0.1·1.3863 + 0.1·1.3863 = 0.8318. "
+            "For a model that predicts 0.8, 0.1 and 0.1, the loss would be 0.8·0.2231 + 0.1·2.3026 + 0.1·2.3026 = 0.6390. The answer is 0.8318 - 0.6390 = 0.1927, before rounding."
         ),
-        "loss = cross_entropy over all tokens, with label_smoothing and with ignore_index = pad. asked = V shares of smoothing / V, one of them 1 - smoothing larger. lowest = minus the sum of asked times ln asked, where a share of 0 adds 0 (torch.special.entr). Return loss minus lowest.",
+        "loss = cross_entropy over all tokens, with label_smoothing and with ignore_index = pad. asked = V shares of smoothing / V, one of them larger by 1 - smoothing. lowest = minus the sum of asked times ln asked, where a share of 0 adds 0 (torch.special.entr). Return loss minus lowest.",
     ),
     partial=USUAL,
 )
@@ -35,7 +35,7 @@ task = Task(
 @task.property
 def a_loss_is_not_negative(case, value):
     """Nothing is below the lowest loss."""
-    return f"No loss is below the lowest one; yours is below it, by {-value:.4g}." if value < -1e-5 else None
+    return f"No loss can be below the lowest one; yours is below it by {-value:.4g}." if value < -1e-5 else None
 
 
 def _target(draw, lengths, T, V, pad):
@@ -61,13 +61,15 @@ def _(draw):
         )  # so that there is padding, and a class beside it
         lengths = [T - 2, T, 1, 2][: size.B]
         smoothing, pad = int(draw.whole(1, 5)) / 8, int(draw.whole(0, V))
-        name = f"{count(size.B, 'sentence')}, padded to {T} places, {V} classes, smoothing = {smoothing:g}, pad = {pad}"
+        name = (
+            f"{count(size.B, 'sentence')}, padded to {T} positions, {V} classes, smoothing = {smoothing:g}, pad = {pad}"
+        )
         yield Case(name, _inputs(draw, lengths, T, V, pad, smoothing), size.full)
     yield Case("pad = 0, smoothing = 0.1", _inputs(draw, [2, 4, 5], 5, 7, 0, 0.1))
     yield Case("pad = 4, smoothing = 0.3", _inputs(draw, [5, 2, 3], 5, 7, 4, 0.3))
-    yield Case("as many places as classes", _inputs(draw, [2, 4], 5, 5, 1, 0.25))
+    yield Case("as many positions as classes", _inputs(draw, [2, 4], 5, 5, 1, 0.25))
     yield Case("no padding", _inputs(draw, [3, 3], 3, 5, 2, 0.25))
-    yield Case("a sentence that is all padding", _inputs(draw, [2, 0, 4], 5, 7, 3, 0.25), True, edge=True)
+    yield Case("a sentence that is nothing but padding", _inputs(draw, [2, 0, 4], 5, 7, 3, 0.25), True, edge=True)
     logits, target, _, pad = _inputs(draw, [1, 1], 3, 5, 4, 0.25)
     target[0, 0] = pad
     yield Case("a single token", (logits, target, 0.25, pad), True, edge=True)
@@ -79,7 +81,7 @@ def _(draw):
     yield Case("200 places", _inputs(draw, [200, 127], 200, 5, 2, 0.125), True, edge=True)
     logits, *rest = _inputs(draw, [3, 2, 3], 3, 5, 2, 0.25)
     logits = logits + torch.tensor([40.0, -70.0, 0.0])[:, None, None]
-    yield Case("sentences whose logits lie far apart", (logits, *rest), hazard=True)
+    yield Case("sentences whose logits are far apart", (logits, *rest), hazard=True)
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
     far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
     yield Case("logits of ±10,000", (far, _target(draw, [3, 2], 3, 5, 2), 0.25, 2), True, hazard=True)
@@ -142,19 +144,19 @@ def _without(pad, shares):
     return shares.masked_fill(torch.arange(shares.shape[-1]) == pad, 0.0)
 
 
-PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, including the class of padding."
+PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, including the padding class."
 task.changed(
     "smoothing_unused",
     "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.",
     {"smoothing": lambda smoothing: 0.0},
 )
 task.changed_each(
-    ("shares_exchanged", "The shares are swapped: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
+    ("shares_exchanged", "The two shares are swapped: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
     ("right_word_without_its_share", "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word also gets its share, smoothing / V.", wrong_classes(lambda V: V)),
     ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
-    ("pad_taken_out_of_the_target", f"You leave out the share of the class of padding, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
-    ("smoothing_for_every_class", "Each class gets the whole `smoothing`: you add up the costs of all classes, where their mean is needed. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
-    ("right_word_whole", "The right word keeps a whole 1, and smoothing / V comes on top for every class, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
+    ("pad_taken_out_of_the_target", f"You leave out the share of the padding class, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
+    ("smoothing_for_every_class", "Each class gets the whole `smoothing`: you add up the costs of all classes instead of taking their mean. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
+    ("right_word_whole", "The right word keeps its 1, and every class gets smoothing / V on top, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
 )  # fmt: skip
 
 
@@ -163,7 +165,7 @@ task.changed_each(
 LOSSES = "the loss at each place"
 task.changed(
     "divided_by_the_vocabulary",
-    "You divide by the size of the vocabulary once too often, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Add up over the classes, and take the mean over tokens.",
+    "You divide by the vocabulary size once too often, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Take the sum over the classes and the mean over the tokens.",
     {"the sums over the vocabulary": lambda products: products.mean(-1)},
 )
 log_softmax_mistakes(task)
@@ -182,22 +184,22 @@ def pad_filled(number):
 
 task.changed(
     "logits_of_pad_hidden",
-    "You replace the logits of padding's class with a very low number. Every class has a share of the smoothed target, so that class then costs more than everything else together. Leave the logits as they are.",
+    "You replace the padding class's logits with a very low number. Every class has a share of the smoothed target, so that class then costs more than all the others together. Leave the logits as they are.",
     pad_filled(-1e9),
 )
 task.changed(
     "logits_of_pad_infinitely_low",
-    "You replace the logits of padding's class with -inf. Every class has a share of the smoothed target, so the loss becomes infinite, or NaN. Leave the logits as they are.",
+    "You replace the padding class's logits with -inf. Every class has a share of the smoothed target, so the loss becomes infinite, or NaN. Leave the logits as they are.",
     pad_filled(-torch.inf),
 )
 task.changed(
     "cut_anew",
-    "You reshape the numbers of B×T×V into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several places. To exchange two axes, use `transpose`.",
+    "You reshape the numbers of B×T×V into B×V×T: `view` and `reshape` move nothing, so a row then holds the logits of several positions. To swap two axes, use `transpose`.",
     {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
 )
 task.changed(
     "shifted",
-    "You compare the logits of each place with the target of the next one. Here, logits and target of the same place belong together.",
+    "You compare each position's logits with the next position's target. Here, the logits and the target of the same position belong together.",
     {"logits": lambda logits: logits[:, :-1], "target": lambda target: target[:, 1:]},
 )
 
@@ -221,7 +223,7 @@ CONVENTIONS = {
         wrong_classes(lambda V: V - 1),
     ),
     "pad_gets_nothing": (
-        f"You spread the smoothing over the V - 2 wrong classes other than padding, and the right word keeps 1 - smoothing, as in the Annotated Transformer. {HERE} Padding's class gets its share too.",
+        f"You spread the smoothing over the V - 2 wrong classes other than padding, and the right word keeps 1 - smoothing, as in the Annotated Transformer. {HERE} The padding class also gets its share.",
         wrong_classes(lambda V: V - 2, pad_too=False),
     ),
     "divided_by_two_classes_less": (
@@ -232,29 +234,29 @@ CONVENTIONS = {
 for name, (sentence, change) in CONVENTIONS.items():
     task.changed_each(
         (name, sentence, change),
-        (f"{name}_with_this_lowest", f"{sentence} Your lowest loss uses these shares already.", change | lowest_of(lambda V, e: [1 - e + e / V] + (V - 1) * [e / V])),
-        (f"{name}_and_no_lowest", f"{sentence} And the lowest loss is still to be subtracted.", change | {ABOVE: left_out}),
+        (f"{name}_with_this_lowest", f"{sentence} Your lowest loss already uses these shares.", change | lowest_of(lambda V, e: [1 - e + e / V] + (V - 1) * [e / V])),
+        (f"{name}_and_no_lowest", f"{sentence} You also have to subtract the lowest loss.", change | {ABOVE: left_out}),
     )  # fmt: skip
 task.changed_each(
     ("lowest_forgotten", "This is the smoothed loss itself. Subtract the lowest one that any logits could reach.", {ABOVE: left_out}),
     ("lowest_added", "You add the lowest loss. Subtract it: the best model should get 0.", {ABOVE: add}),
-    ("lowest_of_the_right_word", "Your lowest loss is what the right word costs. A model that gives what is asked for pays for every class: the right word's part has its share as a factor, and all others add theirs.", {LOWEST: lambda smoothed, real: -smoothed.max().log()}),
-    ("lowest_of_the_right_words_part", "Your lowest loss has the right word's part alone. The other V - 1 classes add theirs.", lowest_of(lambda V, e: [1 - e + e / V])),
+    ("lowest_of_the_right_word", "Your lowest loss is what the right word costs. For a model that predicts exactly the target, every class costs something: weight the right word's cost by its share, and add the weighted costs of all other classes.", {LOWEST: lambda smoothed, real: -smoothed.max().log()}),
+    ("lowest_of_the_right_words_part", "Your lowest loss contains only the right word's part. Add the parts of the other V - 1 classes.", lowest_of(lambda V, e: [1 - e + e / V])),
     ("lowest_of_the_others", "Your lowest loss leaves out the right word's part. Its probability is below 1, so it also costs something.", lowest_of(lambda V, e: (V - 1) * [e / V])),
-    ("lowest_without_its_share", "In your lowest loss the right word has 1 - smoothing, without its own smoothing / V, so the shares add up to less than 1.", lowest_of(lambda V, e: [1 - e] + (V - 1) * [e / V])),
-    ("lowest_with_a_class_too_many", "In your lowest loss there are V classes beside the right word, so the shares add up to more than 1. There are V - 1.", lowest_of(lambda V, e: [1 - e + e / V] + V * [e / V])),
-    ("lowest_of_the_model", "You subtract the entropy of what the model predicts. The lowest loss does not depend on the logits: it is the entropy of what is asked for.", {LOWEST: lambda smoothed, real, *, logits: torch.special.entr(logits.softmax(-1)[real]).sum(-1).mean()}),
-    ("lowest_for_each_token", "You subtract the lowest loss once for each token and take no mean of it. Subtract it once from the mean.", {LOWEST: lambda smoothed, real: torch.special.entr(smoothed[real]).sum()}),
-    ("nan_without_smoothing", "Without smoothing a share is 0, and 0 times its logarithm gives NaN. Such a class costs nothing: use torch.special.entr or xlogy, or leave it out.", {LOWEST: lambda smoothed, real: -(smoothed[real] * smoothed[real].log()).sum(-1).mean()}),
+    ("lowest_without_its_share", "In your lowest loss, the right word has 1 - smoothing, without its own smoothing / V, so the shares add up to less than 1.", lowest_of(lambda V, e: [1 - e] + (V - 1) * [e / V])),
+    ("lowest_with_a_class_too_many", "In your lowest loss, there are V classes besides the right word, so the shares add up to more than 1. There are V - 1.", lowest_of(lambda V, e: [1 - e + e / V] + V * [e / V])),
+    ("lowest_of_the_model", "You subtract the entropy of what the model predicts. The lowest loss does not depend on the logits: it is the entropy of the smoothed target.", {LOWEST: lambda smoothed, real, *, logits: torch.special.entr(logits.softmax(-1)[real]).sum(-1).mean()}),
+    ("lowest_for_each_token", "You subtract the lowest loss once for each token. Subtract it once from the mean.", {LOWEST: lambda smoothed, real: torch.special.entr(smoothed[real]).sum()}),
+    ("nan_without_smoothing", "Without smoothing, a share is 0, and 0 times its logarithm gives NaN. Such a class costs nothing: use torch.special.entr or xlogy, or leave it out.", {LOWEST: lambda smoothed, real: -(smoothed[real] * smoothed[real].log()).sum(-1).mean()}),
 )  # fmt: skip
 
 
 # The mean
 
 task.changed_each(
-    ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts: you divide by all B·T places. You took some terms out of the sum: also take them out of the count.", {TOKENS: torch.numel}),
-    ("pad_unused", "Padding counts like any token: what the model predicts there is in the mean. Leave out the places where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
-    ("pad_taken_for_0", "You leave out the places whose target is 0. The id of padding is given as `pad`, and 0 may be a word.", {REAL: lambda target, pad: target != 0}),
+    ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts, because you divide by all B·T positions. The terms that you took out of the sum must also be taken out of the count.", {TOKENS: torch.numel}),
+    ("pad_unused", "Padding counts like any token: the mean includes what the model predicts there. Leave out the positions where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
+    ("pad_taken_for_0", "You leave out the positions whose target is 0. The id of padding is given as `pad`, and 0 may be a word.", {REAL: lambda target, pad: target != 0}),
     ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of tokens in all of them.", {TOKENS: len}),
 )  # fmt: skip
 
@@ -266,7 +268,7 @@ def _of_sentences(done):
 
 task.changed(
     "mean_of_sentences",
-    "You take the mean of each sentence and then the mean of these, so a token counts more in a short sentence than in a long one. Add up the losses of all tokens and divide once.",
+    "You take the mean of each sentence and then the mean of these means, so a token counts more in a short sentence than in a long one. Add up the losses of all tokens and divide once.",
     {"result": lambda above, *, done: _of_sentences(done).mean() - done[LOWEST]},
 )
 ONE_NUMBER = "Return one number, the mean over all tokens of the batch."
@@ -278,7 +280,7 @@ task.changed(
 
 
 @task.mistake(
-    "The part of the right words leaves padding out, and the part of all classes does not: its mean runs over all places. Leave padding out of both."
+    "The right words' part leaves padding out, but the part for all classes does not: its mean runs over all positions. Leave padding out of both parts."
 )
 def smoothing_at_padding_too(logits, target, smoothing, pad):
     right_words = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad)

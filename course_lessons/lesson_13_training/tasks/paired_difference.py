@@ -16,12 +16,12 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Runs with the same seed share part of what chance decides, and subtraction removes this part. Therefore subtract first, seed by seed, and only then look at the results: at their mean and at their signs. A seed that is in only one of the two dicts has nothing to be compared with.",
+        "Runs with the same seed share part of their randomness, and subtracting one from the other removes this part. Therefore subtract first, seed by seed, and only then look at the mean and the signs of the differences. A seed that is in only one of the two dicts has nothing to be compared with.",
         (
-            "Take plain = {0: 80, 1: 90, 2: 70} and changed = {2: 73, 0: 82}. The seeds 0 and 2 are in both, and the differences are 82 - 80 = 2 and 73 - 70 = 3: their mean is 2.5. Both are above 0. But two signs are equal in 2 of the 4 equally likely cases, which is far too often, so the verdict is 0. "
-            "Among n signs there are 2 of 2ⁿ cases in which all are equal."
+            "Take plain = {0: 80, 1: 90, 2: 70} and changed = {2: 73, 0: 82}. Seeds 0 and 2 are in both, and the differences are 82 - 80 = 2 and 73 - 70 = 3: their mean is 2.5. Both are above 0. But two signs agree in 2 of the 4 equally likely cases, which is far too often, so the verdict is 0. "
+            "With n signs, all agree in 2 of 2ⁿ cases."
         ),
-        "differences = changed[seed] - plain[seed] for each seed that is in both. mean = their sum divided by their number n. If n is so small that 2 / 2ⁿ is above 1 / 16, the verdict is 0. Otherwise it is 1 if all differences are above 0, -1 if all are below 0, and 0 if neither holds.",
+        "differences = changed[seed] - plain[seed] for each seed that is in both dicts. mean = their sum divided by their number n. If n is so small that 2 / 2ⁿ is above 1 / 16, the verdict is 0. Otherwise it is 1 if all differences are above 0, -1 if all are below 0, and 0 if neither holds.",
     ),
 )
 
@@ -54,7 +54,7 @@ def _(draw):
     plain, changed = _runs(draw, [0, 1, 2, 3, 4, 5], some(6, -7, 0))
     yield Case("six seeds, of which four are in both", (_without(plain, 0), _without(changed, 3)))
     plain, changed = _runs(draw, [0, 1, 2, 3, 4, 5], [*some(5), -30])
-    yield Case("the seed that contradicts is in one of them alone", (plain, _without(changed, 5)))
+    yield Case("the seed that disagrees is in only one of them", (plain, _without(changed, 5)))
     yield Case("five seeds, one of them without a difference", _runs(draw, [0, 1, 2, 3, 4], [*some(4), 0]), edge=True)
     less = _runs(draw, [0, 1, 2, 3, 4, 5], [*some(5, -7, 0), 0])
     yield Case("six seeds, one of them without a difference", less, edge=True)
@@ -82,10 +82,10 @@ def the_verdict_fits_the_differences(case, value):
         return None
     if right:
         side = "above" if right > 0 else "below"
-        return f"All {n} differences are {side} 0 here. Chance gives so many equal signs in 2 of {2**n} cases, which is not more often than once in 16 times: the verdict is {right}."
+        return f"All {n} differences are {side} 0 here. Chance gives so many equal signs in 2 of {2**n} cases, which is no more often than one time in 16: the verdict is {right}."
     if least * most <= 0:
         return f"The differences here lie between {least:g} and {most:g}, so they are neither all above 0 nor all below 0: the verdict is 0."
-    return f"The number of differences here is {n}. Chance gives so many equal signs in 2 of {2**n} cases, which is more often than once in 16 times: the verdict is 0."
+    return f"The number of differences here is {n}. Chance gives so many equal signs in 2 of {2**n} cases, which is more often than one time in 16: the verdict is 0."
 
 
 @task.steps
@@ -130,7 +130,7 @@ task.changed(
 )
 task.changed(
     "sizes_of_the_differences",
-    "You take the differences without their signs. The signs say whether a change helps or harms.",
+    "You take the differences without their signs. The signs say whether a change helps or hurts.",
     {DIFFERENCES: lambda plain, changed: [abs(each) for each in _differences(plain, changed)]},
 )
 task.changed(
@@ -146,23 +146,23 @@ MEAN = "the mean of the differences"
 task.changed("summed", "Your first number is the sum of the differences. Divide it by their number.", {MEAN: left_out})
 task.changed(
     "means_of_all_runs",
-    "Your mean is the difference of the two means over all runs. A seed that is in only one dict changes one of them: take only the seeds that are in both.",
+    "Your mean is the difference between the two means over all runs. A seed that is in only one dict changes one of them: take only the seeds that are in both.",
     {MEAN: lambda total, n, *, plain, changed: mean(changed.values()) - mean(plain.values())},
 )
 for name, sentence, verdict in (
-    ("sign_of_the_mean", "Your verdict is the sign of the mean. One large difference can decide that: ask whether all differences have the same sign, and whether there are enough of them.", lambda d: _sign(sum(d))),
-    ("sign_of_the_mean_of_enough", "Where there are enough differences, your verdict is the sign of their mean. One large difference can decide that: ask whether all of them have the same sign.", lambda d: _sign(sum(d)) if len(d) > 4 else 0),
-    ("most_of_the_signs", "Your verdict is the sign that most of the differences have. All of them must have it, and there must be enough of them.", lambda d: _sign(sum(map(_sign, d)))),
-    ("most_of_enough_signs", "Where there are enough differences, your verdict is the sign that most of them have. All of them must have it.", lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0),
-    ("all_or_the_opposite", "Your verdict is -1 wherever not all differences are above 0. It is -1 only where all of them are below 0, and 0 where neither is true or where there are too few.", lambda d: 1 if min(d) > 0 else -1),
-    ("however_few", "You do not ask how many differences there are. Three equal signs come by chance once in 4 times, which is more often than once in 16: then the verdict is 0.", lambda d: _verdict(d, least=1)),
-    ("one_direction", "Four differences are enough for your verdict. That all four are above 0 comes by chance once in 16 times, but so does that all four are below 0: together that is once in 8 times.", lambda d: _verdict(d, least=4)),
-    ("more_than_needed", "Your verdict asks for six differences. With five, all signs are equal by chance exactly once in 16 times, and that is rare enough here.", lambda d: _verdict(d, least=6)),
-    ("zero_counts_as_better", "You count a difference of 0 as above 0. It has no sign, so not all differences have the same one.", lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)),
-    ("zero_counts_for_either_side", "In your verdict, a difference of 0 agrees with any sign: you ask whether no difference is below 0, or none above. It has no sign, so then not all differences have the same one, and the verdict is 0.", lambda d: (1 if min(d) >= 0 else -int(max(d) <= 0)) if len(d) > 4 else 0),
-    ("no_sign_contradicts", "For your verdict it is enough that some difference is above 0 and none below, or vice versa. A difference of 0 also counts: it has no sign, so not all have the same one, and the verdict is 0.", lambda d: int(max(d) > 0) - int(min(d) < 0) if len(d) > 4 else 0),
-    ("zeros_left_out", "You leave out a difference of 0 before you look at the signs. It counts: not all differences then have the same sign, so the verdict is 0.", lambda d: _verdict([each for each in d if each])),
-    ("only_better", "Your verdict is never -1. Where all differences are below 0, the change harms.", lambda d: max(_verdict(d), 0)),
+    ("sign_of_the_mean", "Your verdict is the sign of the mean. One large difference can decide this sign: ask whether all differences have the same sign and whether there are enough of them.", lambda d: _sign(sum(d))),
+    ("sign_of_the_mean_of_enough", "Where there are enough differences, your verdict is the sign of their mean. One large difference can decide this sign: ask whether all differences have the same sign.", lambda d: _sign(sum(d)) if len(d) > 4 else 0),
+    ("most_of_the_signs", "Your verdict is the sign of most of the differences. All of them must have this sign, and there must be enough of them.", lambda d: _sign(sum(map(_sign, d)))),
+    ("most_of_enough_signs", "Where there are enough differences, your verdict is the sign of most of them. All of them must have this sign.", lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0),
+    ("all_or_the_opposite", "Your verdict is -1 wherever not all differences are above 0. It should be -1 only where all of them are below 0, and 0 where neither is true or there are too few.", lambda d: 1 if min(d) > 0 else -1),
+    ("however_few", "You do not ask how many differences there are. Three equal signs arise by chance one time in 4, which is more often than one time in 16, so the verdict is 0.", lambda d: _verdict(d, least=1)),
+    ("one_direction", "Four differences are enough for your verdict. By chance, all four are above 0 one time in 16, but all four are also below 0 one time in 16, which makes one time in 8.", lambda d: _verdict(d, least=4)),
+    ("more_than_needed", "Your verdict asks for six differences. With five, all signs agree by chance exactly one time in 16, which is rare enough here.", lambda d: _verdict(d, least=6)),
+    ("zero_counts_as_better", "You count a difference of 0 as above 0. It has no sign, so the differences do not all have the same sign.", lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)),
+    ("zero_counts_for_either_side", "In your verdict, a difference of 0 agrees with any sign: you ask whether no difference is below 0, or none above. Such a difference has no sign, so the differences do not all have the same sign, and the verdict is 0.", lambda d: (1 if min(d) >= 0 else -int(max(d) <= 0)) if len(d) > 4 else 0),
+    ("no_sign_contradicts", "For your verdict, it is enough that some difference is above 0 and none is below, or vice versa. A difference of 0 also counts: it has no sign, so the signs are not all the same, and the verdict is 0.", lambda d: int(max(d) > 0) - int(min(d) < 0) if len(d) > 4 else 0),
+    ("zeros_left_out", "You leave out a difference of 0 before you look at the signs. It counts: with it, the differences do not all have the same sign, so the verdict is 0.", lambda d: _verdict([each for each in d if each])),
+    ("only_better", "Your verdict is never -1. Where all differences are below 0, the change hurts.", lambda d: max(_verdict(d), 0)),
     ("never_sure", "Your verdict is always 0. Five or more differences that all have the same sign are enough.", lambda d: 0),
 ):  # fmt: skip
     task.changed(name, sentence, {"the verdict": verdict})
@@ -176,7 +176,7 @@ def _ranges_apart(differences, *, plain, changed):
 
 
 task.changed_each(
-    ("ranges_compared", "You ask whether the ranges of the two overlap. Runs of one seed can all differ in the same direction although the ranges overlap: look at the differences.", {"the verdict": _ranges_apart}),
+    ("ranges_compared", "You ask whether the two ranges overlap. Even if they do, the runs can all differ in the same direction, seed by seed: look at the differences.", {"the verdict": _ranges_apart}),
     ("exchanged", "The two results are swapped: the mean comes first, then the verdict.", {"result": lambda mean, verdict: (verdict, mean)}),
     ("mean_alone", "You return only the mean. Return the mean and the verdict.", {"result": lambda mean, verdict: mean}),
 )  # fmt: skip

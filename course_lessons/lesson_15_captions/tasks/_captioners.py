@@ -147,14 +147,16 @@ RIGHT = {
     _recurrent: "a correct captioner: soft attention with a state",
     _with(_mean): "a correct captioner: an average of the annotations at each step",
     _with(_by_place): "a correct captioner: attention by location",
-    _with(_nothing, begin=_from_the_mean): "a correct captioner: it begins with the mean annotation, and looks no more",
+    _with(
+        _nothing, begin=_from_the_mean
+    ): "a correct captioner: it starts from the mean annotation and never looks again",
     _with(_gated, begin=_from_the_mean): "a correct captioner: a gate, and a first state from the mean annotation",
     _at_once: "a correct captioner: all steps at once",
-    _with(_normalised): "a correct captioner: it subtracts from each annotation its mean",
+    _with(_normalised): "a correct captioner: it subtracts each annotation's mean from it",
     _with(_directions): "a correct captioner: it scales each annotation to length 1",
     _mean_beside_each_word: "a correct captioner: the mean annotation beside each word",
-    _words_unread: "a correct captioner: an average of the annotations, and the words have no effect",
-    _looks_once: "a correct captioner: it looks before the first word alone",
+    _words_unread: "a correct captioner: an average of the annotations, with words that have no effect",
+    _looks_once: "a correct captioner: it looks only before the first word",
 }
 
 
@@ -249,28 +251,28 @@ def _one_step_too_early(annotations, words):
 
 WRONG = {
     _with(_nothing): "an incorrect captioner: it ignores the picture",
-    _with(_computes_and_forgets): "an incorrect captioner: it looks at the picture, and uses nothing of what it sees",
+    _with(_computes_and_forgets): "an incorrect captioner: it looks at the picture but uses nothing of what it sees",
     _given(_hiding(lambda places, L: places < L - 1)): "an incorrect captioner: it is blind to the last annotation",
     _given(_hiding(lambda places, L: places > 0), _with(_mean)): "an incorrect captioner: it is blind to the first annotation",
-    _given(_hiding(lambda places, L: places == 0)): "an incorrect captioner: it sees the first annotation alone",
+    _given(_hiding(lambda places, L: places == 0)): "an incorrect captioner: it sees only the first annotation",
     _given(_hiding(lambda places, L: places != L // 2), _with(_gated)): "an incorrect captioner: it is blind to the annotation in the middle",
     _largest_weight_alone: "an incorrect captioner: only the annotation with the largest weight has an effect",
-    _given(lambda annotations: annotations.roll(1, 0)): "an incorrect captioner: each row looks at the picture of the row before",
+    _given(lambda annotations: annotations.roll(1, 0)): "an incorrect captioner: each row looks at the previous row's picture",
     _given(lambda annotations: annotations[:1].expand_as(annotations)): "an incorrect captioner: all rows look at the first picture",
     _given(_rows_seen): "an incorrect captioner: every other row is blind to its picture",
     _given(_all_rows_but_the_first): "an incorrect captioner: the first row is blind to its picture",
     _places_taken_for_words: "an incorrect captioner: it fails unless there are as many words as annotations",
-    _place_beside_each_word: "an incorrect captioner: it fails where there are more words than annotations",
+    _place_beside_each_word: "an incorrect captioner: it fails if there are more words than annotations",
     _reading(lambda words: words + _following(words)): "an incorrect captioner: each step sees the next word",
-    _reading(lambda words: words + _following(words, 2)): "an incorrect captioner: each step sees the next word but one",
-    _reading(_one_row_careful): "an incorrect captioner: each step sees the next word, in all rows but the first",
-    _reading(_careful_at_first): "an incorrect captioner: each step but the first sees the next word",
-    _reading(_careful_after_the_first): "an incorrect captioner: the first step alone sees the next word",
+    _reading(lambda words: words + _following(words, 2)): "an incorrect captioner: each step sees the word after the next one",
+    _reading(_one_row_careful): "an incorrect captioner: each step sees the next word, in every row but the first",
+    _reading(_careful_at_first): "an incorrect captioner: every step but the first sees the next word",
+    _reading(_careful_after_the_first): "an incorrect captioner: only the first step sees the next word",
     _one_step_too_early: "an incorrect captioner: its features come one step too early, so each knows the next word",
     _reading(_every_word_sees_every_word): "an incorrect captioner: self-attention over the words without a causal mask",
-    _all_words_in_the_query: "an incorrect captioner: it looks with the mean of all words",
+    _all_words_in_the_query: "an incorrect captioner: its query is computed from the mean of all words",
     _both_directions: "an incorrect captioner: it reads the words from both ends",
-    _shares_over_the_steps: "an incorrect captioner: its softmax runs over the steps, so words to come share in the total",
+    _shares_over_the_steps: "an incorrect captioner: its softmax runs over the steps, so later words affect the weights",
 }  # fmt: skip
 RARE = {
     with_nan(

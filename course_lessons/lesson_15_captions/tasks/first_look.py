@@ -1,4 +1,4 @@
-"""Task 15.first_look: what a captioner reads before its first word, repaired; the mistakes are the faults of the version in the prompt."""
+"""Task 15.first_look: what a captioner reads before its first word, repaired; the mistakes are the bugs of the version in the prompt."""
 
 from itertools import combinations
 from operator import add, matmul, mul
@@ -19,7 +19,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Check each line against one promise, with the smallest input you can find. What should the result be for a picture that is alone in its batch? What if every cell occurs twice?",
+        "Check each line against one promise, with the smallest input you can find. What should the result be for a picture that is the only one in its batch? What if every cell occurs twice?",
         "Take one picture with the annotations [1, 0] and [3, 4], and let `first` be [[1, -1]], `query` and `key` be zeros and `gate` be [ln 3]. The mean annotation is [2, 2], so the state is tanh(2 - 2) = 0. All scores are equal, so the weights are 0.5 and 0.5 and the context is [2, 2]. The gate is σ(0) = 0.5, so the result is [1, 1].",
         "mean = annotations averaged over the cells, B×E; state = tanh of first times mean, B×H; hidden = tanh of the sum of query times state and key times each annotation, B×L×A; weights of the cells = softmax of v times hidden, over the axis of the cells; context = their weighted sum; return it times the sigmoid of gate times state, one number for each row.",
     ),
@@ -35,7 +35,7 @@ def a_gate_takes_away(case, value):
     if not outside.any():
         return None
     row, feature = divmod(int(outside.int().argmax()), most.shape[1])
-    return f"A weighted mean times a gate is never larger than the largest number that went in. Feature {feature} of row {row} is at most {most[row, feature]:.4g} in the annotations, and {value[row, feature]:.4g} in your result."
+    return f"A weighted mean times a gate is never larger than the largest of the numbers that are averaged. Feature {feature} of row {row} is at most {most[row, feature]:.4g} in the annotations, and {value[row, feature]:.4g} in your result."
 
 
 def _inputs(draw, B, L, E, H, A, dtype=torch.float32):
@@ -87,7 +87,7 @@ FAULTS = {  # of the version in the prompt: what is changed, and what to do
     ),
     "half_a_tanh": (
         {"the sums before tanh": lambda asked, keys: asked.tanh() + keys, "the hidden numbers": left_out},
-        "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same number to the score of every cell, and the softmax removes it.",
+        "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same number to every cell's score, which the softmax cancels.",
     ),
     "softmax_over_the_batch": (
         {"the weights of the cells": lambda scores: scores.softmax(0)},
@@ -95,8 +95,8 @@ FAULTS = {  # of the version in the prompt: what is changed, and what to do
     ),
     "gate_by_tanh": ({"the gate": torch.tanh}, "Use the sigmoid for the gate, so that it lies between 0 and 1."),
 }
-LEFT = ("One of the four faults is left.", "Two of the four faults are left.", "Three of the four faults are left.")
-LEFT = *LEFT, "This is the version shown, with its four faults."
+LEFT = ("One of the four bugs is left.", "Two of the four bugs are left.", "Three of the four bugs are left.")
+LEFT = *LEFT, "This is the version in the prompt, with all four bugs."
 for _number, _left in enumerate(LEFT, 1):
     for _names in combinations(FAULTS, _number):
         _changes = {step: change for name in _names for step, change in FAULTS[name][0].items()}
@@ -104,11 +104,11 @@ for _number, _left in enumerate(LEFT, 1):
 
 
 task.changed_each(
-    ("tanh_of_the_keys", "You apply tanh to the keys alone. What the query adds outside tanh is the same for the score of every cell, so the softmax removes it. Put tanh around the sum of the query's part and the key's part.", {"the sums before tanh": lambda asked, keys: asked + keys.tanh(), "the hidden numbers": left_out}),
+    ("tanh_of_the_keys", "You apply tanh only to the keys. What the query adds outside tanh is the same for every cell's score, so the softmax cancels it. Put tanh around the sum of the query's part and the key's part.", {"the sums before tanh": lambda asked, keys: asked + keys.tanh(), "the hidden numbers": left_out}),
     ("no_tanh", "The tanh around the product of `first` and the mean annotation is missing: the state is tanh(W m), where W is `first` and m the mean annotation.", {"the state": left_out}),
-    ("no_softmax", "You use the scores of the cells as weights. A softmax over the cells turns them into weights.", {"the weights of the cells": left_out}),
-    ("gate_without_sigmoid", "You multiply by the score of the gate itself, which may be negative or above 1. Its sigmoid is the gate.", {"the gate": left_out}),
+    ("no_softmax", "You use the cells' scores as weights. A softmax over the cells turns them into weights.", {"the weights of the cells": left_out}),
+    ("gate_without_sigmoid", "You multiply by the gate's score itself, which may be negative or above 1. The gate is the sigmoid of this score.", {"the gate": left_out}),
     ("tanh_of_the_query_too", "You have put tanh around the sum of query and key but left the one around the query. Apply it once, to the sum.", {"the product with query": lambda state, query: (state @ query).tanh()}),
     ("one_minus_the_gate", "Your gate is inverted: where it should let everything through, it lets nothing through. Multiply by σ, not by 1 - σ.", {"the gate": lambda score: 1 - score.sigmoid()}),
-    ("softmax_gate", "The gates of all pictures add up to 1. Each picture has a gate of its own: apply the sigmoid to each score.", {"the gate": lambda score: score.softmax(0)}),
+    ("softmax_gate", "Your gates add up to 1 over the pictures. Each picture has its own gate: apply the sigmoid to each score.", {"the gate": lambda score: score.softmax(0)}),
 )  # fmt: skip

@@ -22,8 +22,8 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Each hop takes the question that the hop before has returned, looks with it and returns the next. Neighbouring hops share a tensor: the next hop compares its question with what this hop reads from. K hops therefore need K + 1 memories, and each in the middle is used twice.",
-        "Take a width of 1, the question 1 and a story of a single fact, so that every weight is 1. Its memories are 2, 3 and 5, so there are two hops. The first compares the question with 2, which changes nothing here, and reads 3: the question becomes 1 + 3 = 4. The second compares 4 with 3 and reads 5: 4 + 5 = 9. With a readout of 1 and -1 the logits are 9 and -9.",
+        "Each hop takes the question that the previous hop returned, queries the facts with it and returns the next question. Neighbouring hops share a tensor: the next hop compares its question with what this hop reads from. K hops therefore need K + 1 memories, and every one but the first and last is used twice.",
+        "Take a width of 1, a question of 1 and a story with a single fact, so that every weight is 1. Its memories are 2, 3 and 5, so there are two hops. The first hop compares the question with 2, which changes nothing here, and reads 3: the question becomes 1 + 3 = 4. The second hop compares 4 with 3 and reads 5: 4 + 5 = 9. With a readout of 1 and -1, the logits are 9 and -9.",
         "For each k from 0 to K - 1, where K is one less than the number of memories: scores = for each fact, the sum over D of question times memories[k]; put -inf where mask is False; weights = softmax over the facts, with zeros where mask is False; question = question plus the sum over the facts of weights times memories[k + 1]. Return the last question, times readout transposed.",
     ),
     partial=USUAL | {"empty_story_nan": (0.75, "right for every story that has a fact.")},
@@ -61,7 +61,7 @@ def _(draw):
     yield Case("numbers of 1,000 at padding", (question, padded, mask, readout), True, edge=True)
     memory = torch.tensor([40.0, 41.0, 39.5, -70.0, -69.0, -70.5]).reshape(2, 3, 1)
     far = torch.ones(2, 1), [memory, draw.numbers(2, 3, 1)], every[:2, :3], draw.numbers(2, 1) + 0.375
-    yield Case("stories whose scores lie far apart", far, hazard=True)
+    yield Case("stories whose scores are far apart", far, hazard=True)
     yield Case("float64 numbers", _inputs(draw, 3, gaps(draw, 3, 5), 7, 11, torch.float64), True, hazard=True)
 
 
@@ -86,15 +86,15 @@ def _pairs(memories):
 told_by_stages(
     task,
     {
-        "1 hop": "A single hop is wrong already, so look at one: the scores of the question with memories[0], the mask and the softmax, what is read from memories[1], and the readout.",
-        "2 hops": "A single hop is right, and two are not. Look at what is passed from one hop to the next: the question with what was read added, and the memory that both share.",
+        "1 hop": "Even a single hop is wrong, so look at that: the scores of the question with memories[0], the mask and the softmax, what is read from memories[1], and the readout.",
+        "2 hops": "A single hop is right, but two are not. Look at what is passed from one hop to the next: the question plus what was read, and the memory that both hops share.",
     },
 )
 
 
 mask_mistakes(
     task,
-    "padding gets weight like a fact. Mask the scores in every hop.",
+    "padding gets weight as facts do. Mask the scores in every hop.",
     '"is a fact", and you read padding',
     one="story",
     lengths=False,
@@ -108,39 +108,39 @@ def _in_the_first_hop(numbers, mask, *, right, done):
 PAIRS, LOGITS = "the pairs of memories", "the product with readout"
 task.changed_each(
     # Which memories a hop takes, and how many hops there are
-    ("one_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k] in both places. It reads from the next one, memories[k + 1].", {PAIRS: lambda m: [(memory, memory) for memory in m[:-1]]}),
-    ("next_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k + 1] in both places. It compares with the one before, memories[k].", {PAIRS: lambda m: [(memory, memory) for memory in m[1:]]}),
-    ("exchanged", "Memory and output are exchanged: hop k compares the question with memories[k + 1] and reads from memories[k]. It should be the reverse.", {PAIRS: lambda m: [(output, memory) for memory, output in _pairs(m)]}),
+    ("one_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k] in both places. It should read from the next one, memories[k + 1].", {PAIRS: lambda m: [(memory, memory) for memory in m[:-1]]}),
+    ("next_memory_for_both", "Each hop compares the question with the memory that it reads from, memories[k + 1] in both places. It should compare the question with the previous one, memories[k].", {PAIRS: lambda m: [(memory, memory) for memory in m[1:]]}),
+    ("exchanged", "Keys and values are swapped: hop k compares the question with memories[k + 1] and reads from memories[k]. It should be the reverse.", {PAIRS: lambda m: [(output, memory) for memory, output in _pairs(m)]}),
     ("first_pair_for_all", "Every hop uses memories[0] and memories[1]. Hop k should use memories[k] and memories[k + 1].", {PAIRS: lambda m: _pairs(m)[:1] * (len(m) - 1)}),
-    ("always_compared_with_the_first", "Every hop compares its question with memories[0]. Hop k compares it with memories[k], from which the hop before has read.", {PAIRS: lambda m: [(m[0], output) for output in m[1:]]}),
-    ("pairs_apart", "Your hops use memories 0 and 1, then 2 and 3, and so on, as if each hop had two of its own. Neighbouring hops share one: 0 and 1, then 1 and 2.", {PAIRS: lambda m: _pairs(m)[::2]}),
-    ("first_hop_alone", "There is a single hop, with memories[0] and memories[1]. Let the others follow, each with the question that the hop before has returned.", {PAIRS: lambda m: _pairs(m)[:1]}),
+    ("always_compared_with_the_first", "Every hop compares its question with memories[0]. Hop k should compare it with memories[k], from which the previous hop read.", {PAIRS: lambda m: [(m[0], output) for output in m[1:]]}),
+    ("pairs_apart", "Your hops use memories 0 and 1, then 2 and 3, and so on, as if each hop had two memories of its own. Neighbouring hops share one: 0 and 1, then 1 and 2.", {PAIRS: lambda m: _pairs(m)[::2]}),
+    ("first_hop_alone", "There is a single hop, with memories[0] and memories[1]. Let the others follow, each with the question that the previous hop returned.", {PAIRS: lambda m: _pairs(m)[:1]}),
     ("last_hop_missing", "The last hop is missing. K + 1 memories make K hops, and the last one reads from the last memory.", {PAIRS: lambda m: _pairs(m)[:-1]}),
-    ("last_hop_alone", "Only the last hop has an effect: it begins with the question that came in. Each hop goes on with the question that the hop before has returned.", {PAIRS: lambda m: _pairs(m)[-1:]}),
-    ("one_hop_before", "There is one hop too many at the beginning, which compares with memories[-1], the last one, and reads from memories[0]. Begin with memories[0] and memories[1].", {PAIRS: lambda m: [(m[-1], m[0]), *_pairs(m)]}),
+    ("last_hop_alone", "Only the last hop has an effect, because it starts from the original question. Each hop should continue with the question that the previous hop returned.", {PAIRS: lambda m: _pairs(m)[-1:]}),
+    ("one_hop_before", "There is one hop too many at the beginning: it compares the question with memories[-1], the last memory, and reads from memories[0]. Begin with memories[0] and memories[1].", {PAIRS: lambda m: [(m[-1], m[0]), *_pairs(m)]}),
     # The question on its way
     ("question_left_behind", "A hop continues with what was read, without the question. The next question is question + read.", {"the question after a hop": lambda question, read: read}),
-    ("cut_off_between_hops", "The values are right, but no gradient passes from one hop to the one before, so the first hops would never learn. Leave the question as the hop returns it, without `detach`.", {"the question after a hop": lambda question, read: (question + read).detach()}),
-    ("first_question_added", "Each hop adds what it reads to the question that came in. It adds it to the question with which it has looked, so that nothing is lost that earlier hops have read.", {"the question after a hop": lambda now, read, *, question: question + read}),
+    ("cut_off_between_hops", "The values are right, but no gradient passes from one hop to the previous one, so the earlier hops would never learn. Leave the question as the hop returns it, without `detach`.", {"the question after a hop": lambda question, read: (question + read).detach()}),
+    ("first_question_added", "Each hop adds what it reads to the original question. It should add it to the question it queried with, so that nothing that earlier hops have read is lost.", {"the question after a hop": lambda now, read, *, question: question + read}),
     # What is read
-    ("read_without_weights", "You add up the facts as they are: the weights are not used. Multiply each fact by its weight first.", {"what a hop reads": lambda weights, output, *, mask: (output * mask[..., None]).sum(1)}),
-    ("mean_of_all_places", "You read the mean of all places, whatever their weights. Multiply each fact by its weight, and add up.", {"what a hop reads": lambda weights, output: output.mean(1)}),
-    ("largest_weight_alone", "Each hop reads the fact with the largest weight alone. It reads the sum of all, each times its weight.", {"the softmax": lambda masked: torch.nn.functional.one_hot(masked.argmax(1), masked.shape[1]).to(masked)}),
+    ("read_without_weights", "You add up the facts without using the weights. Multiply each fact by its weight first.", {"what a hop reads": lambda weights, output, *, mask: (output * mask[..., None]).sum(1)}),
+    ("mean_of_all_places", "You read the mean of all places, whatever their weights. Multiply each fact by its weight and add up the products.", {"what a hop reads": lambda weights, output: output.mean(1)}),
+    ("largest_weight_alone", "Each hop reads only the fact with the largest weight. It should read the sum of all facts, each times its weight.", {"the softmax": lambda masked: torch.nn.functional.one_hot(masked.argmax(1), masked.shape[1]).to(masked)}),
     # The scores
     ("scaled", "You divide the scores by √D, as in the Transformer. A memory network's scores are plain dot products (equation 1).", {"the scores": lambda question, memory: dot(question, memory) / question.shape[1] ** 0.5}),
-    ("cosine", "You divide the scores by the lengths of question and memory, which gives cosines. Here the score is the plain dot product.", {"the scores": lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6)}),
-    ("first_question_in_every_hop", "Each hop looks with the question that came in, and what the hops read is added up. A hop looks with the question that the hop before has made: only then can it ask about what the first fact brought up.", {"the scores": lambda _, memory, *, question: dot(question, memory)}),
+    ("cosine", "You divide the scores by the lengths of the question and the memories, which gives cosines. Here the score is the plain dot product.", {"the scores": lambda question, memory: torch.cosine_similarity(question[:, None], memory, dim=-1, eps=1e-6)}),
+    ("first_question_in_every_hop", "Each hop queries with the original question, and what the hops read is added up. A hop should query with the question that the previous hop returned: only then can it ask about what the first fact mentioned.", {"the scores": lambda _, memory, *, question: dot(question, memory)}),
     # The mask
     ("masked_after_the_softmax", "Padding takes part in the softmax and is left out afterwards, so the weights of the real facts sum to less than 1. Replace its scores by -inf before the softmax.", {"the masked scores": left_out}),
-    ("masked_with_zeros", "Masked scores become 0. exp(0) = 1 is a weight like any other, so padding takes its share. Use -inf.", {"the masked scores": lambda scores, mask: scores * mask, "the weights with zeros": left_out}),
-    ("softmax_over_the_stories", "Your softmax runs over the stories of the batch, and gives NaN for places that are padding in all of them. It runs over the facts of a story, axis 1.", {"the softmax": lambda masked: masked.softmax(0), "the weights with zeros": left_out}),
-    ("empty_story_nan", "A story without facts gives NaN: a softmax of nothing but -inf has no value. Nothing is read there, so set the weights to 0 where the mask is False.", {"the weights with zeros": left_out}),
-    ("finite_number_for_padding", "A story without facts reads something: with a number far below 0 instead of all its scores, such as -1e9, the softmax gives all places the same weight. Put zeros into the weights where the mask is False.", {"the masked scores": filled(-1e9), "the weights with zeros": left_out}),
-    ("mask_in_the_first_hop", "The mask reaches the first hop only. It is the same in every hop.", dict.fromkeys(("the masked scores", "the weights with zeros"), _in_the_first_hop)),
+    ("masked_with_zeros", "Masked scores become 0. exp(0) = 1 is a weight like any other, so padding gets its share. Use -inf.", {"the masked scores": lambda scores, mask: scores * mask, "the weights with zeros": left_out}),
+    ("softmax_over_the_stories", "Your softmax runs over the stories of the batch and gives NaN for places that are padding in all of them. It should run over a story's facts, axis 1.", {"the softmax": lambda masked: masked.softmax(0), "the weights with zeros": left_out}),
+    ("empty_story_nan", "A story without facts gives NaN: a softmax over nothing but -inf is undefined. Nothing is read there, so set the weights to 0 where the mask is False.", {"the weights with zeros": left_out}),
+    ("finite_number_for_padding", "A story without facts reads something: if all its scores are replaced by a very low number, such as -1e9, the softmax gives all places the same weight. Put zeros into the weights where the mask is False.", {"the masked scores": filled(-1e9), "the weights with zeros": left_out}),
+    ("mask_in_the_first_hop", "Only the first hop uses the mask. Every hop should use the same mask.", dict.fromkeys(("the masked scores", "the weights with zeros"), _in_the_first_hop)),
     # The answer
-    ("last_read_alone", "You read out only what the last hop has read, without the question. The paper reads out their sum.", {LOGITS: lambda question, answers, *, done: done["what a hop reads"] @ answers}),
-    ("not_read_out", "You return the question after the last hop, B×D. Multiply it by readout, which makes a number for each answer.", {LOGITS: left_out}),
-    ("readout_not_transposed", "You multiply by readout without transposing it. This runs without an error only where there are as many answers as features. Each answer has a row of readout: V×D.", {LOGITS: lambda question, answers: question @ answers.mT}),
-    ("softmax_of_the_logits", "You return probabilities. Return the logits: a loss like cross_entropy takes the softmax itself.", {LOGITS: lambda question, answers: (question @ answers).softmax(-1)}),
+    ("last_read_alone", "You apply the readout only to what the last hop has read, without the question. The paper applies it to their sum.", {LOGITS: lambda question, answers, *, done: done["what a hop reads"] @ answers}),
+    ("not_read_out", "You return the question after the last hop, B×D. Multiply it by readout, which gives a number for each answer.", {LOGITS: left_out}),
+    ("readout_not_transposed", "You multiply by readout without transposing it. This runs without an error only if there are as many answers as features. Each answer has its own row of readout: V×D.", {LOGITS: lambda question, answers: question @ answers.mT}),
+    ("softmax_of_the_logits", "You return probabilities. Return the logits: a loss like cross_entropy applies the softmax itself.", {LOGITS: lambda question, answers: (question @ answers).softmax(-1)}),
 )  # fmt: skip
 plus_infinity_mistakes(task, others="facts")

@@ -22,9 +22,9 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "Ask of each embedding what it is used for. The first makes the question and the keys of hop 1: what do question and fact have in common? The second makes what hop 1 reads and the keys of hop 2: what leads from one fact to the other? The third makes what hop 2 reads, and the answer is read with it. A word that an embedding should not see gets zeros.",
-        "Take two words only, with the vectors [3, 0] and [0, 3] in the first embedding. A question that is the first word scores 9 with a fact that holds it and 0 with a fact that does not. Among 20 facts, e⁹ = 8,103 against 19 leaves nearly all weight there. With [1, 0] the score is 1, and e = 2.7 against 19 leaves an eighth.",
-        "words = people + things + places. Make three tables of zeros, words by words. In the first put 10 on the diagonal at the things, in the second at the people, in the third at the places. Return the three.",
+        "Ask what each embedding is used for. The first gives the question and hop 1's keys: what do question and fact have in common? The second gives what hop 1 reads and hop 2's keys: what leads from one fact to the other? The third gives what hop 2 reads and also serves as the readout. A word that an embedding should not see gets zeros.",
+        "Take only two words, with the vectors [3, 0] and [0, 3] in the first embedding. A question that is the first word scores 9 with a fact that contains it and 0 with a fact that does not. Among 20 facts, e⁹ = 8,103 against 19 puts nearly all the weight on that fact. With [1, 0], the score is 1, and e = 2.7 against 19 gives it only an eighth.",
+        "words = people + things + places. Make three tables of zeros, words by words. On the diagonal, put 10 at the things in the first, at the people in the second and at the places in the third. Return the three.",
     ),
 )
 
@@ -65,18 +65,18 @@ def _tables(value, words):
     if any(t.shape != (words, D) for t in value) or not 1 <= D <= WIDEST:
         shapes = ", ".join(str(tuple(t.shape)) for t in value)
         raise CourseError(
-            f"Three tensors of the shape words×D are expected, with {words} rows here and D from 1 to {WIDEST}; yours are {shapes}."
+            f"Three tensors of shape words×D are expected, with {words} rows here and D from 1 to {WIDEST}; yours are {shapes}."
         )
     dtypes = {t.dtype for t in value}
     if len(dtypes) > 1 or not value[0].is_floating_point():
         kinds = " and ".join(sorted(str(dtype).removeprefix("torch.") for dtype in dtypes))
         raise CourseError(
-            f"Three tensors of the same floating-point type are expected; yours hold {kinds}. `logits_of` multiplies them with one another and takes a softmax, which stops with other numbers: torch.zeros(…) and torch.eye(…) give float32, and `.float()` makes it of others."
+            f"Three tensors of the same floating-point type are expected; yours hold {kinds}. `logits_of` multiplies them by one another and takes a softmax, which fails for other types: torch.zeros(…) and torch.eye(…) give float32, and `.float()` converts other tensors to it."
         )
     tables = [t.detach().double() for t in value]
     if not all(t.isfinite().all() for t in tables):
         raise CourseError(
-            "One of your numbers is infinite or NaN. Softmax gives no weights then: choose finite numbers."
+            "One of your numbers is infinite or NaN, for which softmax gives no weights. Choose finite numbers."
         )
     return tables
 
@@ -119,9 +119,9 @@ def _(case, value):
     }
 
 
-LOOKS_AGAIN = "Hop 2 looks at the fact that hop 1 has found once more. The second embedding still holds the thing, which the question asks for and this fact mentions: let it hold only what leads on, the person."
+LOOKS_AGAIN = "Hop 2 looks at the fact that hop 1 has found once more. The second embedding still contains the thing, which the question asks for and this fact mentions: let it contain only what leads on, the person."
 OF_HOPS = {  # which hop, what it should look at, what its keys are made with, and what these have to hold
-    HOP_1: ("Hop 1", "the fact that says who has the thing", "the first embedding", "the things, by which the question and that fact are alike"),
+    HOP_1: ("Hop 1", "the fact that says who has the thing", "the first embedding", "the things, which the question and that fact have in common"),
     HOP_2: ("Hop 2", "facts about that person", "the second embedding", "the person, whom hop 1 has read"),
 }  # fmt: skip
 
@@ -133,14 +133,14 @@ def _(case, right, read):
         return LOOKS_AGAIN
     for key, (hop, wanted, embedding, holds) in OF_HOPS.items():
         if read[key] == "the same for all facts":
-            return f"{hop} gives all facts the same weight: its scores do not differ. Its keys are made with {embedding}, which has to hold {holds}."
+            return f"{hop} gives all facts the same weight: its scores do not differ. Its keys are made with {embedding}, which has to contain {holds}."
         if read[key] == "the largest, but too little":
-            return f"{hop} gives the largest weight to {wanted}, as it should, but in some story it is not more than a half: many facts share the rest. Larger numbers give larger scores: those of {embedding} make the keys of {hop.lower()}."
+            return f"{hop} gives the largest weight to {wanted}, as it should, but in some story it is no more than a half: many facts share the rest. Larger numbers in {embedding}, which makes the keys of {hop.lower()}, give larger scores."
         if read[key] != right[key]:
-            return f"In some story, {hop.lower()} gives its largest weight to something else than {wanted}. Its keys are made with {embedding}, which has to hold {holds}."
+            return f"In some story, {hop.lower()} gives its largest weight to something other than {wanted}. Its keys are made with {embedding}, which has to contain {holds}."
     if read[ANSWERS] == "all, but too close":
         return "Both hops look where they should, and the right place has the largest logit, but in some story it does not lead by 0.5."
-    return "Both hops look where they should, but in some story the right place does not have the largest logit. The third embedding makes what hop 2 reads and the places' vectors in the readout."
+    return "Both hops look where they should, but in some story the right place does not have the largest logit. The third embedding gives what hop 2 reads and the places' vectors in the readout."
 
 
 def _tables_of(held, sizes):
@@ -159,12 +159,12 @@ def _tables_of(held, sizes):
 RIGHT, ALL = ("things", "people", "places"), "people, things, places"
 for _name, _held, _sizes, _sentence in (
     ("every_word_in_every_table", (ALL, ALL, ALL), (10.0, 10.0, 10.0), LOOKS_AGAIN),
-    ("person_forgotten", ("things", "", "places"), (10.0, 10.0, 10.0), "Hop 1 finds who has the thing, but what it reads does not hold the person, so hop 2 has nothing to look for. The second embedding is used for both: what hop 1 reads, and the keys of hop 2."),
-    ("place_not_read", ("things", "people", "people"), (10.0, 10.0, 10.0), "Both hops look where they should, but the right place does not always have the largest logit. The third embedding is what hop 2 reads, and the answer is read with it: it must tell the places apart, and nothing else may disturb them."),
-    ("reversed", ("places", "people", "things"), (10.0, 10.0, 10.0), "Hop 1 gives all facts the same weight: the first embedding holds nothing that question and facts have in common. The question is a thing, so the first embedding must hold the things."),
-    ("too_small", RIGHT, (0.5, 0.5, 0.5), "Hop 1 gives its largest weight to the right fact, but not most of the weight: your numbers are so small that softmax spreads it over all facts. Larger numbers give larger scores."),
-    ("every_word_too_small", (ALL, ALL, ALL), (1.0, 1.0, 1.0), "Hop 1 gives its largest weight to the right fact, but not most of the weight: larger numbers give larger scores. Hop 2 does not always look at that person's facts: ask what the second embedding should hold, and what it should not."),
+    ("person_forgotten", ("things", "", "places"), (10.0, 10.0, 10.0), "Hop 1 finds who has the thing, but what it reads does not contain the person, so hop 2 has nothing to look for. The second embedding is used for both: what hop 1 reads, and the keys of hop 2."),
+    ("place_not_read", ("things", "people", "people"), (10.0, 10.0, 10.0), "Both hops look where they should, but the right place does not always have the largest logit. The third embedding is what hop 2 reads and also serves as the readout: it must tell the places apart, and nothing else may disturb them."),
+    ("reversed", ("places", "people", "things"), (10.0, 10.0, 10.0), "Hop 1 gives all facts the same weight: the first embedding contains nothing that question and facts have in common. The question is a thing, so the first embedding must contain the things."),
+    ("too_small", RIGHT, (0.5, 0.5, 0.5), "Hop 1 gives its largest weight to the right fact, but not most of the weight: your numbers are so small that softmax spreads the weight over all facts. Larger numbers give larger scores."),
+    ("every_word_too_small", (ALL, ALL, ALL), (1.0, 1.0, 1.0), "Hop 1 gives its largest weight to the right fact, but not most of the weight: larger numbers give larger scores. Hop 2 does not always look at that person's facts: ask what the second embedding should contain and what it should not."),
     ("answers_too_close", RIGHT, (10.0, 10.0, 0.1), "Both hops look where they should, and the right place has the largest logit, but it does not lead by 0.5. Give the third embedding larger numbers."),
-    ("too_close_for_many_things", RIGHT, (10.0, 10.0, 1.8), "The right place leads by 0.5 or more as long as its person has few things. One who has everything is mentioned in many facts, and each gets less of hop 2's weight. Give the third embedding larger numbers."),
+    ("too_close_for_many_things", RIGHT, (10.0, 10.0, 1.8), "The right place leads by 0.5 or more as long as its person has few things. A person who has everything is mentioned in many facts, and each of these gets less of hop 2's weight. Give the third embedding larger numbers."),
 ):  # fmt: skip
     task.mistake(_sentence, _name)(_tables_of(_held, _sizes))
