@@ -1211,7 +1211,10 @@ def _(numbers):
     return looking[0] == 18.6 and all(int(head) in (17, 18) for head in looking) and round(costs, 1) == 1.8
 
 
-@claim("22", "In these two texts, no head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also")
+@claim(
+    "22",
+    "In these two texts, no head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also",
+)
 def _(numbers):
     *found, heads, middle = numbers("Nats lost in the second copy without one head:")
     lost = dict(zip(found[::2], found[1::2], strict=True))
