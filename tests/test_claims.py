@@ -1176,13 +1176,13 @@ def _(numbers):
 
 
 @claim(
-    "21", "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need one."
+    "21", "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need an equal letter."
 )
-@claim("21", 'without "there", the bits rise from 0.05 to 1.73.')
+@claim("21", 'Without "there", the bits rise from 0.05 to 1.73, but')
 def _(numbers):
     rows = (
         "nothing",
-        "a different letter before it at the first mention",
+        "a different letter before the one to copy",
         'without "there"',
         '"zebra" instead of "there"',
     )

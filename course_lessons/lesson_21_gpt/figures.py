@@ -9,7 +9,7 @@ def copying_in_retold_tales():
     """Return a table of the bits that five stored GPTs need per letter to copy at a second mention, in tales as they are and changed ones."""
     changes = {  # the names in the stored table, and what the page calls them
         "nothing": "nothing",
-        "another letter before it at the first mention": "a different letter before it at the first mention",
+        "another letter before it at the first mention": "a different letter before the one to copy",
         'without "there"': 'without "there"',
         'with "zebra" in place of "there"': '"zebra" instead of "there"',
     }
