@@ -1157,7 +1157,7 @@ def _(numbers):
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
 
 
-@claim("21", "a letter that can be copied costs it far fewer than 3.06 bits.")
+@claim("21", "a letter that can be copied costs it far less than 3.06 bits.")
 def _(numbers):
     (limit, _), (ours, ours_again) = map(numbers, ("the rules  ", "our GPT  "))
     return limit + 0.05 < ours < limit + 0.3 and 0.3 < ours_again < 2
@@ -1176,7 +1176,8 @@ def _(numbers):
 
 
 @claim(
-    "21", "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need an equal letter."
+    "21",
+    "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need an equal letter.",
 )
 @claim("21", 'Without "there", the bits rise from 0.05 to 1.73, but')
 def _(numbers):
