@@ -655,7 +655,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digit
 #
 # Attention can translate without any GRU, though GRUs learn faster on our toy task. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With one of these missing, most words were wrong after 300 steps when the model wrote by itself. Without residual connections, our models learned far more slowly, and with small initial weights they learned next to nothing in 1,000 steps. To translate a sentence as well on its own as in a batch, the model also needs the source mask.
 #
-# Without feed-forward networks, about twice as many words were wrong on average after 300 steps, and a third layer did not make up for their absence; after 700 steps, hardly more words were wrong. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
+# Without feed-forward networks, about twice as many words were wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, hardly more words were wrong. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
 #
 # ## Where you will meet this
 #
