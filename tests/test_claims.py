@@ -823,7 +823,7 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", "with the penalty, only about a quarter of the look for a name reaches the word on average.")
+@claim("15", "with the penalty, the look for a name is scaled to about a quarter on average.")
 def _(numbers):
     (for_name, earlier), (plain, _) = numbers("\npenalty: mean gate "), numbers("no penalty: mean gate ")
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
@@ -1165,7 +1165,7 @@ def _(numbers):
     return limit + 0.05 < ours < limit + 0.3 and 0.3 < ours_again < 2
 
 
-@claim("21", "The model gets nearly all texts right.")
+@claim("21", "The model gets nearly all of them right.")
 def _(numbers):
     return numbers("share of answers that are right:")[0] > 0.9
 
