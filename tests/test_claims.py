@@ -78,7 +78,7 @@ def _(numbers):
 
 @claim(
     "01",
-    "a negation goes with lower accuracy on positive reviews and higher accuracy on negative ones.",
+    "a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones.",
 )
 def _(numbers):
     good, good_negated, bad, bad_negated = numbers("upward: accuracy. positive ")[1::2]  # behind the number of reviews

@@ -99,7 +99,7 @@ by_loop
 # %% [markdown]
 # In the second sentence, "good" $(2, 1)$ plus "movie" $(0, 1)$ gives $(2, 2)$; the padding contributes nothing.
 #
-# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` adds a trailing axis to the mask. The second counts how often each word occurs and multiplies these counts by the table of vectors. Check that all three agree.
+# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` adds a trailing axis to the mask. The second counts how often each word occurs and multiplies these counts by the table of vectors. Check that all three ways agree.
 
 # %% tags=["nbval-check-output"]
 fetched = vectors[ids]  # B S D
@@ -363,7 +363,7 @@ of_negated = errors[test.negated].sum() / errors.sum()
 print(f"share of all errors that are in reviews with a negation: {of_negated:.2f}")
 
 # %% [markdown]
-# Only accuracy on the positive reviews suffers: on SST-2, a negation goes with lower accuracy on positive reviews and higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most errors here have other causes. With one fixed number per word, a negation helps with one kind of review and hurts with the other. Is that unavoidable? To find out, we need a toy task whose rule we know.
+# No: on SST-2, a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most errors here have other causes. With one fixed number per word, a negation helps with one kind of review and hurts with the other. Is that unavoidable? To find out, we need a toy task whose rule we know.
 #
 # ## A toy task with a predictable failure
 #

@@ -50,7 +50,7 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
 #
 # Two layers of self-attention can find the answer if they know the order. In the first layer, each word looks at the previous word: 2 looks at 27, so its vector then also records that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
 #
-# Our model has two such layers, each with one head, and each layer adds a word's context to its vector. Positions can be encoded in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both functions return their input unchanged.
+# Our model has two such layers, each with one head, and each layer adds a word's context to its vector. Positions can be encoded in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both return their input unchanged.
 
 
 # %%
@@ -196,7 +196,7 @@ print(sinusoidal_positions(length=3, D=4))
 figures.clocks()
 
 # %% [markdown]
-# At position 7, pair 0 has completed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbours apart, but because it comes round again, some distant positions look alike. A slow hand tells near from far but can hardly tell neighbours apart. We therefore need both, as a clock needs a second hand and an hour hand.
+# At position 7, pair 0 has completed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbouring positions apart, but because it comes round again, some distant positions look alike. A slow hand tells near from far but can hardly tell neighbours apart. We therefore need both, as a clock needs a second hand and an hour hand.
 #
 # ## How can a head find the previous word?
 #
@@ -325,7 +325,7 @@ table(shares, headings, digits=2)
 #
 # ## What happens beyond the trained lengths?
 #
-# Three of our ways solve the task, but longer texts have positions that never occurred in training. For this test, the learned positions are extended by rows that keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work on longer texts.
+# Three of our four ways solve the task, but longer texts have positions that never occurred in training. For this test, the learned positions are extended by rows that keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work on longer texts.
 #
 # We trained five models of each kind on texts of up to 12 words. In the plot, the dotted line marks the greatest length in training.
 

@@ -87,7 +87,7 @@ for gradient in ([3.0, 4.0], [0.3, 0.4]):
 # %% [markdown]
 # The norm of [3, 4] is 5, so both entries are divided by 5. The norm of [0.3, 0.4] is 0.5, which is below the limit, so nothing changes.
 #
-# To experiment with training steps, we need a task that a model can learn in seconds. We use the invented language of lesson 12, with sentences of up to six words, and a Transformer with one encoder layer and one decoder layer. It is trained on 20,000 pairs in batches of 64. Another 284 pairs are split evenly between a test set and the **validation set**, which we use to choose learning rates and models.
+# To experiment with training steps, we need a task that a model can learn in seconds. We use the invented language of lesson 12, with sentences of up to six words, and a Transformer with one encoder layer and one decoder layer. The training set has 20,000 pairs, read in batches of 64. Another 284 pairs are split evenly between a test set and the **validation set**, which we use to choose learning rates and models.
 
 # %%
 pairs = small_world(20_000, seed=1, order="verb-last", longest=6)
@@ -190,7 +190,7 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The tiny number ε is there only to prevent division by zero. Suppose two weights have gradients of 4 and 0.01 and the learning rate is 0.1. SGD would move them by 0.4 and 0.001. The code adds a third weight, whose gradient changes sign.
+# The tiny number ε is there only to prevent division by zero. At a learning rate of 0.1, SGD would move two weights with gradients of 4 and 0.01 by 0.4 and 0.001. The code adds a third weight, whose gradient changes sign.
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -395,7 +395,7 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
 # %% [markdown]
 # Choosing by the test loss would spoil the test, because the lowest of several losses looks a little too good.
 #
-# From here on, this is the course's training loop. Nothing in it is specific to translation, so you can copy it into your own project, without the progress bar. Here it trains two models on only 300 pairs for 600 steps each: one has neither dropout nor weight decay, and the other has both. How will the two losses of each model change?
+# From here on, this is the course's training loop. Nothing in it is specific to translation, so you can copy it into your own project, without the progress bar. Here it trains two models on only 300 pairs for 600 steps each: one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
 
 
 # %%

@@ -134,7 +134,7 @@ print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 #
 # Training a network is worthwhile only if it beats simple rules that need no training. The first rule ignores the pictures and predicts the label that has been most frequent so far. The second rule copies the label of the nearest earlier picture, where distance is the sum of squared pixel differences.
 #
-# We test the rules on 400 new episodes of 26 pictures, from the quarter of the pictures that is held out from training. The table shows the share of correct predictions when the class has been shown once before and when it has been shown five times. A random guess is right one time in five. How good is the second rule?
+# We test the rules on 400 new episodes of 26 pictures, from the quarter of the pictures that is held out from training. The table shows the share of correct predictions when the class has been shown once before and when it has been shown five times. Random guessing gives 0.2. How good is the second rule?
 
 
 # %%
