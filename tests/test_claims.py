@@ -60,7 +60,7 @@ def _(numbers):
     return losses == sorted(losses, reverse=True)
 
 
-@claim("01", "But only about a quarter of all errors are in such reviews")
+@claim("01", "But only about a quarter of all errors are in reviews with a negation")
 def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
 
@@ -78,7 +78,7 @@ def _(numbers):
 
 @claim(
     "01",
-    "the models get positive reviews right less often if they contain a negation, and negative reviews more often.",
+    "a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones.",
 )
 def _(numbers):
     good, good_negated, bad, bad_negated = numbers("upward: accuracy. positive ")[1::2]  # behind the number of reviews
@@ -87,7 +87,7 @@ def _(numbers):
 
 @claim(
     "01",
-    "The trained models' accuracy is the share of plain reviews, which is less than a linear score could reach.",
+    "The accuracy of the trained models equals the share of plain reviews, which is less than a linear score could reach.",
 )
 def _(numbers):
     return numbers("at most ") == [0.875] and numbers("Answer: ")[0] < 0.8
@@ -434,7 +434,7 @@ def _(numbers):
     return two[2] < ours - 0.05 and 0 < later - two_later[0] < 0.05  # two: mean, lowest, highest
 
 
-@claim("19", "With many, each class of the test is new, and there the rule gets more right after 1,500 steps.")
+@claim("19", "With many, each class in the test is new, and after 1,500 steps, SNAIL gets fewer right than the rule.")
 def _(numbers):
     kinds = ("five classes", "forty classes", "many classes", "many classes, 6,000 steps")
     own, _, _, rule, new, _, _, rule_new = zip(*(numbers(f"\n{kind}  ") for kind in kinds), strict=True)
@@ -562,7 +562,7 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "In texts of 12 words, at most a quarter of the answers are right")
+@claim("11", "at most a quarter of the answers are right in texts of 12 words.")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 
@@ -671,12 +671,12 @@ def _(numbers):
     return numbers("queries, encoder")[0] < 0.01
 
 
-@claim("13", "The model predicts about seven out of ten words correctly.")
+@claim("13", "The model predicts about 70% of the words correctly.")
 def _(numbers):
     return 0.6 < numbers("share of words right:")[0] < 0.8
 
 
-@claim("13", "The mean and the division each help on their own, and Adam, which combines them, does best.")
+@claim("13", "The mean and the rescaling each help on their own, and Adam, which combines them, does best.")
 def _(numbers):
     names = ("SGD", "SGD with momentum", "Adam, β₁ = 0", "Adam")
     sgd, mean, division, adam = (numbers(f"{name:17} mean")[0] for name in names)
@@ -691,7 +691,7 @@ def _(_):
     return torch.allclose(weights.detach(), torch.tensor([-0.1, -0.1, 0.0]), atol=1e-5)
 
 
-@claim("13", "On average, Adam is a few hundredths ahead of the division alone, but not for every seed.")
+@claim("13", "On average, Adam is a few percentage points ahead of rescaling alone, though not with every seed.")
 def _(numbers):
     gained = numbers("seed by seed: tensor([")[:5]  # a seed's gain differs between processors by up to 0.06
     return 0.015 < sum(gained) / 5 < 0.07 and min(gained) < 0
@@ -829,12 +829,12 @@ def _(numbers):
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
 
 
-@claim("16", "In our story, each hop looks at the fact that it needs:")
+@claim("16", "In our story, both hops do:")
 def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the bathroom”. The network says bathroom")
 
 
-@claim("16", "Two of the mean weights are more than five times as large as equal weights")
+@claim("16", "Two of the mean weights are more than five times as large as with equal weights")
 def _(numbers):
     (take, drop, _), (*_, where), (equal, _, equal_too) = (
         numbers(f"\n{row}  ") for row in ("hop 1", "hop 2", "equal weights")
@@ -848,7 +848,7 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.48
 
 
-@claim("16", "The network and the rule agree in most stories and are right about equally often.")
+@claim("16", "On most stories, the network and the rule give the same answer, and they are right about equally often.")
 def _(numbers):
     (one_hop,), (votes,) = numbers("the network with one hop  "), numbers("always the place to which most moves lead  ")
     return numbers("to which most moves lead in")[0] > 0.7 and abs(one_hop - votes) < 0.04
@@ -889,7 +889,7 @@ def _(numbers):
     return min(yours, with_relu[0]) > 0.9 and with_relu[1] > one_matrix[2] and two[0] < one_matrix[0] + 0.05
 
 
-@claim("16", "In longer stories, each of the three networks gets far more answers wrong. The vector of age 9 helps")
+@claim("16", "In longer stories, each of the three networks gets far more answers wrong. The vector for age 9 helps")
 def _(numbers):
     short, long, repaired = (
         numbers(f"\n{row}  ") for row in ("2 to 10 facts", "12 to 20 facts", "12 to 20, ages up to 9")
@@ -1015,8 +1015,8 @@ def _(numbers):
 
 @claim(
     "19",
-    "Even where a class was shown five times, it is about as good as the rule that ignores the pictures and far worse than "
-    "the nearest picture.",
+    "Even when a class has been shown five times, it is about as good as the rule that ignores the pictures and far worse than "
+    "the nearest-picture rule.",
 )
 def _(numbers):
     attention, blind, nearest = (
@@ -1027,20 +1027,20 @@ def _(numbers):
     return abs(attention - blind) < 0.08 and attention < nearest - 0.3
 
 
-@claim("19", "With the pairs, nearly all labels are right, even where a class was shown only once.")
+@claim("19", "Given the pairs, the layer gets nearly all labels right, even when a class has been shown only once.")
 def _(numbers):
     return numbers("one attention layer, pairs given")[0] > 0.9
 
 
 @claim(
     "19",
-    "After 400 steps, neither half works by itself: each gets fewer than half of the labels right, even where a class was shown five times.",
+    "After 400 steps, neither half works by itself: each gets fewer than half of the labels right, even when a class has been shown five times.",
 )
 def _(numbers):
     return max(numbers("one attention layer  ") + numbers("convolutions alone  ")) < 0.5
 
 
-@claim("19", "SNAIL, which has both, gets nearly all labels right, even where a class was shown only once.")
+@claim("19", "SNAIL, which has both, gets nearly all labels right, even when a class has been shown only once.")
 def _(numbers):
     return numbers("SNAIL  ")[0] > max(0.92, numbers("nearest picture ")[0] + 0.12)
 
@@ -1069,7 +1069,7 @@ def _(numbers):
     return numbers("episodes kept:")[0] > 300 and by_snail > 0.93 and 0.74 < by_rule < 0.86
 
 
-@claim("19", "With the new digits, attention hardly finds the right label any more.")
+@claim("19", "With the new digits, attention hardly finds the correct label any more.")
 def _(numbers):
     known, new = (numbers(f"right label, digits {digits}:")[0] for digits in ("0 to 4", "5 to 9"))
     return known > 0.85 and numbers("if all steps so far got the same:")[0] < new < 0.4
