@@ -473,7 +473,7 @@ print(f"weight on it if all steps so far got the same: {share:.2f}")
 # %% [markdown]
 # With the new digits, attention hardly finds the correct label any more. SNAIL's weights therefore contain more than a way to find similar pictures: SNAIL compares pictures in a way that suits the digits 0 to 4.
 #
-# In training, the five classes were the same in all episodes, and as in our tiny network, whatever is the same goes into the weights. The classes should therefore also differ from episode to episode. To get forty classes, we rotate or mirror each of the digits 0 to 4 in eight ways, some of which look alike. To get very many classes, we cut two of these forty along a line and join one side of each into a new picture. The next cell shows an episode with such classes. What is the last label?
+# In training, the five classes were the same in all episodes, and as in our tiny network, whatever is the same can go into the weights. The classes should therefore also differ from episode to episode. To get forty classes, we rotate or mirror each of the digits 0 to 4 in eight ways, some of which look alike. To get very many classes, we cut two of these forty along a line and join one side of each into a new picture. The next cell shows an episode with such classes. What is the last label?
 
 # %%
 joined = episodes.character_episodes(1, "joined", drawn(5), steps=12)
@@ -500,7 +500,7 @@ columns = ["own kind: SNAIL", "own kind: rule", "5 to 9: SNAIL", "5 to 9: rule"]
 table(rows, columns, corner="class shown once", digits=2)
 
 # %% [markdown]
-# More classes help: with five classes, SNAIL gets about a quarter of the new digits right, hardly more than by guessing, but with forty or many it gets more than half right.
+# More classes help. Where a class was shown once, SNAIL trained on five classes gets about a quarter of the new digits right, hardly more than by guessing. With forty or many, it gets more than half right.
 #
 # On episodes of its own kind, SNAIL gets more labels right than the rule with five classes and with forty, which it has learned. With many, each class in the test is new, and after 1,500 steps, SNAIL gets fewer right than the rule. After 6,000 steps, it gets nearly as many right as the rule, and the same goes for the digits 5 to 9. SNAIL has therefore learned to compare pictures of classes that it has never seen, but it is no better than the rule, which needs no training.
 #
@@ -517,7 +517,7 @@ table(rows, columns, corner="class shown once", digits=2)
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
 # | convolution on B T D | TCBlock: a stack of dense blocks | `nn.Conv1d` on B D T, pads both ends | `conv1d` in `MambaMixer`: causal, a filter per feature |
-# | class shown once, of five | 1-shot, 5-way | | |
+# | one example of each of five classes | 1-shot, 5-way | | |
 #
 # With `padding` equal to the dilation, the first T results of `nn.Conv1d` equal ours:
 
@@ -551,7 +551,7 @@ check("19.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A network can learn the labels of five known classes from five examples if it was trained on many such tasks. What the tasks have in common goes into its weights, and it reads the rest.
+# - A network can learn the labels of five known classes from five examples if it was trained on many such tasks. What the tasks have in common can go into its weights, and it has to read the rest.
 # - A causal convolution combines each step with an earlier step. With dilations of 1, 2, 4 and so on, each further convolution doubles the number of steps seen.
 # - In SNAIL, a convolution carries each picture over to the step at which its label is read, and attention finds this step. One attention layer alone cannot do this, because each label is one step after its picture.
 # - With new digits, SNAIL improves with the number of classes it was trained on and, with many classes, with longer training. After 6,000 steps, copying the label of the nearest picture was still a little better, so compare a network with a simple rule.
