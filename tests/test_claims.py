@@ -65,7 +65,7 @@ def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
 
 
-@claim("01", "The model's numbers agree with these shares: the correlation is 0.68 on SST-2.")
+@claim("01", "The model's numbers agree with these shares, though only roughly: the correlation is 0.68 on SST-2.")
 def _(numbers):
     return abs(numbers("\ncorrelation: ")[0] - 0.68) < 0.02
 
@@ -190,7 +190,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "Of these models, those with one matrix for query and key learn most slowly: after 75 epochs, one run still gets only 78% right.",
+    "Of the models with a learned matrix, those with one for query and key learn most slowly: after 75 epochs, one run still gets only 78% right.",
 )
 def _(numbers):
     shared, others = (
@@ -334,7 +334,7 @@ def _(numbers):
     return new > 150 and share > 0.8
 
 
-@claim("05", "In our run, the model trained here is close to the other five.")
+@claim("05", "In our run, the model trained here is close to the other five or slightly below them.")
 def _(numbers):
     five, own = (
         re.findall(rf"{whose}: ([^.]*(?:\.\d[^.]*)*)", numbers.shown)[-2:] for whose in ("five models", "your model")
@@ -741,7 +741,7 @@ def _(numbers):
     return abs(found_without - found_before) < 0.1 and found > found_before + 0.3 and right_without < right
 
 
-@claim("14", "The logits change only when pixels inside the glimpses change.")
+@claim("14", "Only the change inside the glimpses changes the logits.")
 def _(numbers):
     return numbers("columns from 20: largest change ") == [0] and numbers("columns from 8: largest change ")[0] > 0.1
 
@@ -801,7 +801,9 @@ def _(numbers):
     return before > 0.25 and at_name < 0.1
 
 
-@claim("15", "On scenes with new handwritten digits, the captioner gets nearly all names and relations right.")
+@claim(
+    "15", "On scenes with new handwritten digits, the captioner gets more than nine in ten names and relations right."
+)
 def _(numbers):
     ours, guess = numbers("our captioner  "), numbers("always the most frequent  ")
     return min(ours[:2]) > 0.85 and guess[0] < 0.15 and guess[1] < 0.5
@@ -821,7 +823,7 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", "with the penalty, only about a quarter of the look for a name reaches the word on average.")
+@claim("15", "with the penalty, the look for a name is scaled to about a quarter on average.")
 def _(numbers):
     (for_name, earlier), (plain, _) = numbers("\npenalty: mean gate "), numbers("no penalty: mean gate ")
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
@@ -1157,13 +1159,13 @@ def _(numbers):
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
 
 
-@claim("21", "a letter that can be copied costs it far fewer than 3.06 bits.")
+@claim("21", "a letter that can be copied costs it far less than 3.06 bits.")
 def _(numbers):
     (limit, _), (ours, ours_again) = map(numbers, ("the rules  ", "our GPT  "))
     return limit + 0.05 < ours < limit + 0.3 and 0.3 < ours_again < 2
 
 
-@claim("21", "The model gets nearly all texts right.")
+@claim("21", "The model gets nearly all of them right.")
 def _(numbers):
     return numbers("share of answers that are right:")[0] > 0.9
 

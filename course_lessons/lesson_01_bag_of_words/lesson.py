@@ -313,7 +313,7 @@ places = {place: word for place, word in enumerate(words) if word in named}
 plots.scatter(shares, adds, "share of positive reviews", "adds to score: w·x", places)
 
 # %% [markdown]
-# The model's numbers agree with these shares: the correlation is 0.68 on SST-2. The model has therefore learned something about the words themselves, not only about its training reviews.
+# The model's numbers agree with these shares, though only roughly: the correlation is 0.68 on SST-2. The model has therefore learned something about the words themselves, not only about its training reviews.
 #
 # ## What does the model make of a sentence?
 #
