@@ -408,7 +408,7 @@ with torch.no_grad():
 # - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key and draws the others away from "great". Both "not" and "great" find "was", and this takes away about 3 each time.
 # - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
 #
-# ## What if the sentence asks the question itself?
+# ## What if the sentence asks its own question?
 #
 # Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, each of our five training runs found self-attention that does it, within 15 epochs. Any one of the three matrices was enough, or nearly so, but training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
 #

@@ -396,7 +396,7 @@ table(rows, list(parts), "share right, by the answer's position", digits=2)
 #
 # In our task, layer 0 needs only this distance. A language model needs many, and even with rotary positions it does worse on texts longer than those in training (Press et al., 2022).
 #
-# ## Where does the order come from?
+# ## How can attention know the order of the words?
 #
 # We have to supply the order, unless a causal mask reveals it. Without positions, the translation model gave both sentences the same translation, and our small model could only guess. One number for each position was not enough, but a learned or sinusoidal vector for each position was. Rotary positions also solved our task, and beyond the trained lengths they lost the fewest answers.
 #

@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 torch.set_num_threads(1)  # the tensors are small: more threads would wait
 
 # %% [markdown]
-# In lesson 12, a small Transformer learned an invented language in 200 steps. The course also includes a Transformer that translates real photo captions from English to German. How was it trained, and what does it know?
+# In lesson 12, a small Transformer learned an invented language in 200 steps. The course also includes a Transformer that translates real photo captions from English to German. How was it trained, and what has it learned?
 #
 # We first take training apart, using small models that learn in seconds, and then test what the translation model knows.
 #
@@ -583,7 +583,7 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # </details>
 #
-# ## How is it trained, and what does it know?
+# ## How is a Transformer trained, and what has it learned?
 #
 # A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and updates the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout hurt small models that saw many pairs only four times.
 #

@@ -532,7 +532,7 @@ figures.names_by_seed()
 # %% [markdown]
 # Without the penalty, all five captioners point at nearly all things. With the penalty, four of the five point at almost none. These four lose most of their names when the thing is missing one look earlier, and hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the things. With the same penalty, the look may therefore be for either word. We have not tested why it is mostly for the "a".
 #
-# ## Which part of the picture is this word?
+# ## Which part of the picture does this word describe?
 #
 # It is the part that changes the word when we change that part and nothing else. For a name, it is the thing, and for a relation, both things.
 #

@@ -504,7 +504,7 @@ table(rows, columns, corner="class shown once", digits=2)
 #
 # On episodes of its own kind, SNAIL gets more labels right than the rule with five classes and with forty, which it has learned. With many, each class in the test is new, and after 1,500 steps, SNAIL gets fewer right than the rule. After 6,000 steps, it gets nearly as many right as the rule, and the same goes for the digits 5 to 9. SNAIL has therefore learned to compare pictures of classes that it has never seen, but it is no better than the rule, which needs no training.
 #
-# ## Can it learn from five examples?
+# ## Can a network learn from five examples?
 #
 # A network can learn from five examples if it knows the classes. Our SNAIL reads one example of each of five digits that it knows and then nearly always labels the next picture correctly. None of its weights change: what it learns from the examples is which label belongs to which digit.
 #
@@ -559,4 +559,4 @@ check("19.q5", ...)
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)
 #
-# **Next**: you have seen many kinds of attention. What will your own attention be? [Lesson 20](20_your_own_attention.ipynb) asks you to design it.
+# **Next**: you have seen many kinds of attention. What will your own attention mechanism look like? [Lesson 20](20_your_own_attention.ipynb) asks you to design it.
