@@ -1176,7 +1176,8 @@ def _(numbers):
 
 
 @claim(
-    "21", "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need an equal letter."
+    "21",
+    "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need an equal letter.",
 )
 @claim("21", 'Without "there", the bits rise from 0.05 to 1.73, but')
 def _(numbers):
