@@ -221,7 +221,7 @@ SAYS = [
     ("12.decoder_layer", altered("12.decoder_layer", ("attn_mask=future", "attn_mask=~future"), ("hidden = ~memory", "hidden = memory")), "look at self-attention first: what does it read, and with which mask?"),
     ("12.decoder_layer", altered("12.decoder_layer", ("self.multihead_attn(y, memory, memory", "self.multihead_attn(y, memory, memory + 1")), "When attention to the source does so as well, everything is correct"),
     ("13.paired_difference", paired(lambda d: int(len(d) > 4 and statistics.mean(d) > 1)), "All 5 differences are below 0 here"),
-    ("13.adam_step", altered("13.adam_step", ("- rate * m_corrected", "- rate * m_corrected**3")), "The m and v that you return are right"),
+    ("13.adam_step", altered("13.adam_step", ("- rate * m_corrected", "- rate * m_corrected**3")), "The m and v that you return are correct"),
     ("13.adam_step", altered("13.adam_step", ("gradient**2", "gradient**4")), "Look at v first"),
     ("15.pointing_accuracy", lambda weights, true, mask: ((weights.argmax(-1) == true) & mask).any(1).float().mean(), "so the share is 2/3"),
     ("16.two_hops_by_hand", tables(lambda things, people, places: [things, things + people, places]), "Hop 2 looks at the fact that hop 1 has found once more"),

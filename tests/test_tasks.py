@@ -675,7 +675,7 @@ RULES = [  # which of it a test changes, how, and what it is told
     ("13.catch_wrong_step", 4, lambda rate: 2, "a `rate` that is not a number above 0"),
     ("13.catch_wrong_step", 0, lambda model: lambda *call: model(*call)[1], "Your `model` should return two things"),
     ("13.catch_wrong_step", 0, lambda model: lambda *call: model(*call)[::-1], "Your `model` should return two things"),
-    ("13.catch_wrong_step", 0, lambda model: lambda *call: (0.5, [ONE]), "of the shape of its weight"),
+    ("13.catch_wrong_step", 0, lambda model: lambda *call: (0.5, [ONE]), "with the shape of its weight"),
     ("14.catch_peeking", 0, lambda image: image[None], "an `image` that is not a float32 tensor Y×X"),
     ("14.catch_peeking", 0, lambda image: image * torch.nan, "numbers from -1000 to 1000"),
     ("14.catch_peeking", 0, lambda image: image * 1e4, "numbers from -1000 to 1000"),

@@ -39,7 +39,7 @@ def _(draw):
         yield Case(name, (images, weight, draw.numbers(5), draw.numbers(5), draw.numbers(1 + R * Q, 5)), edge=True)
 
 
-CUT, PROJECTED, SHIFTED = "the patches", "the patches times the weight", "the patches' vectors"
+CUT, PROJECTED, SHIFTED = "the flattened patches", "the patches times the weight", "the patches' vectors"
 JOINED, PLACED = "the summary vector and the patches' vectors", "the vectors with their positions"
 
 
