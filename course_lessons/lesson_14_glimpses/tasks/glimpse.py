@@ -213,7 +213,7 @@ task.changed_each(
     ("summed", "Your cells are sums. Take the mean: divide by the number of pixels, 2ᵏ × 2ᵏ.", {MEAN: left_out}),
     ("divided_by_one_side", "You divide the sum of a block by 2ᵏ. It has 2ᵏ × 2ᵏ pixels.", {MEAN: lambda total, n, *, done: total / done["the side of a block"]}),
     ("every_nth_pixel", "Your cells are single pixels: a slice with a step of 2ᵏ picks only the first pixel of each block. Take the mean of the block.", {SUM: lambda blocks: blocks[:, :, 0, :, 0], MEAN: left_out}),
-    ("interpolated", "From scale 2 on, your cells are the mean of four pixels in the middle of each block, as F.interpolate computes them with mode="bilinear". Take the mean of all pixels of the block.", {SUM: _interpolated, MEAN: left_out}),
+    ("interpolated", "From scale 2 on, your cells are the mean of four pixels in the middle of each block, as F.interpolate computes them in bilinear mode. Take the mean of all pixels of the block.", {SUM: _interpolated, MEAN: left_out}),
     # The result
     ("scales_last", "The axis of scales is your last one. It comes right after the batch: B×scales×size×size.", {"result": lambda patches: patches.movedim(1, -1)}),
     ("scales_first", "The axis of scales is your first one. The batch comes first: B×scales×size×size.", {"result": lambda patches: patches.transpose(0, 1)}),
