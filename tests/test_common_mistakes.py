@@ -224,7 +224,7 @@ SAYS = [
     ("13.adam_step", altered("13.adam_step", ("- rate * m_corrected", "- rate * m_corrected**3")), "The m and v that you return are correct"),
     ("13.adam_step", altered("13.adam_step", ("gradient**2", "gradient**4")), "Look at v first"),
     ("15.pointing_accuracy", lambda weights, true, mask: ((weights.argmax(-1) == true) & mask).any(1).float().mean(), "so the share is 2/3"),
-    ("16.two_hops_by_hand", tables(lambda things, people, places: [things, things + people, places]), "Hop 2 looks at the fact that hop 1 has found once more"),
+    ("16.two_hops_by_hand", tables(lambda things, people, places: [things, things + people, places]), "Hop 2 looks once more at the fact that hop 1 found"),
     ("16.two_hops_by_hand", tables(lambda things, people, places: [things, people / 10, places]), "Hop 2 gives the largest weight to facts about that person, as it should, but in some story it is no more than a half"),
     ("16.two_hops_by_hand", tables(lambda *three: [torch.ones_like(three[0])] * 3), "Hop 1 gives all facts the same weight"),
     ("16.two_hops_by_hand", tables(lambda things, people, places: [-things, people.roll(1, 0), places]), "In some story, hop 2 gives its largest weight to something other than facts about that person"),
