@@ -703,7 +703,7 @@ RULES = [  # which of it a test changes, how, and what it is told
     ("16.catch_cheating_memory", 0, lambda question: question[:1], "different numbers of questions and stories"),
     ("16.catch_cheating_memory", 2, lambda mask: mask & torch.tensor([[False], [True]]), "The facts come first"),
     ("16.catch_cheating_memory", 2, lambda mask: mask & (torch.arange(3) != 1), "The facts come first"),
-    ("17.catch_wrong_write", 0, lambda memory: memory[0], "a `memory` that is no tensor B×N×W"),
+    ("17.catch_wrong_write", 0, lambda memory: memory[0], "a `memory` that is not a tensor B×N×W"),
     ("17.catch_wrong_write", 0, lambda memory: torch.ones(2, 101, 3), "B, N and W from 1 to 100"),
     ("17.catch_wrong_write", 1, lambda weights: weights.mT, "With this `memory` it should be 2×4"),
     ("17.catch_wrong_write", 2, lambda erase: erase[:1], "With this `memory` it should be 2×3"),
