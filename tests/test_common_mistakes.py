@@ -239,7 +239,7 @@ SAYS = [
     ("18.balance_by_offsets", altered("18.balance_by_offsets", ("load.mean() - load", "load.max() - load")), "its offset should move from"),
     ("18.at_risk", lambda old, new: ((old > 0) & (new.mean(0) > 0.1)).any(1), "and new input 0 asks it, with 0.003"),
     ("19.labels_by_hand", with_weights(W_q=torch.zeros_like), "At many steps, little or none of the weight lies on the step after the same character"),
-    ("19.labels_by_hand", with_weights(W_q=lambda weight: weight / 8), "The right step has the largest weight, but the other steps together have more"),
+    ("19.labels_by_hand", with_weights(W_q=lambda weight: weight / 8), "The correct step has the largest weight, but the other steps together have more"),
     ("19.labels_by_hand", as_other_numbers("19.labels_by_hand", torch.Tensor.long), "W_0 contains numbers of type int64"),
     ("19.dilations", powers(lambda steps, kernel: math.ceil(math.log2(steps) / math.log2(kernel))), "It can be done with 5."),
     ("19.dilations", powers(lambda steps, kernel: math.ceil(math.log10(steps) / math.log10(kernel))), "It can be done with 3."),
