@@ -228,7 +228,7 @@ SAYS = [
     ("16.two_hops_by_hand", tables(lambda things, people, places: [things, people / 10, places]), "Hop 2 gives the largest weight to facts about that person, as it should, but in some story it is no more than a half"),
     ("16.two_hops_by_hand", tables(lambda *three: [torch.ones_like(three[0])] * 3), "Hop 1 gives all facts the same weight"),
     ("16.two_hops_by_hand", tables(lambda things, people, places: [-things, people.roll(1, 0), places]), "In some story, hop 2 gives its largest weight to something other than facts about that person"),
-    ("16.two_hops_by_hand", as_other_numbers("16.two_hops_by_hand", torch.Tensor.long), "yours hold float32 and int64"),
+    ("16.two_hops_by_hand", as_other_numbers("16.two_hops_by_hand", torch.Tensor.long), "yours have float32 and int64"),
     ("16.two_hops_by_hand", as_other_numbers("16.two_hops_by_hand", torch.Tensor.double), "float32 and float64"),
     ("17.backwards", program(forward, lambda step, L: 1 if step <= L + 1 else -1), "finds nothing, nothing, vector 3, vector 2; it should find vector 3, vector 2, vector 1, vector 0. (Vectors are counted from 0.) Each therefore comes 2 steps too late"),
     ("17.backwards", program(lambda step, L: int(step > 0), lambda step, L: 1 if step <= L else -1), "Each therefore comes 1 step too late"),

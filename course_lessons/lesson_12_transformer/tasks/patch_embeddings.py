@@ -40,7 +40,7 @@ def _(draw):
 
 
 CUT, PROJECTED, SHIFTED = "the flattened patches", "the patches times the weight", "the patches' vectors"
-JOINED, PLACED = "the summary vector and the patches' vectors", "the vectors with their positions"
+JOINED, PLACED = "the sequence with the summary vector", "the vectors with their positions"
 
 
 def _cut(images, weight):
