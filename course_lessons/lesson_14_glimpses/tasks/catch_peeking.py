@@ -46,7 +46,7 @@ def _problem(image, locations, size, scales):
 
 task = Task(
     "14.catch_peeking",
-    "a test that finds models that peek",
+    "a test that finds models which peek",
     arguments=("model",),
     result="verdict",
     candidates=asking(_problem, (*RIGHT, *WRONG, *RARE), copies=True),

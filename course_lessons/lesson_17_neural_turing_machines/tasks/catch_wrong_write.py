@@ -44,7 +44,7 @@ def _problem(memory, weights, erase, add):
 
 task = Task(
     "17.catch_wrong_write",
-    "a test that tells correct writes from incorrect ones",
+    "a test that tells right writes from wrong",
     arguments=("candidate",),
     result="verdict",
     candidates=asking(_problem, (*RIGHT, *WRONG, *RARE)),

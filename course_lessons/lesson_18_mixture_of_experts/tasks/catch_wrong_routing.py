@@ -32,7 +32,7 @@ def _problem(x):
 
 task = Task(
     "18.catch_wrong_routing",
-    "a test that tells correct layers of experts from incorrect ones",
+    "a test that tells right layers of experts from wrong",
     arguments=("layer",),
     result="verdict",
     candidates=asking(_problem, (*RIGHT, *WRONG, *RARE), copies=True),

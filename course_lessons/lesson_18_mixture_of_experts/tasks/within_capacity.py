@@ -11,7 +11,7 @@ from course_utils.checks.task import Task, count
 
 task = Task(
     "18.within_capacity",
-    "room for the first tokens",
+    "room for the first ones",
     arguments=("chosen B", "experts", "capacity"),
     result="kept B",
     difficulty=3,

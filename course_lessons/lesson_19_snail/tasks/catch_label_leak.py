@@ -29,7 +29,7 @@ def _problem(inputs, labels):
 
 task = Task(
     "19.catch_label_leak",
-    "a test that finds models that see the label they should predict",
+    "a test that finds models which see the label they are asked for",
     arguments=("model",),
     result="verdict",
     candidates=asking(_problem, (*RIGHT, *WRONG, *RARE), copies=True),

@@ -54,7 +54,7 @@ def _problem(query, key, value, mask):
 
 task = Task(
     "20.catch_broken_attention",
-    "a test that any attention mechanism has to pass",
+    "a test that any attention has to pass",
     arguments=("attend", "order_matters"),
     result="verdict",
     candidates=asking(_problem, CANDIDATES),

@@ -11,7 +11,7 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "20.delta_memory",
-    "a memory that replaces its contents",
+    "a memory that replaces what it held",
     arguments=("key B×T×D", "value B×T×E", "query B×T×D", "rate B×T"),
     result="read B×T×E",
     difficulty=3,

@@ -20,7 +20,7 @@ FIRST, SAME, LATER, PADDED, JUNK, OTHER_HEAD, OTHER_QUERY, OTHER_VALUES = range(
 
 task = Task(
     "20.my_attention",
-    "an attention mechanism of your own",
+    "an attention of your own",
     arguments=("query B×H×T×D", "key B×H×T×D", "value B×H×T×E", "mask B×1×T×T"),
     result="attention",
     difficulty=4,

@@ -14,7 +14,7 @@ from course_utils.models.attention import masked_softmax
 
 task = Task(
     "20.sparsemax",
-    "weights, many of which are 0",
+    "weights of which many are 0",
     arguments=("scores B×T×S", "mask B×T×S"),
     result="weights B×T×S",
     difficulty=3,
