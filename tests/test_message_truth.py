@@ -371,7 +371,7 @@ def most(group):
         ("07.tipping_alpha", lambda a, m, b, n: math.ceil(max(0.0, math.log(b / a) / math.log((5 + n) / (5 + m))) * 100) / 100, "up to a step of 0.01"),
         ("08.best_baseline", lambda p, rewards: rewards.median(), "the squared lengths |g_k|² are"),
         ("10.head_worth", lambda score, H: torch.tensor([score(torch.ones(H) > 0) / score(torch.arange(H) != h) for h in range(H)]), "so head 0 is worth 0. Yours is 1."),
-        ("19.ideal_weights", lambda c: (marked := F.pad(c[1:] == c[-1], (0, 1))) / marked.sum(), "Step 0 gets the weight 0.5, but there no label is read"),
+        ("19.ideal_weights", lambda c: (marked := F.pad(c[1:] == c[-1], (0, 1))) / marked.sum(), "Step 0 gets a weight of 0.5, but there no label is read"),
         ("19.ideal_weights", lambda c: (late := F.pad(c[:-1] == c[-1], (1, 0)) * torch.arange(len(c))) / late.sum(), "The correct steps get weights, but different ones"),
     ],
 )  # fmt: skip
