@@ -164,7 +164,7 @@ _mistaken(
 
 
 @task.mistake(
-    "Your test returns True for every model except those that ignore their rows, so something other than the order of the rows has changed. Do you reorder columns, with x[:, order] instead of x[order]? Do you draw new numbers for the second call, or leave rows out? Change nothing but the order of the rows."
+    "Your test returns True for every model except those that ignore their rows, so something other than the order of the rows has changed. Do you reorder columns, with x[:, order] instead of x[order]? Do you sample new numbers for the second call, or leave out rows? Change only the order of the rows."
 )
 def something_else_changed(model):
     x = torch.randn(5, WIDTH, generator=torch.Generator().manual_seed(6))

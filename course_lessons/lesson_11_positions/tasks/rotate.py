@@ -131,7 +131,7 @@ task.changed_each(
         NEIGHBOURS,
     ),
     ("interleaved_at_the_end", "The pairs are rotated correctly, but each new b comes right after its new a. Put each number back in the dimension that it came from: first all the new a's, then all the new b's.", {TURNED: interleaved}),
-    ("pairs_left_apart", "Each pair still has an axis of its own: you return B×T×D/2×2. Merge the last two axes, so that the result has the shape of x.", {TURNED: lambda first, second: torch.stack([first, second], -1)}),
+    ("pairs_left_apart", "Each pair still has its own axis: you return B×T×D/2×2. Merge the last two axes, so that the result has the shape of x.", {TURNED: lambda first, second: torch.stack([first, second], -1)}),
 )  # fmt: skip
 
 

@@ -187,7 +187,7 @@ for name, sentence, arranged in (
     ),
     (
         "pairs_left_apart",
-        "Each pair still has an axis of its own: you return N×D/2×2. Merge the last two axes, so that each sine is followed by its cosine.",
+        "Each pair still has its own axis: you return N×D/2×2. Merge the last two axes, so that each sine is followed by its cosine.",
         lambda sines, cosines: torch.stack([sines, cosines], -1).float(),
     ),
 ):

@@ -158,7 +158,7 @@ def layer_mistakes(task, norms):
         ("norms_over_all_words", "Your norms run over all words of a sentence together. A layer norm runs over the features of one word, the last axis, as self.norm1 does.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[1:]) * gain + bias)),
         ("x_added_again", "Every sub-layer adds the layer's input. The second should add the first one's result, and so on: after each, replace the old x with the new one.", {step: change for what in list(norms)[1:] for step, change in either_way(f"the sum after {what}", lambda y, given, *, x: x + given).items()}),
         ("relu_after_linear2", "The ReLU comes after linear2. It belongs between linear1 and linear2.", either_way("the output of the ReLU", left_out) | either_way("the output of linear2", lambda product, bias: torch.relu(product + bias))),
-        ("relu_after_both", "There is a ReLU after linear2 as well. It belongs between linear1 and linear2 only.", either_way("the output of linear2", lambda product, bias: torch.relu(product + bias))),
+        ("relu_after_both", "There is also a ReLU after linear2. It belongs between linear1 and linear2 only.", either_way("the output of linear2", lambda product, bias: torch.relu(product + bias))),
         ("no_relu", "There is no ReLU between linear1 and linear2.", either_way("the output of the ReLU", left_out)),
         ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, but this task asks for a ReLU.", either_way("the output of the ReLU", torch.nn.functional.gelu)),
     )  # fmt: skip

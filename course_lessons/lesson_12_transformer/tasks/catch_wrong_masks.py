@@ -141,7 +141,7 @@ _mistaken(
 )
 _mistaken(
     "first_place_of_each_sentence",
-    "Models that fail only after the first word of the target pass your test, since you compare logits only at the first position. Compare all positions that hold a word.",
+    "Models that fail only after the first word of the target pass your test, since you compare logits only at the first position. Compare all positions that contain a word.",
     at=lambda target: (torch.arange(target.shape[1]) == 0).expand(target.shape),
 )
 _mistaken(
@@ -151,7 +151,7 @@ _mistaken(
 )
 _mistaken(
     "one_sentence",
-    "Models that mix up the sentences of a batch pass your test, since you never give them more than one at a time. Compare a batch with its sentences one at a time.",
+    "Models that mix up the sentences of a batch pass your test, since you never pass them more than one at a time. Compare a batch with its sentences one at a time.",
     lengths=((5,), (4,)),
 )
 _mistaken(

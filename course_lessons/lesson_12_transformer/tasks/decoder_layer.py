@@ -193,7 +193,7 @@ def _look_at_normalised(y, memory, *, weights, right):
 
 
 task.changed_each(
-    ("memory_normalised", "With norm_first, memory goes through norm2 as well. Only the input of the queries is normalised there: leave memory as it is.", {f"the output of {LOOK} (norm_first=True)": _look_at_normalised}),
+    ("memory_normalised", "With norm_first, memory also goes through norm2. Only the input of the queries is normalised there: leave memory as it is.", {f"the output of {LOOK} (norm_first=True)": _look_at_normalised}),
     ("memory_always_normalised", "memory goes through norm2, with norm_first and without. Leave memory as it is.", either_way(f"the output of {LOOK}", _look_at_normalised)),
 )  # fmt: skip
 task.changed(
@@ -239,7 +239,7 @@ FIRST_READ = {f"the norm before {what} (norm_first=True)": lambda y, *, x, right
 task.changed_each(
     ("all_read_x", "With norm_first, all three sub-layers read the layer's input. Each should read the sum so far: replace the old x with the new one after each addition.", FIRST_READ),
     ("source_attention_reads_x", "With norm_first, attention to the source reads the layer's input. It should read the sum after self-attention.", {f"the norm before {LOOK} (norm_first=True)": lambda y, *, x, right: right(x)}),
-    ("normalised_at_the_end", "With norm_first, the result is normalised once more at the end. A whole decoder does that after its last layer, with a norm of its own; a layer does not.", {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm3", before) if sizes["norm_first"] else after}),
+    ("normalised_at_the_end", "With norm_first, the result is normalised once more at the end. A whole decoder does that after its last layer, with its own norm; a layer does not.", {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm3", before) if sizes["norm_first"] else after}),
 )  # fmt: skip
 for place, (what, called) in enumerate(zip(NORMS, CALLED, strict=True)):
     task.changed(

@@ -185,7 +185,7 @@ task.changed(
 )
 task.changed(
     "normalised_at_the_end",
-    "With norm_first, the result is normalised once more at the end. A whole encoder does that after its last layer, with a norm of its own; a layer does not.",
+    "With norm_first, the result is normalised once more at the end. A whole encoder does that after its last layer, with its own norm; a layer does not.",
     {CHOICE: lambda after, before, *, sizes, weights: norm(weights, "norm2", before) if sizes["norm_first"] else after},
 )
 task.changed_each(

@@ -17,7 +17,7 @@ task = Task(
     importance=4,
     minutes=10,
     hints=(
-        "Attention moves information between words. The feed-forward network does not: it works on each word's vector by itself. The first layer maps the vector to F numbers, the ReLU keeps the positive numbers and replaces the others with 0, and the second layer maps them back to D numbers. Without the ReLU, the two layers would do no more than one.",
+        "Attention moves information between words. The feed-forward network does not: it works on each word's vector separately. The first layer maps the vector to F numbers, the ReLU keeps the positive numbers and replaces the others with 0, and the second layer maps them back to D numbers. Without the ReLU, the two layers would do no more than one.",
         (
             "Take one word [1, 2], weight_1 with the rows [1, 0], [0, 1] and [1, -1], bias_1 [0, 0.5, 0], weight_2 with the rows [1, 0, 4] and [0, 2, 4], and bias_2 [1, -1]. The first layer outputs 1, 2 + 0.5 = 2.5 and 1 - 2 = -1. The ReLU turns them into [1, 2.5, 0]. "
             "The second layer outputs 1·1 + 1 = 2 and 2·2.5 - 1 = 4."

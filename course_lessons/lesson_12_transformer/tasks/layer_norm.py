@@ -142,7 +142,7 @@ for name, sentence, axes in (
     ("over_words", f"The mean and the variance run over the axis before the last, over the words of a sentence. {LAST}", lambda n: -2),
     ("over_the_first_axis", f"The mean and the variance run over the first axis, over the sentences of the batch. {LAST}", lambda n: 0),
     ("over_sentences", f"The mean and the variance run over whole sentences: over their words and features together. {ITS_OWN.format('word')}", lambda n: tuple(range(min(1, n - 1), n))),
-    ("over_everything", f"There is one mean and one variance for all numbers of the batch. {ITS_OWN.format('vector')}", lambda n: tuple(range(n))),
+    ("over_everything", f"There is one mean and one variance for all numbers in the batch. {ITS_OWN.format('vector')}", lambda n: tuple(range(n))),
     ("batch_norm", f"This is a batch norm: each feature has a mean and a variance over all words of all sentences. {ITS_OWN.format('vector')}", lambda n: tuple(range(n - 1))),
 ):  # fmt: skip
     mean = lambda x, axes=axes: x.mean(axes(x.dim()), keepdim=True)  # noqa: E731

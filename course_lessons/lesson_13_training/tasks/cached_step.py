@@ -187,5 +187,5 @@ task.changed(
 task.changed_each(
     ("values_before_keys", "You return the values before the keys. Return the output, then the keys, then the values.", {"result": lambda output, keys, values: (output, values, keys)}),
     ("output_alone", "You return only the output. Also return the keys and the values, with the new ones appended, for the next word.", {"result": lambda output, keys, values: output}),
-    ("axis_of_words_lost", "The output has lost its word axis. It should be B×1×D, like the word that came in.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
+    ("axis_of_words_lost", "The output has lost its word axis. It should be B×1×D, like the input.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
 )  # fmt: skip

@@ -86,7 +86,7 @@ task = Task(
     hints=(
         "The loss also falls with an incorrect loop, so compare numbers: the weights and losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. What remains is to choose the model and the inputs: with which of them does a loop that breaks a promise return different numbers from a correct loop? What should your model do when dropout is on?",
         (
-            "Take two weights with gradients of 3 and 4, whose joint norm is 5. With clip = 1, they become 0.6 and 0.8; clipped one by one, they would both be 1. With clip = 10, both ways leave them unchanged, and so does a loop that never clips. With clip = 1 alone, a loop that always scales to the norm `clip` looks correct, but with clip = 10 it returns 6 and 8. You therefore need both values. "
+            "Take two weights with gradients of 3 and 4, whose joint norm is 5. With clip = 1, they become 0.6 and 0.8; clipped one by one, they would both be 1. With clip = 10, both ways leave them unchanged, and so does a loop that never clips. With only clip = 1, a loop that always scales to the norm `clip` looks correct, but with clip = 10 it returns 6 and 8. You therefore need both values. "
             "The same goes for dropout: a model that behaves the same whether dropout is on or off cannot tell you which of the two the loop asked for."
         ),
         "Let the model be a small network: when `training` is True, it multiplies its hidden units by a fixed vector of zeros and twos, so that dropout drops the same units each time; torch.autograd.grad computes the gradients. Sample two weight matrices, three batches and a held-out batch for which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
@@ -225,9 +225,9 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "dropout": ("candidates with dropout on or off at the wrong time", "Let your model return different numbers when `training` is True."),
     "losses": ("candidates that measure an incorrect loss", "Compare the losses as well as the weights."),
     "batches": ("candidates that fail from the second batch on", "Use several batches."),
-    "tensors": ("candidates that handle each weight tensor separately", "Give your model two or more weight tensors."),
-    "small": ("candidates that clip wrongly or not at all", "Try a clip below the norm of the gradients as well."),
-    "large": ("candidates that change gradients within the limit", "Try a clip above the norm of the gradients as well."),
+    "tensors": ("candidates that handle each weight tensor separately", "Give your model at least two weight tensors."),
+    "small": ("candidates that clip wrongly or not at all", "Also try a clip below the norm of the gradients."),
+    "large": ("candidates that change gradients within the limit", "Also try a clip above the norm of the gradients."),
 }  # fmt: skip
 
 

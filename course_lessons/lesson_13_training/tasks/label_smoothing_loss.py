@@ -194,7 +194,7 @@ task.changed(
 )
 task.changed(
     "cut_anew",
-    "You reshape the numbers of B×T×V into B×V×T: `view` and `reshape` do not reorder anything, so a row then holds the logits of several positions. To swap two axes, use `transpose`.",
+    "You reshape the numbers of B×T×V into B×V×T: `view` and `reshape` do not reorder anything, so a row then contains the logits of several positions. To swap two axes, use `transpose`.",
     {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
 )
 task.changed(

@@ -79,7 +79,7 @@ def _(step, steps, warmup, highest):
 
 
 for name, sentence, step, change in (
-    ("higher_line", "You take the larger of the two lines, so the rate begins high, falls during the warm-up and then rises. Take the smaller one.", LOWER, max),
+    ("higher_line", "You take the larger of the two lines, so the rate starts high, falls during the warm-up and then rises. Take the smaller one.", LOWER, max),
     ("lines_added", "You add the two lines. At each step, the smaller of the two counts.", LOWER, add),
     ("lines_multiplied", "You multiply the two lines. At each step, the smaller of the two counts.", LOWER, mul),
     ("no_warm_up", "There is no warm-up: before it should end, the rate is above `highest`. During the warm-up it should rise with the step.", LOWER, lambda rising, falling: falling),
@@ -92,7 +92,7 @@ for name, sentence, step, change in (
     ("falls_with_the_root", "After the warm-up, your rate falls with the square root of the step, as in Vaswani et al. (2017). Here it falls by the same amount at each step.", FALLING, lambda left, fall, *, step, warmup: (warmup / step) ** 0.5),
     ("falls_along_a_cosine", "After the warm-up, your rate falls along a cosine. Here it falls by the same amount at each step.", FALLING, lambda left, fall: (1 - math.cos(math.pi * left / fall)) / 2),
     ("stays_at_its_highest", "After the warm-up, your rate stays at its maximum. From then on, it should fall.", FALLING, lambda left, fall: 1),
-    ("falls_from_the_first_step", "Your falling line begins at the first step, so the rate at step = warmup is below the highest. It should begin at the end of the warm-up.", FALL, lambda steps, warmup: steps),
+    ("falls_from_the_first_step", "Your falling line starts at the first step, so the rate at step = warmup is below the maximum. It should start at the end of the warm-up.", FALL, lambda steps, warmup: steps),
     ("falls_over_one_step_less", "Your falling line has one step too few: after the warm-up, the rate stays at its maximum for one more step. Count the steps from step = warmup to the one after the last.", FALL, lambda steps, warmup: max(steps - warmup, 1)),
     ("counts_the_warm_up_again", "After the warm-up, you leave its steps out of the count, so the rate falls too late. The line should fall from step = warmup to one step after the last.", LEFT, lambda steps, step, *, warmup: steps + 1 - step + warmup),
     ("highest_unused", "`highest` has no effect: you return a fraction of it. Multiply the two.", RATE, lambda highest, lower: lower),

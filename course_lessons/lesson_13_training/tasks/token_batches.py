@@ -126,7 +126,7 @@ def _sorted(lengths):
 TOKENS, CLOSED = "the tokens of a batch", "the comparison with the limit"
 for name, sentence, step, change in (
     ("words_counted", "You add up the lengths of the sentences in a batch. Padding also takes up positions: multiply the number of sentences by the length of the longest.", TOKENS, sum),
-    ("limit_excluded", "You close a batch that would hold exactly as many tokens as the limit. A full batch is allowed: close it only when one more sentence would exceed the limit.", CLOSED, ge),
+    ("limit_excluded", "You close a batch that would contain exactly as many tokens as the limit. A full batch is allowed: close it only when one more sentence would exceed the limit.", CLOSED, ge),
     ("longest_of_the_old_batch", "You multiply by the longest sentence that is already in the batch. The one that you want to add may be longer, and then all others are padded to its length.", TOKENS, lambda those: len(those) * max(those[:-1], default=0)),
     ("one_sentence_too_many", "You count the sentences that are in the batch without the one that you want to add, so batches may exceed the limit by one sentence. Add 1.", TOKENS, lambda those: (len(those) - 1) * max(those)),
 ):  # fmt: skip
@@ -150,7 +150,7 @@ task.changed(
 )
 task.changed(
     "longest_first",
-    "Your batches begin with the longest sentences. Begin with the shortest.",
+    "Your batches start with the longest sentences. Start with the shortest.",
     {ORDER: lambda lengths: sorted(range(len(lengths)), key=lambda i: -lengths[i])},
 )
 task.changed(
@@ -196,7 +196,7 @@ task.changed(
 REFUSED = "the search for long sentences"
 RAISE = "No batch can hold it: raise ValueError."
 task.changed_each(
-    ("too_long_alone", f"A sentence that is longer than the limit gets a batch of its own, above the limit. {RAISE}", {REFUSED: left_out}),
+    ("too_long_alone", f"A sentence that is longer than the limit gets its own batch, above the limit. {RAISE}", {REFUSED: left_out}),
     ("too_long_left_out", f"A sentence that is longer than the limit is silently left out. {RAISE}", {REFUSED: left_out, ORDER: lambda lengths, *, limit: [i for i in _sorted(lengths) if lengths[i] <= limit]}),
     ("as_long_as_the_limit_refused", "You reject a sentence that is exactly as long as the limit. It fits by itself: raise ValueError only for longer ones.", {REFUSED: lambda lengths, limit: _refuse(lengths, limit - 1)}),
 )  # fmt: skip

@@ -26,7 +26,7 @@ task = Task(
     hints=(
         "Start from the pieces of lesson 12: embeddings for tokens and positions, an encoder, a decoder, a readout. Print the shape of the logits before you write the loop, and train on one pair first: its loss should fall to nearly 0.",
         "Take a target row of 1, 7, 5, 2, 0. The decoder reads 1, 7, 5, 2 and should predict 7, 5, 2, 0, of which the 0 does not count. It may not see later tokens, and a source row of 5, 7, 0 has one position that no attention may see. PyTorch's modules take masks in which True means that a position is hidden.",
-        "Training: logits of source and target[:, :-1]; cross_entropy against target[:, 1:] with ignore_index=0; zero_grad, backward, step. Then model.eval() and torch.no_grad(). Greedy search: begin with a column of 1s; at each step, append the argmax of the last position's logits, and 0 for a sentence that already contains a 2.",
+        "Training: logits of source and target[:, :-1]; cross_entropy against target[:, 1:] with ignore_index=0; zero_grad, backward, step. Then model.eval() and torch.no_grad(). Greedy search: start with a column of 1s; at each step, append the argmax of the last position's logits, and 0 for a sentence that already contains a 2.",
     ),
 )
 
@@ -183,7 +183,7 @@ def _numbers(losses):
 SAID = {
     "chance": "The same sentence occurs twice in a new batch and gets different logits. Is dropout still on? Call model.eval() after training.",
     "later": "Changing a later token of the target changes the logits at earlier positions, so your decoder can read the token that it should predict, but during translation there is nothing to read. Does it get target[:, :-1], with a causal mask? PyTorch's `tgt_mask` is True where a position is hidden.",
-    "padding": "The same sentences with more padding get different logits, so a mask over the source's padding is missing. The encoder needs one (`src_key_padding_mask`), and so does the decoder where it attends to the source (`memory_key_padding_mask`).",
+    "padding": "The same sentences with more padding get different logits, so a mask over the source's padding is missing. The encoder needs one (`src_key_padding_mask`), and so does the decoder when it attends to the source (`memory_key_padding_mask`).",
     "alone": "A sentence gets different logits alone than in a batch. Is something computed over all sentences of a batch, such as a mean, or are batch and time swapped (batch_first=True)?",
     "source ignored": "With a different source sentence, the logits stay the same. Does the decoder attend to the encoder's output?",
     "order ignored": "With the words of the source in the opposite order, the logits stay the same, so the model cannot tell where a word is. Add positions to the embeddings of the source.",

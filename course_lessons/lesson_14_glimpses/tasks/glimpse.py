@@ -25,8 +25,8 @@ task = Task(
     hints=(
         "Try the given sensor on images that reveal each fault: one that is not square, a location near the border, and a second patch of random pixels. Compare with what you cut out by hand. Patches extend beyond the image if the location is near a border; there must be zeros to cut out, so pad the image with them first.",
         (
-            "Take an image of two rows, [4, 8] and [0, 2], the location (-0.5, -0.5), size 1 and 2 scales. The location falls in pixel (0, 0). Patch 0 has the side 1 and begins there, so its one cell is 4. "
-            "Patch 1 has the side 2, half of which is 1, so it begins at (-1, -1): three of its four pixels are outside the image and are 0, the fourth is 4, and the cell is (0 + 0 + 0 + 4) / 4 = 1. At the location (0.5, 0.5), pixel (1, 1), patch 1 is inside the image: (4 + 8 + 0 + 2) / 4 = 3.5, and patch 0 is 2."
+            "Take an image of two rows, [4, 8] and [0, 2], the location (-0.5, -0.5), size 1 and 2 scales. The location falls in pixel (0, 0). Patch 0 has a side of 1 and begins there, so its one cell is 4. "
+            "Patch 1 has a side of 2, half of which is 1, so it begins at (-1, -1): three of its four pixels are outside the image and are 0, the fourth is 4, and the cell is (0 + 0 + 0 + 4) / 4 = 1. At the location (0.5, 0.5), pixel (1, 1), patch 1 is inside the image: (4 + 8 + 0 + 2) / 4 = 3.5, and patch 0 is 2."
         ),
         "The column of a location is (x + 1) / 2 times X, its row (y + 1) / 2 times Y, both rounded down. For k from 0 below scales: side = size times 2 to the power of k; padded = image with `side` zeros on each of its four sides; top = row minus side // 2 plus `side`, because padding has shifted everything, and left likewise, with no clamp; cut out side × side pixels there; cells = mean of each block of 2ᵏ by 2ᵏ pixels, as F.avg_pool2d computes it. Stack the patches after the batch axis.",
     ),

@@ -119,15 +119,15 @@ LOG_P_CUT_OFF = {PRODUCTS: lambda advantage, log_p: advantage * log_p.detach()}
 
 
 task.changed_each(
-    ("sign_of_the_rewards", "The sign of the part with the log probabilities is wrong: it is added, or the reward is subtracted from the baseline in it. The loss should fall when choices that were better than expected become more probable: subtract the product of (reward minus baseline) and the log probabilities.", {BOTH: add}),
+    ("sign_of_the_rewards", "The sign of the log probability term is wrong: it is added, or the reward is subtracted from the baseline in it. The loss should fall when choices that were better than expected become more probable: subtract the product of (reward minus baseline) and the log probabilities.", {BOTH: add}),
     ("reward_along_the_steps", "reward has the shape B and baseline B×T; broadcasting aligns shapes from the right, so B is matched with T. Unless B or T is 1, this runs only if B equals T, and then it pairs rewards with steps. Add an axis to reward to make it B×1.", {"the reward of each step": left_out}),
-    ("baseline_unused", "The baseline has no effect on the part for the locations. Subtract it from the reward there as well.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
+    ("baseline_unused", "The baseline has no effect on the location term. Also subtract it from the reward there.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
     ("one_surprise_for_all_looks", "You multiply the log probabilities of all steps by one mean surprise per example. Each step has its own baseline: multiply step by step, then sum.", {PLAIN: lambda advantage: advantage.mean(1, keepdim=True).detach()}),
     ("advantage_normalised", "You standardise reward minus baseline before you multiply: its mean is subtracted, and it is divided by its standard deviation. That is sometimes done, but it gives a different gradient. Use the difference itself.", {PLAIN: lambda advantage: ((advantage - advantage.mean()) / (advantage.var(correction=0) + 1e-12).sqrt()).detach()}),
     ("reward_of_ones_own", "You compute the reward from the logits and the label (1 if the largest logit is at the label). The reward is given: use it.", {"reward": lambda reward, *, logits, label: (logits.argmax(1) == label).to(reward.dtype)}),
     # Sums and means
     ("mean_over_the_steps", "You take the mean over the steps of the products with the log probabilities, or over everything at once. The log probabilities of all steps together belong to one chosen path: sum over T, then take the mean over B.", {SUMS: left_out}),
-    ("sum_over_the_batch", "You sum the products with the log probabilities over the batch as well. Sum over T, then take the mean over B.", {LOOK: torch.sum}),
+    ("sum_over_the_batch", "You also sum the products with the log probabilities over the batch. Sum over T, then take the mean over B.", {LOOK: torch.sum}),
     ("axes_exchanged", "You sum the products with the log probabilities over the batch and take the mean over the steps. It should be the other way round: the sum over T, the mean over B.", {SUMS: lambda products: products.sum(0)}),
     ("last_step_alone", "Only the last step's log probabilities have an effect. The reward comes at the end, but all steps led to it: sum over all of them.", {SUMS: lambda products: products[:, -1]}),
     ("squares_summed", "You sum the squares over the steps. They are errors of a prediction: take their mean over B and T.", {GUESS: lambda squares: squares.sum(1).mean()}),
@@ -135,7 +135,7 @@ task.changed_each(
     ("cross_entropy_summed", "You sum the cross-entropy over the batch. Take its mean, as `cross_entropy` does.", {"the mean log probability": torch.sum}),
     # Terms
     ("no_cross_entropy", "The cross-entropy is missing: without it the model does not learn to classify.", {"the cross-entropy": lambda mean: 0 * mean}),
-    ("no_part_of_the_looks", "The part with the log probabilities is missing: without it the model does not learn where to look.", {LOOK: lambda sums: 0 * sums.mean()}),
+    ("no_part_of_the_looks", "The log probability term is missing: without it the model does not learn where to look.", {LOOK: lambda sums: 0 * sums.mean()}),
     ("no_baseline_term", "The squared error of the baseline is missing, so the baseline never learns.", {GUESS: lambda squares: 0 * squares.mean()}),
     ("squares_subtracted", "You subtract the squared error of the baseline, so the baseline learns to be wrong. Add it.", {"the loss": sub}),
     ("surprise_unused", "The looks are not weighted: you sum their log probabilities as they are. Multiply each by reward minus baseline.", {PLAIN: torch.ones_like}),

@@ -122,14 +122,14 @@ task.changed_each(
     ("mean_cut_off", "The values are correct, but no gradient reaches the mean through the density, so nothing learns where to look. Detach the sampled location, not the mean.", MEAN_CUT_OFF),
     ("mean_cut_off_in_place_of_the_place", "The values are correct, but you detach the mean in the density instead of the sampled location. It should be the other way round: detach the location as soon as it is sampled, and leave the mean as it is.", LOCATION_ALONE | MEAN_CUT_OFF),
     ("state_cut_off", "The values are correct, but the state that you return is detached. It is a function of the weights, and the next look's gradient has to reach them.", {"result": lambda state, location, log_p: (state.detach(), location, log_p)}),
-    ("location_network_reads_a_copy", "The values are correct, but the location network reads a detached state, so the density trains only weight_location. Its gradient should reach the core as well.", {MEAN: lambda state, weight: state.detach() @ weight}),
+    ("location_network_reads_a_copy", "The values are correct, but the location network reads a detached state, so the density trains only weight_location. Its gradient should also reach the core.", {MEAN: lambda state, weight: state.detach() @ weight}),
     # The core and the place
     ("no_relu", "ReLU is missing: your new state has negative entries.", {NEW: left_out}),
     ("tanh_in_the_core", "Your core uses tanh. Here it should use ReLU, as in the paper.", {NEW: torch.tanh}),
     ("aims_from_the_old_state", "The mean is computed from the state before this look. Use the new state, which includes what this look saw.", {MEAN: lambda new, weight, *, state: state @ weight}),
     ("mean_kept_in_the_picture", "You clamp the mean to between -1 and 1 before the location is sampled. The mean may be outside the picture: clamp only the location that you return.", {MEAN: lambda state, weight: (state @ weight).clamp(-1, 1)}),
     ("looks_at_the_mean", "The location that you return is the mean. During training, the model looks at the sampled location.", {DRAWN: left_out}),
-    ("not_kept_in_the_picture", "Some of your locations are outside the picture. Numbers below -1 become -1, and those above 1 become 1.", {LOCATION: left_out}),
+    ("not_kept_in_the_picture", "Some of your locations are outside the picture. Numbers below -1 become -1, and numbers above 1 become 1.", {LOCATION: left_out}),
     ("squashed", "You apply tanh to the sampled location. Numbers from -1 to 1 stay as they are, and only numbers beyond become -1 or 1.", {LOCATION: torch.tanh}),
     ("density_of_the_kept_place", "Your log density is for the location after clamping. Use the location as it was sampled from the Gaussian, before that.", {APART: lambda place, mean: place.clamp(-1, 1) - mean}),
     # The density

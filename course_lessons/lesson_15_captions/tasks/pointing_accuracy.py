@@ -131,7 +131,7 @@ def _at_true(weights, true):
 mask_mistakes(
     task,
     "padding is counted along with the words. Count only the real steps, both in the hits and in the number you divide by.",
-    '"is a word", and you look at padding alone',
+    '"is a word", and you look only at padding',
 )
 
 
@@ -159,7 +159,7 @@ task.changed_each(
     ("mask_inverted_nan", "Your mask is inverted: you look only at padding, and if there is none, the mean of nothing is NaN. True means \"is a word\".", {"mask": torch.logical_not, "the number of words": torch.sum}),
     ("divided_by_all_steps", "You divide by all B·T steps, so padding counts as incorrect. Divide by the number of real steps.", {"the number of words": torch.numel}),
     ("nothing_gives_nan", "If the whole batch has no word, you divide 0 by 0 or take the mean of nothing, which is NaN. Return 0 in that case.", {"the number of words": torch.sum}),
-    ("padding_counted_above", "If `true` at padding happens to agree with the largest weight there, you count it as correct: the mask affects only the number that you divide by. Leave padding out of the hits as well.", {"the number of hits": lambda hits, mask: hits.sum()}),
+    ("padding_counted_above", "If `true` at padding happens to agree with the largest weight there, you count it as correct: the mask affects only the number that you divide by. Also leave padding out of the hits.", {"the number of hits": lambda hits, mask: hits.sum()}),
     ("padding_counts_as_right", "Padding counts as correct, both in the hits and in the number you divide by. That happens if you put the same number in both the cells pointed to and the true cells and take the mean over all steps. Leave padding out of the count.", {"the number of hits": lambda hits, mask: hits.where(mask, 1.0).sum(), "the number of words": torch.numel}),
     ("mean_of_captions", "You take the share of each caption and then the mean of these shares, so a word counts for more in a short caption than in a long one. Count the correct words in the whole batch and divide once.", {"the number of hits": lambda hits, mask: ((hits * mask).sum(1) / mask.sum(1).clamp(min=1)).sum(), "the number of words": len}),
     ("nothing_raises", "If the whole batch has no word, you divide by the Python number 0, which raises an error. Return 0 in that case.", {"result": lambda share, *, mask: share if mask.any() else 1 / 0}),

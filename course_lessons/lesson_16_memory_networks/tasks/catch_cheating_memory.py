@@ -29,7 +29,7 @@ def _problem(question, facts, mask):
         if tensor.dim() != dims or tensor.shape[-1] != WIDTH or not tensor.numel() or max(tensor.shape) > MOST:
             return f"Your test calls a model with `{name}` of shape {tuple(tensor.shape)}. It should be {form}, and B and M should be between 1 and {MOST}."
         if not (tensor.abs() <= LARGEST_PADDING).all():
-            return f"Your test calls a model with `{name}` that contains NaN, infinity or numbers above {LARGEST_PADDING} in size. Random numbers of about 1 are enough, at padding as well."
+            return f"Your test calls a model with `{name}` that contains NaN, infinity or numbers above {LARGEST_PADDING} in size. Random numbers of about 1 are enough, even at padding."
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.shape != facts.shape[:2]:
         return "Your test calls a model with a `mask` that is not a bool tensor B×M, with B and M as in facts."
     if len(question) != len(facts):
@@ -157,7 +157,7 @@ for _name, _sentence, _changes in (
     ("no_padding", "Models that read padding pass your test because your stories have none. Use stories with different numbers of facts, followed by padding that you change.", {"lengths": (8, 8, 8), "M": 8}),
     ("one_length", "A model that uses one story's mask for all stories passes your test because all your stories have the same number of facts. Give them different numbers.", {"lengths": (8, 8, 8), "M": 10}),
     ("batch_of_one", "Models that answer another row's question, or make a mistake in only some rows, pass your test because your batch has one row. Use several rows and change each of them.", {"lengths": (8,), "M": 10}),
-    ("few_facts", "Models whose memory holds six facts pass your test because your stories have no more. Use at least seven facts in one story.", {"lengths": (4, 6, 2), "M": 10}),
+    ("few_facts", "Models whose memory contains only six facts pass your test because your stories have no more. Use at least seven facts in one story.", {"lengths": (4, 6, 2), "M": 10}),
     ("as_many_stories_as_places", "A model that works only if there are as many stories as positions passes your test. Use different numbers of stories and positions.", {"lengths": (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), "M": 10}),
     # What a correct model need not do
     ("every_number_moves", "Your test rejects correct models because it requires every number in a row to change a lot. It is enough if some number changes by more than 1e-4.", _weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all())),

@@ -87,7 +87,7 @@ variant, wrong = task.variant, task.wrong
 WRONG = {
     wrong("keeps_what_it_should_erase"): "an incorrect one: it keeps the share that it should erase",
     wrong("erased_everywhere"): "an incorrect one: it erases all positions equally, whatever their weights",
-    wrong("erase_unused"): "an incorrect one: erase has no effect: everything is erased where it writes",
+    wrong("erase_unused"): "an incorrect one: erase has no effect, so everything is erased where it writes",
     wrong("nothing_erased"): "an incorrect one: it erases nothing",
     wrong("one_minus_each"): "an incorrect one: it keeps (1 - w)(1 - e) instead of 1 - w·e",
     wrong("erase_turned_round"): "an incorrect one: erase is inverted",

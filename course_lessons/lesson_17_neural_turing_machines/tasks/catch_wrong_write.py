@@ -54,7 +54,7 @@ task = Task(
     hints=(
         "Write your own version of the write, as plainly as you can, and compare every entry. The work lies in the inputs: with zeros, ones or equal sizes, many mistakes give the same result as a correct write.",
         "Take one entry of a memory, 4, the weight 1, erase 1 and add 6. A correct write gives 4·(1 - 1·1) + 1·6 = 6, and so does one that erases all positions equally. With the weight 0.5, the correct one gives 4·0.5 + 3 = 5 and the other 4·0 + 3 = 3. With 0 instead of the 4, both give 3. So use memories that are not empty, and weights between 0 and 1.",
-        "Sample memory, weights, erase and add at random, with B, N and W all different and 2 or more; divide the weights so that a row sums to less than 1; let add contain numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes lined up. In a `try` that returns False on any exception: came = candidate(copies of all four); came has the shape of expected and agrees with it up to 1e-5; the copy of the memory is unchanged.",
+        "Sample memory, weights, erase and add at random, with B, N and W all different and at least 2; divide the weights so that a row sums to less than 1; let add contain numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes lined up. In a `try` that returns False on any exception: came = candidate(copies of all four); came has the shape of expected and agrees with it up to 1e-5; the copy of the memory is unchanged.",
     ),
 )
 
@@ -152,7 +152,7 @@ tests_without(task, LEFT_OUT, _without, 2)
 
 
 for _name, _sentence, _changes in (
-    ("runs_at_all", "Every candidate that returns finite numbers of the correct shape and leaves the memory unchanged passes your test. Compare the numbers with those from your own write.", _by(finite)),
+    ("runs_at_all", "Every candidate that returns finite numbers of the correct shape and leaves the memory unchanged passes your test. Compare the numbers with the ones from your own write.", _by(finite)),
     ("first_row_only", "Candidates that use the first row's vectors for all rows, or return only that row, pass your test, because you compare only the first row. Compare every entry and the shape.", _by(lambda right, came: torch.allclose(came[0], right[0], atol=1e-5))),
     ("last_row_only", "Candidates that use the last row's vectors for all rows pass your test, because you compare only the last row. Compare every entry.", _by(lambda right, came: len(came) == len(right) and close(right[-1], came[-1]))),
     ("sum_only", "Candidates that put the correct numbers in the wrong positions pass your test, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4))),

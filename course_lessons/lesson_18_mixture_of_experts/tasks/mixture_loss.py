@@ -139,7 +139,7 @@ task.changed_each(
     ("log_inside_the_sum", "You weight the experts' errors and add them up, as if the logarithm were inside the sum. First take the sum of gates times exponentials, then its logarithm.", WEIGHTED),
     ("expected_squared_error", "You weight the experts' squared errors and add them up, which is equation 1.2 of the paper. Equation 1.3 multiplies each gate by the exponential of minus half the squared error, adds these products up and takes the logarithm.", WEIGHTED | {"the exponentials' logarithms": torch.neg}),
     # The distances
-    ("targets_along_the_experts", "The target, B×D, is lined up with the last two axes of the outputs, N×D, so each expert is compared with another row's target. With several rows and experts, this runs without an error only if there are as many rows as experts. Give the target a second axis of size 1: B×1×D.", {"target minus outputs": lambda target, outputs: target[:, 0] - outputs}),
+    ("targets_along_the_experts", "The target, B×D, is lined up with the last two axes of the outputs, N×D, so each expert is compared with another row's target. With several rows and experts, this runs without an error only if there are as many rows as experts. Add a second axis of size 1 to the target: B×1×D.", {"target minus outputs": lambda target, outputs: target[:, 0] - outputs}),
     ("mean_over_the_numbers", "You take the mean of the squared differences over the D entries of an output. The squared distance is their sum.", {"the squared distances": lambda squares: squares.mean(-1)}),
     ("half_forgotten", "The factor ½ is missing in the exponent: take half the squared distance.", {"the exponentials' logarithms": torch.neg}),
     # The gates

@@ -254,7 +254,7 @@ WRONG = {
     _model(leak=_where(lambda steps: steps >= 0, _next)): "an incorrect model: a step also sees the next label",
     _model(lambda inputs, rows: rows.roll(1, 0)): "an incorrect model: the last label wraps around to step 0",
     _model(_mean_of_all): "an incorrect model: the mean of all labels, its own and later ones included",
-    _model(leak=lambda inputs, rows: 0.2 * _mean_of_all(inputs, rows)): "an incorrect model: the mean of all labels is added to attention to those before",
+    _model(leak=lambda inputs, rows: 0.2 * _mean_of_all(inputs, rows)): "an incorrect model: the mean of all labels is added to attention to the earlier ones",
     _model(_less_the_mean): "an incorrect model: the mean of all labels is subtracted, its own and later ones included",
     _model(end=lambda y: y.softmax(0)): "an incorrect model: its softmax runs over the steps, so later labels are part of the total",
     _model(end=lambda y: y - y.mean(0)): "an incorrect model: the mean over all steps is subtracted from its predictions",

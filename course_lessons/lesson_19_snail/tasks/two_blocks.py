@@ -172,7 +172,7 @@ task.changed_each(
     ("no_mask", "Each step attends to all steps, later ones included. The mask has to stay: set the scores of later steps to -inf.", {MASKED: left_out}),
     ("zero_before_the_softmax", "Later steps get a score of 0, which is a score like any other, so they still get weight. Set them to -inf: its exponential is 0.", {MASKED: lambda scores, seen: scores.masked_fill(~seen, 0.0)}),
     ("nan_taken_away", "You have replaced the NaN at step 0 with 0, but the fault behind it remains: a step does not see itself. `later` has to be True strictly above the diagonal.", FAULTS["own_step"][0] | {WEIGHTS: lambda masked: masked.softmax(-1).nan_to_num(0.0)}),
-    ("earlier_steps_hidden", "Your mask is inverted: each step attends to itself and to later steps. `later` has to be True above the diagonal, where the axis of the keys is the last one.", {SEEN: lambda scores: _so_far(scores).mT}),
+    ("earlier_steps_hidden", "Your mask is inverted: each step attends to itself and to later steps. `later` has to be True above the diagonal, with the keys along the last axis.", {SEEN: lambda scores: _so_far(scores).mT}),
     ("softmax_over_the_queries", "Your softmax runs over the queries, axis 1, so the weights of one step do not sum to 1. It should run over the last axis.", {WEIGHTS: lambda masked: masked.softmax(1)}),
     ("new_features_before_x", "The new features come before x. Put them after x.", {"the dense block": lambda x, new: torch.cat([new, x], -1)}),
     ("read_before_the_rest", "The context comes first in your result. It should come last: x, then the new features, then the context.", {"all side by side": lambda dense, read: torch.cat([read, dense], -1)}),

@@ -127,7 +127,7 @@ def _usual(contexts, query, key, value):
 
 SAID = {
     "one that sees later steps": "A later step changes a context. Set the scores to -inf where the mask is False, before they become weights. If you already do that: does the softmax run over the keys, and is no mean, norm or maximum taken over all steps? If you keep a memory, read it before later steps are written.",
-    "one that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Give these steps a weight of 0, or do not write them into your memory.",
+    "one that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Set the weights of these steps to 0, or do not write them to your memory.",
     "one that returns different contexts for the same sequence": "A sequence occurs twice in this batch, and its contexts differ. Does something depend on its position in the batch, or on chance?",
     "one that mixes heads": "A different query, key and value in one head change the contexts of the other head. Heads are on the second axis: do not sum or normalise over it.",
     "one that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. If you replace hidden scores with a number far below 0, all of them get the same weight there: set the weights to 0 where the mask is False.",

@@ -197,7 +197,7 @@ task.changed(
 )
 task.changed(
     "threshold_not_subtracted",
-    "The scores that lie above the threshold stay as they are in your result. Subtract the threshold from them.",
+    "The scores above the threshold stay as they are in your result. Subtract the threshold from them.",
     {REST: lambda hidden, threshold: hidden.masked_fill(hidden <= threshold, 0.0), POSITIVE: left_out},
 )
 

@@ -65,7 +65,7 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "A model without a cache is its own reference: the logits it returns for the whole text at once are also the correct logits for the text in pieces. Call it once on the whole text, then read the same text in other ways and pass the cache from call to call. Which ways are there? One id after another, a prompt first, and each sentence by itself.",
+        "A model without a cache is its own reference: the logits it returns for the whole text at once are also the correct logits for the text in pieces. Call it once on the whole text, then read the same text in other ways and pass the cache from call to call. Which ways are there? One id after another, a prompt first, and each sentence separately.",
         (
             "Take a model that returns the sum of all ids so far plus the position, and the ids 3, 1, 4. For all at once, it returns 3, 5, 10: 3 + 0, 4 + 1, 8 + 2. Suppose its position starts again at 0 with each call. One id after another, it returns 3, 4, 8: the second call returns 4 + 0 instead of 4 + 1. "
             "In pieces of 2 ids and 1 id it returns 3, 5, 8. A test that only checks the first piece finds no fault."

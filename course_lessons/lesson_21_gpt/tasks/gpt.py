@@ -207,7 +207,7 @@ task.changed(
 )
 task.changed(
     "positions_of_ids",
-    "You look up the ids in self.positions as well. Look up their positions there, 0 to T-1.",
+    "You also look up the ids in self.positions. Look up their positions there, 0 to T-1.",
     {PLACES: lambda table, ids: table[ids]},
 )
 task.changed_each(
