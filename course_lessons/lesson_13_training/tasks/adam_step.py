@@ -19,7 +19,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Try the version from the prompt with a single parameter: a gradient of 4 at steps 1 and 2, a large eps and, at step 2, the m and v that step 1 returned. Then ask: if all gradients are the same, by how much are m and v too small after t steps? For which step is the correction correct, and what does the next call need? And what is the divisor if the corrected v is 16?",
+        "Try the version from the prompt with a single parameter: a gradient of 4 at steps 1 and 2, a large eps and, at step 2, the m and v that step 1 returned. Then ask: if all gradients are the same, by how much are m and v too small after t steps? For which step is the bias correction valid, and what does the next call need? And what is the divisor if the corrected v is 16?",
         (
             "Take the parameter [1], the gradient [4], m = [0] and v = [0] at step 1, with a rate of 0.5, β₁ = 0.5, β₂ = 0.75 and eps = 1. The new m is 0.5·0 + 0.5·4 = 2, and the new v is 0.75·0 + 0.25·16 = 4. Corrected, they are 2 / (1 - 0.5) = 4 and 4 / (1 - 0.75) = 16: the gradient and its square. The step is 0.5 · 4 / (√16 + 1) = 0.4, so the parameter becomes 0.6. "
             "At step 2, starting from the same m and v, you would divide by 1 - 0.25 and 1 - 0.5625."

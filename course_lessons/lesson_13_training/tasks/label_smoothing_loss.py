@@ -154,7 +154,7 @@ task.changed_each(
     ("shares_exchanged", "The two shares are swapped: the correct word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
     ("right_word_without_its_share", "The correct word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The correct word also gets its share, smoothing / V.", wrong_classes(lambda V: V)),
     ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
-    ("pad_taken_out_of_the_target", f"You leave out the share of the padding class, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
+    ("pad_taken_out_of_the_target", f"You leave out the padding class's share, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
     ("smoothing_for_every_class", "Each class gets the whole `smoothing`: you add up the costs of all classes instead of taking their mean. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
     ("right_word_whole", "The correct word keeps its 1, and every class gets smoothing / V on top, so the target adds up to more than 1. The correct word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
 )  # fmt: skip
