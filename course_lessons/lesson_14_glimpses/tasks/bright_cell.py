@@ -64,7 +64,7 @@ task.changed_each(
     ("kept_in_the_picture", "You clamp the result to between -1 and 1. The middle of a cell may be outside the picture: return where it is.", {"result": lambda new: new.clamp(-1, 1)}),
     ("row_for_x", "You use the row for x and the column for y. A column says how far to the right a cell is, so it gives x, and the row gives y.", {"row": lambda row, *, column: column, "column": lambda column, *, row: row}),
     ("y_first", "You return y before x. A location is (x, y): the column's coordinate comes first.", {"result": lambda new: new.flip(0)}),
-    ("y_upwards", "Your y has the wrong sign. y increases downwards here, as the rows do: a cell below the middle has a larger y.", {PIXELS: lambda cells, cell: cells * cell * torch.tensor([1, -1])}),
+    ("y_upwards", "Your y moves in the wrong direction. y increases downwards here, as the rows do: a cell below the middle has a larger y.", {PIXELS: lambda cells, cell: cells * cell * torch.tensor([1, -1])}),
     ("corner_of_the_cell", "You move to the upper left corner of the cell. The middle of the cell is half a cell further: add 0.5 to the row and to the column.", {"the middle of the cell": left_out}),
     ("half_a_cell_too_far", "You move half a cell too far to the right and down. The middle of the cell is at column + 0.5, and the middle of the patch at 4, between cells 3 and 4.", {"the middle of the cell": lambda cell, half: cell + 1}),
     ("cell_as_a_pixel", "You treat each cell as one pixel. A cell of patch k is 2 to the power of k pixels wide.", {CELL: lambda two, k: 1}),

@@ -91,7 +91,7 @@ FAULTS = {  # of the version in the prompt: what is changed, and what to do
     ),
     "softmax_over_the_batch": (
         {"the weights of the cells": lambda scores: scores.softmax(0)},
-        "Let the softmax run over the cells, axis 1, so that pictures do not share their weights.",
+        "Let the softmax run over the cells, axis 1, so that each picture's weights sum to 1.",
     ),
     "gate_by_tanh": ({"the gate": torch.tanh}, "Use the sigmoid for the gate, so that it lies between 0 and 1."),
 }

@@ -137,7 +137,7 @@ task.changed_each(
     ("divided_by_all_stories", "You divide each sum by the number of all stories. Divide by the number of stories that have a fact in this column of support.", {NUMBER: lambda counted: torch.full(counted.shape[1:], len(counted))}),
     ("one_number_for_all_columns", "You divide each sum by the number of all supporting facts. Each column of support has its own mean.", {NUMBER: lambda counted: counted.sum().expand(counted.shape[1])}),
     # What equal weights would give
-    ("padding_counted", "You use 1/M for equal weights, which includes padding. Padding gets no weight: divide 1 by the number of its facts.", {FACTS: lambda mask: torch.full((len(mask), 1, 1), mask.shape[1])}),
+    ("padding_counted", "You use 1/M for equal weights, which includes padding. Padding gets no weight: divide 1 by the number of the story's facts.", {FACTS: lambda mask: torch.full((len(mask), 1, 1), mask.shape[1])}),
     ("counted_by_their_weight", "You count the facts to which a hop gives a weight above 0. A fact with a weight of 0 is also a fact, and under equal weights it would get its share: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).sum(2, keepdim=True)}),
     ("counted_by_any_weight", "You count the facts to which at least one hop gives a weight above 0. A fact that no hop looks at is also a fact: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).any(1).sum(1)[:, None, None]}),
     ("first_mask_for_all", "You count the first story's facts and use this number for all stories. Each story has its own number of facts.", {FACTS: lambda mask: mask[:1].sum(1)[:, None, None].expand(len(mask), 1, 1)}),

@@ -95,7 +95,9 @@ def _(draw):
     order = draw.distinct(3, 0, 3)
     yield Case("offsets larger than any score", (flat[:, order], far[order], 2, 0.25), True)
     uneven = _with_loads(draw, 5, 2, 0, 0)  # the second has more than the mean, and less than half of the largest
-    yield Case("a load between the mean and the median", (uneven, torch.tensor([0.01, -0.02, 0.015, 0.0]), 1, 0.25))
+    yield Case(
+        "a load between the mean and half the largest", (uneven, torch.tensor([0.01, -0.02, 0.015, 0.0]), 1, 0.25)
+    )
     scores, offsets, *rest = _inputs(draw, 5, 5, 1)
     yield Case("offsets of 0", (scores, 0 * offsets, *rest))
     every = torch.tensor([[0.9, 0.1, 0.2], [0.1, 0.8, 0.3], [0.2, 0.3, 0.7]])[draw.distinct(3, 0, 3)]
