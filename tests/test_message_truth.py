@@ -357,10 +357,10 @@ def most(group):
         ("07.beam_search", altered("07.beam_search", ("(ids[1:], score)", "(ids[1:], round(score, 2))")), "do not round"),
         ("07.beam_search", altered("07.beam_search", ("step(ids).", "step(ids[1:] or ids).")), "prefixes without bos"),
         ("07.beam_search", altered("07.beam_search", ("continuations[:width]", "[continuations[i] for i in torch.tensor([pair[1] for pair in continuations]).topk(width).indices]")), "keep all of them"),
-        ("12.encoder_layer", altered("12.encoder_layer", ("=~mask, need_weights=False", "=mask")), "The mask is inverted, so words attend only to padding, and where a sentence has none there is NaN."),
+        ("12.encoder_layer", altered("12.encoder_layer", ("=~mask, need_weights=False", "=mask")), "The mask is inverted, so words attend only to padding, and a sentence without padding gives NaN."),
         ("12.encoder_layer", altered("12.encoder_layer", ("=~mask", "=mask")), "The mask is inverted, so words attend only to padding"),
         ("12.decoder_layer", altered("12.decoder_layer", ("triu(1)", "triu(0)"), ("future, need_weights=False", "future")), "a word is hidden from itself, so the first word has nothing to attend to, which gives NaN"),
-        ("12.decoder_layer", altered("12.decoder_layer", ("triu(1)", "triu(2)")), "each word sees the next one as well"),
+        ("12.decoder_layer", altered("12.decoder_layer", ("triu(1)", "triu(2)")), "each word also sees the next one"),
         ("12.decoder_layer", altered("12.decoder_layer", ("hidden = ~memory", "hidden = memory"), ("hidden, need_weights=False", "hidden")), "memory_mask is inverted"),
         ("07.tipping_alpha", lambda a, m, b, n: ((5 + n) / (5 + m)) ^ (b / a), "write `**`"),
         ("05.last_state", lambda s, m: s.masked_fill(~m[..., None], -torch.inf).amax(1), "so its last state is at position 1"),
@@ -371,8 +371,8 @@ def most(group):
         ("07.tipping_alpha", lambda a, m, b, n: math.ceil(max(0.0, math.log(b / a) / math.log((5 + n) / (5 + m))) * 100) / 100, "up to a step of 0.01"),
         ("08.best_baseline", lambda p, rewards: rewards.median(), "the squared lengths |g_k|² are"),
         ("10.head_worth", lambda score, H: torch.tensor([score(torch.ones(H) > 0) / score(torch.arange(H) != h) for h in range(H)]), "so head 0 is worth 0. Yours is 1."),
-        ("19.ideal_weights", lambda c: (marked := F.pad(c[1:] == c[-1], (0, 1))) / marked.sum(), "Step 0 gets the weight 0.5, but there no label is read"),
-        ("19.ideal_weights", lambda c: (late := F.pad(c[:-1] == c[-1], (1, 0)) * torch.arange(len(c))) / late.sum(), "The right steps get weights, but different ones"),
+        ("19.ideal_weights", lambda c: (marked := F.pad(c[1:] == c[-1], (0, 1))) / marked.sum(), "Step 0 gets a weight of 0.5, but there no label is read"),
+        ("19.ideal_weights", lambda c: (late := F.pad(c[:-1] == c[-1], (1, 0)) * torch.arange(len(c))) / late.sum(), "The correct steps get weights, but different ones"),
     ],
 )  # fmt: skip
 def test_a_likely_slip_is_named(task_id, answer, says):
@@ -476,7 +476,7 @@ def ignoring(agree):
         ("01.must_fail", by_sides(lambda good, bad: ["good"] in good and ["bad"] in bad), "Your function returns False for all sentences that the check tries", "whatever"),
         ("01.must_fail", by_sides(lambda good, bad: any(word in s for s in good for t in bad for word in t)), "Here no two positive sentences together contain the same words", "whatever"),
         ("04.ignores_query", ignoring(lambda same: bool(same.any())), "You return True for a score that", "you are given"),
-        ("13.learning_rate", lambda s, n, w, high: high * s / w if s <= w else high * (n - s) / (n - w), "The warm-up is right.", "divide by 0"),
+        ("13.learning_rate", lambda s, n, w, high: high * s / w if s <= w else high * (n - s) / (n - w), "The warm-up is correct.", "divide by 0"),
         ("14.glimpse", altered("14.glimpse", ("((location + 1)", "((location.flip(1) + 1)")), "A location is (x, y)", "corner"),
     ],
 )  # fmt: skip

@@ -38,7 +38,7 @@ WRONG = {  # by the name of a mistake: what takes the place of the right frequen
     ),
     "all_frequencies_alike": (
         torch.ones_like,
-        "All of your pairs have a frequency of 1. Only the first pair should have it: for pair i, the frequency is 10000^(−2i/D). Does the exponent depend on i, and is it a fraction? In Python `//` would round it to a whole number.",
+        "All your pairs have a frequency of 1. Only the first pair should have it: for pair i, the frequency is 10000^(−2i/D). Does the exponent depend on i, and is it a fraction? In Python `//` would round it to a whole number.",
     ),
     "pairs_counted_from_1": (
         lambda right: right * BASE ** (-1 / len(right)),
@@ -59,7 +59,7 @@ WRONG = {  # by the name of a mistake: what takes the place of the right frequen
     ),
     "without_brackets": (
         _without_brackets,
-        "All of your angles are almost 0. Did you leave out brackets? Python reads 10000 ** 2 * i / D as (10000²) · i / D, and evaluates a division by it from left to right. Write 10000 ** (2 * i / D).",
+        "All your angles are almost 0. Did you leave out brackets? Python reads 10000 ** 2 * i / D as (10000²) · i / D, and evaluates a division by it from left to right. Write 10000 ** (2 * i / D).",
     ),
     "slowest_first": (
         lambda right: right.flip(0),

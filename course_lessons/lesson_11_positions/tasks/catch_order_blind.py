@@ -43,16 +43,16 @@ def _places_whole_turns_apart(x):
 BLIND = {
     lambda x: x.mean(0): "a model that is blind to the order: the mean of the rows",
     lambda x: x.sum(0): "a model that is blind to the order: the sum of the rows",
-    lambda x: x.amax(0): "a model that is blind to the order: the largest numbers of all rows",
+    lambda x: x.amax(0): "a model that is blind to the order: the maximum over the rows",
     _pooled: "a model that is blind to the order: attention with one fixed query",
     lambda x: rows_of.attention(x).mean(0): "a model that is blind to the order: self-attention, then the mean",
     _with_class: "a model that is blind to the order: self-attention with a class token",
-    lambda x: rows_of.causal_attention(torch.cat([CLASS, x]))[0]: "a model that is blind to the order: a causal mask, and a class token in front of all rows",
-    lambda x: _with_class(x, 1, rows_of.causal_attention): "a model that is blind to the order: one causal layer, and a class token behind all rows",
+    lambda x: rows_of.causal_attention(torch.cat([CLASS, x]))[0]: "a model that is blind to the order: a causal mask, with a class token before all rows",
+    lambda x: _with_class(x, 1, rows_of.causal_attention): "a model that is blind to the order: one causal layer, with a class token after all rows",
     lambda x: (x + PLACES[: len(x)]).mean(0) @ VALUE: "a model that is blind to the order: positions are added, then the mean is taken",
     lambda x: (rows_of.attention(x) + PLACES[: len(x)]).sum(0) / 4: "a model that is blind to the order: positions are added to attention's output, then the sum is taken",
     lambda x: _with_class(x + PLACES[0], 2): "a model that is blind to the order: all rows get the same position",
-    _places_whole_turns_apart: "a model that is blind to the order: the positions differ by whole turns",
+    _places_whole_turns_apart: "a model that is blind to the order: the positions differ by full turns",
     lambda x: rows_of.recurrent(x[x[:, 0].argsort()])[-1]: "a model that is blind to the order: it sorts the rows and then reads them",
     lambda x: rows_of.added_one_by_one(x) / len(x): "a model that is blind to the order: it adds up one row after another",
     lambda x: torch.tanh(_pooled(x)) + len(x): "a model that is blind to the order: it knows the length",
@@ -86,8 +86,8 @@ def _at(length):
 AWARE = {
     lambda x: rows_of.recurrent(x)[-1]: "a model that sees the order: the last state of a recurrent network",
     lambda x: _with_class(x + PLACES[: len(x)]): "a model that sees the order: positions are added before self-attention with a class token",
-    lambda x: (x + PLACES[: len(x)]).amax(0): "a model that sees the order: positions are added, then the largest numbers are taken",
-    _turned_by_places: "a model that sees the order: queries and keys are turned by their positions",
+    lambda x: (x + PLACES[: len(x)]).amax(0): "a model that sees the order: positions are added, then the maximum over the rows is taken",
+    _turned_by_places: "a model that sees the order: queries and keys are rotated by their positions",
     lambda x: _pooled(x + torch.arange(len(x))[:, None] / 8): "a model that sees the order: each row's position is added to it",
     lambda x: _pooled(x + PLACES[torch.arange(len(x)) % 3]): "a model that sees the order: three positions are added in turn",
     _one_wave_alone: "a model that sees the order: one wave of positions is added to one feature",
@@ -105,15 +105,15 @@ AWARE = {
     lambda x: _pooled(x + PLACES[torch.arange(len(x)).clamp(max=4)]): "a model that sees the order: all rows from the fifth on get the same position",
     lambda x: torch.arange(len(x)).flip(0).clamp(min=1).float().softmax(0) @ x: "a model that sees the order: earlier rows count more, but the last two count equally",
     lambda x: torch.arange(len(x)).clamp(min=1).float().softmax(0) @ x: "a model that sees the order: later rows count more, but the first two count equally",
-    lambda x: x.mean(0) + torch.tensor([0.0, 0.0, 0.0, 0.5]) * x[-1].sum(): "a model that sees the order: the last row is added to one of the four numbers",
+    lambda x: x.mean(0) + torch.tensor([0.0, 0.0, 0.0, 0.5]) * x[-1].sum(): "a model that sees the order: the last row is added to one of the four entries",
     lambda x: x.mean(0) + x[0, 1] / 4: "a model that sees the order: one feature of the first row is added",
-    lambda x: x.mean(0) + x[0].sum() * torch.tensor([0.25, -0.25, 0.0, 0.0]): "a model that sees the order: what the first row adds to one number it takes from another",
+    lambda x: x.mean(0) + x[0].sum() * torch.tensor([0.25, -0.25, 0.0, 0.0]): "a model that sees the order: the first row is added to one entry and subtracted from another",
     lambda x: x.mean(0) + x[-1] / 200: "a model that sees the order weakly: a two-hundredth of the last row is added",
 }  # fmt: skip
 
 RARE = {
     lambda x: x.mean(0) + x[-1] / 6000: "a model that sees the order very weakly, by about 3e-4",
-    **{_at(T): f"a model that sees the order only of {T} rows" for T in (3, 7, 10)},
+    **{_at(T): f"a model that sees the order only in sequences of {T} rows" for T in (3, 7, 10)},
 }
 
 
@@ -128,7 +128,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The output is one vector for the whole sequence. A blind model returns the same vector whatever the order of the rows, so put the rows in a different order and compare the outputs before and after. One order that changes something is enough to know that a model sees the order; to call it blind, you have to try many.",
+        "The output is one vector for the whole sequence. A blind model returns the same vector whatever the order of the rows, so put the rows in a different order and compare the outputs before and after. One order that changes the output is enough to show that a model sees the order; to call it blind, you have to try many.",
         (
             "Take the rows 1, 2, 6 (one feature). Their mean is 3 in every order, so a model that returns it is blind. First row times last row plus the mean gives 6 + 3 = 9. In the reversed order 6, 2, 1 it gives 9 again, so reversing shows nothing. In the order 2, 1, 6 it gives 12 + 3 = 15: it sees the order."
         ),
@@ -143,7 +143,7 @@ one_case_each(task, BLIND, AWARE, RARE, verdict=False)
 _mistaken = order_mistakes(
     task,
     lambda before, order: before,
-    "those that see the order",
+    "models that see the order",
     "Are the rows different from each other, and does their order change at all? One order that changes the output is enough: `any`, not `all`. Return False only after the last order: a `return False` inside the loop ends it at the first one.",
 )
 _mistaken(
@@ -164,7 +164,7 @@ _mistaken(
 
 
 @task.mistake(
-    "Your test returns True for every model except those that ignore their rows, so something other than the order of the rows has changed. Do you reorder columns, with x[:, order] instead of x[order]? Do you draw new numbers for the second call, or leave rows out? Change nothing but the order of the rows."
+    "Your test returns True for every model except those that ignore their rows, so something other than the order of the rows has changed. Do you reorder columns, with x[:, order] instead of x[order]? Do you sample new numbers for the second call, or leave out rows? Change only the order of the rows."
 )
 def something_else_changed(model):
     x = torch.randn(5, WIDTH, generator=torch.Generator().manual_seed(6))

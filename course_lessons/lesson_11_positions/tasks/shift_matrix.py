@@ -20,7 +20,7 @@ task = Task(
     importance=3,
     minutes=25,
     hints=(
-        "Take the three promises one by one. Which rows of the matrix meet the word's numbers, and what must they be if the word should not matter? The other rows turn the position, a row vector to the left of the matrix, into the position `back` words earlier: look at what the lesson multiplies P by, on which side, and by what angle each pair has to turn for more than one step. "
+        "Take the three promises one by one. Which rows of the matrix are multiplied by the word's numbers, and what must they be if the word should not matter? The other rows turn the position, a row vector to the left of the matrix, into the position `back` words earlier: look at what the lesson multiplies P by, on which side, and by what angle each pair has to be rotated for more than one step. "
         "Finally, how large is the product of a position with itself? It is the sum of sin² + cos² over all pairs. What factor makes it `peak`?",
         (
             "Take no numbers for the word, a width of 2, and back and peak of 1, so there is one pair, with a frequency of 1. Position 1 is (0.8415, 0.5403), and position 0 is (0, 1). The matrix has the rows (0.5403, 0.8415) and (−0.8415, 0.5403). "
@@ -78,7 +78,7 @@ def pairs_stay_apart(case, value):
         if abs(number) < 0.01
         else ""
     )
-    return f"The number in row {words + row} and column {column} should be 0, since row and column belong to different pairs: each pair is turned by itself. Yours is {number:.4g}.{undetermined}"
+    return f"The number in row {words + row} and column {column} should be 0, since row and column belong to different pairs: each pair is rotated separately. Yours is {number:.4g}.{undetermined}"
 
 
 @task.cases
@@ -145,10 +145,10 @@ ANGLES, SINES, COSINES, MINUS = "the angles", "the sines", "the cosines", "the n
 FIRST, SECOND, MATRIX = "the first rows of the blocks", "the second rows of the blocks", "the blocks along the diagonal"
 SCALED, WHOLE = "the blocks with their size", "the matrix below zeros"
 task.changed_each(
-    ("no_minus", "A minus is missing in the second row of your blocks. The sine of a − b is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b.", {MINUS: left_out}),
+    ("no_minus", "A minus sign is missing in the second row of your blocks. The sine of a − b is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b.", {MINUS: left_out}),
     (
         "second_row_negative",
-        "The second row of your blocks has the wrong sign. The sine of a − b is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b: the only minus belongs to a sine.",
+        "The second row of your blocks has the wrong sign. The sine of a − b is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b: the only minus sign belongs to a sine.",
         {SECOND: lambda minus, cosines: -_beside(minus, cosines)},
     ),
     ("cosines_alone", "Your blocks contain only the cosines, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a − b) = sin a cos b − cos a sin b.", {SINES: torch.zeros_like}),
@@ -170,7 +170,7 @@ task.changed_each(
     ("divided_by_the_width", "Your scores reach only half of `peak`. A position's product with itself is width / 2, since sin² + cos² = 1 in each *pair*. You divide by the width.", {SCALED: lambda matrix, share: matrix * share / 2}),
     ("no_rows_for_the_words", "Your matrix has no rows for the word's numbers. A row of x holds the word first and the position after it, so put `words` rows of zeros above the blocks.", {WHOLE: lambda words, scaled: scaled}),
     ("position_first", "Your rows of zeros are below the blocks, as if the position came first. A row of x holds the word first and the position after it.", {WHOLE: lambda words, scaled: torch.cat([scaled, torch.zeros(words, *scaled.shape[1:])])}),
-    ("words_kept", "Your query still depends on the word: the first rows of the matrix, which meet the word's numbers, are not 0.", {WHOLE: lambda words, scaled: torch.cat([torch.eye(words, scaled.shape[1]), scaled])}),
+    ("words_kept", "Your query still depends on the word: the first rows of the matrix, which are multiplied by the word's numbers, are not 0.", {WHOLE: lambda words, scaled: torch.cat([torch.eye(words, scaled.shape[1]), scaled])}),
 )  # fmt: skip
 
 
@@ -197,7 +197,7 @@ task.changed(
 
 
 @task.mistake(
-    "Your matrix is right for one position only, because it is made from the vectors of position 0 and position `back`. The matrix should work for every position, so it rotates each pair separately, by an angle that does not depend on p."
+    "Your matrix is correct for only one position, because it is made from the vectors of position 0 and position `back`. The matrix should work for every position, so it rotates each pair separately, by an angle that does not depend on p."
 )
 def made_for_position_0(words, width, back, peak):
     table = _positions(back + 1, width)

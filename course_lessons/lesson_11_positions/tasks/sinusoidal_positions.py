@@ -25,7 +25,7 @@ task = Task(
             "Take a width of 6, so there are three hands, with periods from 12 to 48. Two steps lead from 12 to 48, and each multiplies by the same number, √(48 / 12) = 2, so the periods are 12, 24 and 48. "
             "At time 1, the first hand has made 1/12 of a turn, which is 2π / 12 = 0.5236 radians, the second 0.2618, and the third 0.1309. The vector is 0.5, 0.8660, 0.2588, 0.9659, 0.1305, 0.9914."
         ),
-        "i = 0, 1, … below width / 2; periods = shortest times (longest / shortest) to the power of i / (width / 2 − 1); angles = 2π times the times as N×1, divided by the periods: N×D/2; put the sines into the columns 0, 2, 4, … and the cosines into the columns 1, 3, 5, ….",
+        "i = 0, 1, … below width / 2; periods = shortest times (longest / shortest) to the power of i / (width / 2 − 1); angles = 2π times the times as N×1, divided by the periods: N×D/2; put the sines in columns 0, 2, 4, … and the cosines in columns 1, 3, 5, ….",
     ),
     partial=EDGE | SIDE_EFFECT,
 )
@@ -119,7 +119,7 @@ SINES, COSINES, TABLE = "the sines", "the cosines", "sines and cosines, interlea
 task.changed_each(
     (
         "longest_not_reached",
-        "Your first hand is right, but the last one is too fast: its period is not `longest`. From the first of width / 2 hands to the last there are width / 2 − 1 steps, so divide i by that.",
+        "Your first hand is correct, but the last one is too fast: its period is not `longest`. From the first of width / 2 hands to the last there are width / 2 − 1 steps, so divide i by that.",
         {EXPONENTS: lambda hands, steps: hands / (steps + 1)},
     ),
     (
@@ -129,17 +129,17 @@ task.changed_each(
     ),
     (
         "columns_counted",
-        "Your last hand is too fast: the exponent divides 2i by width − 1, as if each column had a hand of its own. Two columns share one hand, so the exponent is i / (width / 2 − 1).",
+        "Your last hand is too fast: the exponent divides 2i by width − 1, as if each column had its own hand. Two columns share one hand, so the exponent is i / (width / 2 − 1).",
         {EXPONENTS: lambda hands, steps: 2 * hands / (2 * steps + 1)},
     ),
     (
         "periods_evenly_spaced",
-        "Both ends are right, but between them your periods grow by the same amount from hand to hand. They should grow by the same factor: 12, 24, 48 instead of 12, 30, 48.",
+        "Both ends are correct, but between them your periods grow by the same amount from hand to hand. They should grow by the same factor: 12, 24, 48 instead of 12, 30, 48.",
         {PERIODS: lambda shortest, longer: shortest * torch.linspace(1, longer[-1].item(), len(longer)).double()},
     ),
     (
         "speeds_evenly_spaced",
-        "Both ends are right, but between them your speeds, 1 / period, fall by the same amount from hand to hand. The periods should grow by the same factor.",
+        "Both ends are correct, but between them your speeds, 1 / period, fall by the same amount from hand to hand. The periods should grow by the same factor.",
         {PERIODS: lambda shortest, longer: shortest / torch.linspace(1, 1 / longer[-1].item(), len(longer)).double()},
     ),
     ("slowest_first", "Your hands are in reverse order: the first one is the slowest. The first hand should have the period `shortest`, and the last one `longest`.", {PERIODS: lambda *of, right: right(*of).flip(0)}),
@@ -182,12 +182,12 @@ for name, sentence, arranged in (
     ),
     (
         "cut_into_rows",
-        "The numbers are right but in the wrong rows: sines and cosines were joined along an axis other than the last, and then the table was cut into rows. First put each sine beside its cosine: stack them along a new last axis.",
+        "The numbers are correct but in the wrong rows: sines and cosines were joined along an axis other than the last, and then the table was cut into rows. First put each sine beside its cosine: stack them along a new last axis.",
         lambda sines, cosines: torch.stack([sines, cosines]).reshape(len(sines), -1).float(),
     ),
     (
         "pairs_left_apart",
-        "Each pair still has an axis of its own: you return N×D/2×2. Merge the last two axes, so that each sine is followed by its cosine.",
+        "Each pair still has its own axis: you return N×D/2×2. Merge the last two axes, so that each sine is followed by its cosine.",
         lambda sines, cosines: torch.stack([sines, cosines], -1).float(),
     ),
 ):
@@ -203,7 +203,7 @@ def _for_each_column(*_, times, width, shortest, longest):
 task.changed_each(
     (
         "each_column_its_own",
-        "Each of your columns has a hand of its own. The two columns of a pair share one hand: the cosine and the sine have the same angle.",
+        "Each of your columns has its own hand. The two columns of a pair share one hand: the cosine and the sine have the same angle.",
         {ANGLES: _for_each_column, SINES: lambda angles: angles[:, 0::2].sin(), COSINES: lambda angles: angles[:, 1::2].cos()},
     ),
     (

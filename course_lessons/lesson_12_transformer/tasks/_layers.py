@@ -42,10 +42,10 @@ def feed_forward(weights, x, way):
     """The steps of the feed-forward network."""
     times = lambda x, weight: x @ weight.mT  # noqa: E731
     product = yield f"the product with linear1's weight ({way})", times, x, weights["linear1.weight"]
-    before = yield f"what linear1 gives ({way})", torch.add, product, weights["linear1.bias"]
-    hidden = yield f"what the ReLU gives ({way})", torch.relu, before
+    before = yield f"the output of linear1 ({way})", torch.add, product, weights["linear1.bias"]
+    hidden = yield f"the output of the ReLU ({way})", torch.relu, before
     product = yield f"the product with linear2's weight ({way})", times, hidden, weights["linear2.weight"]
-    return (yield f"what linear2 gives ({way})", torch.add, product, weights["linear2.bias"])
+    return (yield f"the output of linear2 ({way})", torch.add, product, weights["linear2.bias"])
 
 
 def stacked(x, sizes, weights, norms, branches):
@@ -127,7 +127,7 @@ def layer_mistakes(task, norms):
     no_norm_after = each("the norm after", False, lambda what, name: left_out)
     read_first = {FEED: "the product with linear1's weight"}
     norms_read = {
-        f"{read_first.get(what, f'what {what} gives')} (norm_first=False)": lambda y, other, *, weights, right, name=name: (
+        f"{read_first.get(what, f'the output of {what}')} (norm_first=False)": lambda y, other, *, weights, right, name=name: (
             right(norm(weights, name, y), other)
         )
         for what, name in norms.items()
@@ -143,24 +143,24 @@ def layer_mistakes(task, norms):
         }
 
     task.changed_each(
-        ("orders_exchanged", "norm_first is the wrong way round. Where it is True, each norm comes before its function: x + f(norm(x)); where it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
-        ("always_post", "The norms come after the additions in any case. Where norm_first is True, each comes before its function: x + f(norm(x)).", {CHOICE: left_out}),
-        ("always_pre", "The norms come before the functions in any case. Where norm_first is False, each comes after the addition: norm(x + f(x)).", {CHOICE: lambda after, before: before}),
-        ("normalised_x_added", "With norm_first, the normalised x is added to what the functions return. The residual connection bypasses the norm: add x as it came in.", each("the sum after", True, normalised_x_added)),
-        ("norm_of_the_branch", "Without norm_first, you normalise what the functions return and add x afterwards. The sum should be normalised: first add x, then normalise.", each("the sum after", False, given_normed) | no_norm_after),
-        ("residual_forgotten", "The residual connections are missing: add x to what each function returns.", no_residuals),
-        ("no_norm", "Nothing is normalised. Each sub-layer has its norm: before the function with norm_first, after the addition without.", each("the norm before", True, lambda what, name: left_out) | no_norm_after),
-        ("norm_twice_with_norm_first", "With norm_first, each norm is applied twice: before its function and after the addition. It belongs only before its function.", each("the sum after", True, sum_normed)),
-        ("norm_twice_without_norm_first", "Without norm_first, each norm is applied twice: before its function and after the addition. It belongs only after the addition.", norms_read),
-        ("no_norm_with_norm_first", "With norm_first, nothing is normalised. Each sub-layer has its norm there, before its function: x + f(norm(x)).", each("the norm before", True, lambda what, name: left_out)),
-        ("no_norm_without_norm_first", "Without norm_first, nothing is normalised. Each sub-layer has its norm there, after the addition: norm(x + f(x)).", no_norm_after),
+        ("orders_exchanged", "norm_first is the wrong way round. If it is True, each norm comes before its sub-layer: x + f(norm(x)); if it is False, after the addition.", {CHOICE: lambda after, before, *, sizes: after if sizes["norm_first"] else before}),
+        ("always_post", "The norms come after the additions in either case. If norm_first is True, each should come before its sub-layer: x + f(norm(x)).", {CHOICE: left_out}),
+        ("always_pre", "The norms come before the sub-layers in either case. If norm_first is False, each should come after the addition: norm(x + f(x)).", {CHOICE: lambda after, before: before}),
+        ("normalised_x_added", "With norm_first, the normalised x is added to the sub-layers' outputs. The residual connection bypasses the norm: add x itself.", each("the sum after", True, normalised_x_added)),
+        ("norm_of_the_branch", "Without norm_first, you normalise the sub-layers' outputs and add x afterwards. The sum should be normalised: first add x, then normalise.", each("the sum after", False, given_normed) | no_norm_after),
+        ("residual_forgotten", "The residual connections are missing: add x to the output of each sub-layer.", no_residuals),
+        ("no_norm", "Nothing is normalised. Each sub-layer has its norm: before the sub-layer if norm_first is True, after the addition otherwise.", each("the norm before", True, lambda what, name: left_out) | no_norm_after),
+        ("norm_twice_with_norm_first", "With norm_first, each norm is applied twice: before its sub-layer and after the addition. It belongs only before its sub-layer.", each("the sum after", True, sum_normed)),
+        ("norm_twice_without_norm_first", "Without norm_first, each norm is applied twice: before its sub-layer and after the addition. It belongs only after the addition.", norms_read),
+        ("no_norm_with_norm_first", "With norm_first, nothing is normalised. Each sub-layer should have its norm before it: x + f(norm(x)).", each("the norm before", True, lambda what, name: left_out)),
+        ("no_norm_without_norm_first", "Without norm_first, nothing is normalised. Each sub-layer should have its norm after the addition: norm(x + f(x)).", no_norm_after),
         ("norms_without_their_weights", "Your norms have no gain and no bias: they are just F.layer_norm, or norms of your own. Use self.norm1 and the others, whose gain and bias are learned.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[-1:]))),
-        ("norms_over_all_words", "Your norms run over all words of a sentence together. A layer norm runs over the numbers of one word, the last axis, as self.norm1 does.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[1:]) * gain + bias)),
-        ("x_added_again", "Every sub-layer adds x as it came into the layer. The second should add the first one's result, and so on: after each, replace the old x with the new one.", {step: change for what in list(norms)[1:] for step, change in either_way(f"the sum after {what}", lambda y, given, *, x: x + given).items()}),
-        ("relu_after_linear2", "The ReLU comes after linear2. It belongs between linear1 and linear2.", either_way("what the ReLU gives", left_out) | either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
-        ("relu_after_both", "There is a ReLU after linear2 as well. It belongs between linear1 and linear2 only.", either_way("what linear2 gives", lambda product, bias: torch.relu(product + bias))),
-        ("no_relu", "There is no ReLU between linear1 and linear2.", either_way("what the ReLU gives", left_out)),
-        ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, but this task asks for a ReLU.", either_way("what the ReLU gives", torch.nn.functional.gelu)),
+        ("norms_over_all_words", "Your norms run over all words of a sentence together. A layer norm runs over the features of one word, the last axis, as self.norm1 does.", other_norm(lambda y, gain, bias: F.layer_norm(y, y.shape[1:]) * gain + bias)),
+        ("x_added_again", "Every sub-layer adds the layer's input. The second should add the first one's result, and so on: after each, replace the old x with the new one.", {step: change for what in list(norms)[1:] for step, change in either_way(f"the sum after {what}", lambda y, given, *, x: x + given).items()}),
+        ("relu_after_linear2", "The ReLU comes after linear2. It belongs between linear1 and linear2.", either_way("the output of the ReLU", left_out) | either_way("the output of linear2", lambda product, bias: torch.relu(product + bias))),
+        ("relu_after_both", "There is also a ReLU after linear2. It belongs between linear1 and linear2 only.", either_way("the output of linear2", lambda product, bias: torch.relu(product + bias))),
+        ("no_relu", "There is no ReLU between linear1 and linear2.", either_way("the output of the ReLU", left_out)),
+        ("gelu", "There is a GELU between linear1 and linear2. Many later models have it, but this task asks for a ReLU.", either_way("the output of the ReLU", torch.nn.functional.gelu)),
     )  # fmt: skip
 
     for name, noun, function in (
@@ -170,11 +170,11 @@ def layer_mistakes(task, norms):
         ("leaky_relu", "a leaky ReLU", F.leaky_relu),
     ):
         sentence = f"There is {noun} between linear1 and linear2. This task asks for a ReLU."
-        task.changed(name, sentence, either_way("what the ReLU gives", function))
+        task.changed(name, sentence, either_way("the output of the ReLU", function))
     for what, name in norms.items():
         task.changed(
             f"{name}_missing_before",
-            f"With norm_first, {name} is missing: the {NUMBERS[name]} sub-layer reads {name} of x, and x itself is what is added.",
+            f"With norm_first, {name} is missing: the {NUMBERS[name]} sub-layer reads {name} of x, and x itself is added.",
             {f"the norm before {what} (norm_first=True)": left_out},
         )
         task.changed(
@@ -188,6 +188,6 @@ def layer_mistakes(task, norms):
 
     task.changed(
         "raw_keys_and_values",
-        "With norm_first, the keys and values in self-attention are computed from x as it came in. Queries, keys and values all read the normalised words.",
-        {"what self-attention gives (norm_first=True)": with_raw_keys_and_values},
+        "With norm_first, the keys and values in self-attention are computed from x itself. Queries, keys and values are all computed from the normalised words.",
+        {"the output of self-attention (norm_first=True)": with_raw_keys_and_values},
     )

@@ -29,7 +29,7 @@ def _problem_of(ids, name):
     if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.dtype not in (torch.int32, torch.int64):
         return f"Your test calls a model with a `{name}` that is not a tensor of ids with two axes, one for sentences and one for positions."
     if not ids.numel() or ids.min() < 0 or ids.max() >= V:
-        return f"Your test calls a model with a `{name}` that holds no ids, or ids other than 0 to V - 1. V is at least 6, so words 1 to 5 are in every vocabulary."
+        return f"Your test calls a model with a `{name}` that contains no ids, or ids other than 0 to V - 1. V is at least 6, so words 1 to 5 are in every vocabulary."
     if ids.shape[1] > LONGEST:
         return f"Your test calls a model with a `{name}` of {ids.shape[1]} positions. Models take up to {LONGEST}."
     real = ids != 0
@@ -124,24 +124,24 @@ _mistaken = mistakes_of_tests(
 
 _mistaken(
     "runs_at_all",
-    "Every model that runs without an error passes your test, whatever padding, other sentences and later words change. Compare what the model gives for two inputs that should make no difference.",
+    "Every model that runs without an error passes your test, whatever padding, other sentences and later words change. Compare the model's logits for two inputs whose difference should have no effect.",
     same=lambda a, b: True,
 )
 mistakes_of_comparing(
     _mistaken,
     "model",
     "Correct models are rejected if their last digits differ because a batch or padding makes them sum in a different order.",
-    "Models in which something gets through weakly pass your test",
+    "Models that let a little information through pass your test",
     0.3,
 )
 _mistaken(
     "padding_compared",
-    "Correct models are rejected, since you also compare logits at the target's padding, which may be anything. Compare only where target is not 0.",
+    "Correct models are rejected, since you also compare logits at the target's padding, where they may be anything. Compare only where target is not 0.",
     at=lambda target: torch.ones_like(target, dtype=torch.bool),
 )
 _mistaken(
     "first_place_of_each_sentence",
-    "Models that go wrong only after the first word of the target pass your test, since you compare logits only at the first position. Compare all positions that hold a word.",
+    "Models that fail only after the first word of the target pass your test, since you compare logits only at the first position. Compare all positions that contain a word.",
     at=lambda target: (torch.arange(target.shape[1]) == 0).expand(target.shape),
 )
 _mistaken(
@@ -151,17 +151,17 @@ _mistaken(
 )
 _mistaken(
     "one_sentence",
-    "Models that mix up the sentences of a batch pass your test, since you never give them more than one at a time. Compare a batch with its sentences one at a time.",
+    "Models that mix up the sentences of a batch pass your test, since you never pass them more than one at a time. Compare a batch with its sentences one at a time.",
     lengths=((5,), (4,)),
 )
 _mistaken(
     "word_itself_changed",
-    "Your test rejects correct models, since it expects the logits at a changed target word to stay the same. They may depend on that word: change the words after t, and compare up to t.",
+    "Your test rejects correct models, since it expects the logits at a changed target word to stay the same. They may depend on that word: change the words after t and compare up to t.",
     change=lambda target, t, draw: _other_words(target, t - 1, draw),
 )
 _mistaken(
     "earlier_words_changed",
-    "Your test rejects correct models, since it changes earlier words of the target and looks at later positions. The logits there may depend on earlier words: change the words after t, and compare up to t.",
+    "Your test rejects correct models, since it changes earlier words of the target and looks at later positions. The logits there may depend on earlier words: change the words after t and compare up to t.",
     change=lambda target, t, draw: torch.where(
         torch.arange(target.shape[1]) <= t, _other_words(target, -1, draw), target
     ),
@@ -174,10 +174,10 @@ _mistaken(
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "source": ("models in which more padding after the source changes something", "Append columns of 0 to the source, and check that the logits stay the same."),
-    "target": ("models in which more padding after the target changes something", "Append columns of 0 to the target, and compare the logits up to its old length."),
-    "batch": ("models that mix up the sentences of a batch or fail with a single one", "Also run each sentence of a batch by itself, and compare its logits with those from the batch."),
-    "later": ("models that see later words of the target", "Change the words after t for each t, and compare the logits up to t."),
+    "source": ("models in which more padding after the source changes something", "Append columns of 0 to the source and check that the logits stay the same."),
+    "target": ("models in which more padding after the target changes something", "Append columns of 0 to the target and compare the logits up to its old length."),
+    "batch": ("models that mix up the sentences of a batch or fail on a single sentence", "Also run each sentence of a batch by itself and compare its logits with the ones from the batch."),
+    "later": ("models that see later words of the target", "Change the words after t for each t and compare the logits up to t."),
 }  # fmt: skip
 
 tests_without(task, LEFT_OUT, lambda parts: lambda model: _test(model, left_out=parts), 2)

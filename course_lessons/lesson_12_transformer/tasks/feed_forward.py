@@ -17,12 +17,12 @@ task = Task(
     importance=4,
     minutes=10,
     hints=(
-        "Attention moves information between words. The feed-forward network does not: it works on each word's vector by itself. The first layer maps the vector to F numbers, the ReLU keeps the positive numbers and replaces the others with 0, and the second layer maps them back to D numbers. Without the ReLU, the two layers would do no more than one.",
+        "Attention moves information between words. The feed-forward network does not: it works on each word's vector separately. The first layer maps the vector to F numbers, the ReLU keeps the positive numbers and replaces the others with 0, and the second layer maps them back to D numbers. Without the ReLU, the two layers would do no more than one.",
         (
-            "Take one word [1, 2], weight_1 with the rows [1, 0], [0, 1] and [1, -1], bias_1 [0, 0.5, 0], weight_2 with the rows [1, 0, 4] and [0, 2, 4], and bias_2 [1, -1]. The first layer gives 1, 2 + 0.5 = 2.5 and 1 - 2 = -1. The ReLU turns them into [1, 2.5, 0]. "
-            "The second layer gives 1·1 + 1 = 2 and 2·2.5 - 1 = 4."
+            "Take one word [1, 2], weight_1 with the rows [1, 0], [0, 1] and [1, -1], bias_1 [0, 0.5, 0], weight_2 with the rows [1, 0, 4] and [0, 2, 4], and bias_2 [1, -1]. The first layer outputs 1, 2 + 0.5 = 2.5 and 1 - 2 = -1. The ReLU turns them into [1, 2.5, 0]. "
+            "The second layer outputs 1·1 + 1 = 2 and 2·2.5 - 1 = 4."
         ),
-        "hidden = x times weight_1 transposed, plus bias_1; zeros instead of its negative numbers; then times weight_2 transposed, plus bias_2.",
+        "hidden = x times weight_1 transposed, plus bias_1; its negative numbers replaced with 0; then times weight_2 transposed, plus bias_2.",
     ),
 )
 
@@ -82,9 +82,9 @@ HIDDEN, BEFORE = "the hidden layer", "the numbers before the ReLU"
 NO_BIAS_1, NO_BIAS_2 = {BEFORE: left_out}, {"the product plus bias_2": left_out}
 NO_RELU, AS_THEY_ARE = {HIDDEN: left_out}, {"weight_1 transposed": left_out, "weight_2 transposed": left_out}
 task.changed_each(
-    ("no_relu", "Nothing happens between the two layers. Put a ReLU there, which makes every negative number 0: without it, the two layers could be replaced by one.", NO_RELU),
+    ("no_relu", "Nothing happens between the two layers. Put a ReLU there, which sets negative numbers to 0: without it, the two layers could be replaced by one.", NO_RELU),
     ("relu_after_the_second_layer", "The ReLU comes after the second layer. It belongs between the two: the result may be negative.", NO_RELU | {"result": torch.relu}),
-    ("relu_twice", "A second ReLU, after the second layer, makes every negative number of the result 0. The only ReLU is between the two layers.", {"result": torch.relu}),
+    ("relu_twice", "A second ReLU, after the second layer, sets negative numbers in the result to 0. The only ReLU is between the two layers.", {"result": torch.relu}),
     ("relu_before_the_first_layer", "The ReLU is applied to x, but it belongs after the first layer.", NO_RELU | {"x": torch.relu}),
     ("cut_anew", "You reshape the weights instead of transposing them: `view` and `reshape` do not move any numbers. `.T` swaps the two axes.", {f"{weight} transposed": (lambda weight: weight.reshape(weight.shape[::-1])) for weight in ("weight_1", "weight_2")}),
     ("negative_ones_kept", "You keep the negative numbers and set the positive ones to 0. A ReLU keeps the positive ones: max(0, …).", {HIDDEN: lambda before: before.clamp(max=0)}),
@@ -99,7 +99,7 @@ task.changed_each(
 )  # fmt: skip
 task.changed(
     "not_transposed",
-    "The weights are not transposed: that works only if F equals D, and then it gives the wrong numbers. weight_1 is F×D and weight_2 D×F, as nn.Linear stores them, so x is multiplied by weight_1 transposed.",
+    "The weights are not transposed: this runs only if F equals D, and then the numbers are wrong. weight_1 is F×D and weight_2 D×F, as nn.Linear stores them, so x is multiplied by weight_1 transposed.",
     AS_THEY_ARE,
 )
 task.changed(

@@ -67,9 +67,9 @@ def _(draw):
     yield Case("with an axis for heads, B×H×T×D", _inputs(draw, (2, 3, 4, 5), 0.125), edge=True)
     x, *rest = _inputs(draw, (2, 3, 5), 0.125)
     x[1, 1] = 2.0
-    yield Case("a vector whose numbers are all the same", (x, *rest), True, edge=True)
+    yield Case("a vector whose entries are all equal", (x, *rest), True, edge=True)
     x, gain, bias, _ = _inputs(draw, (2, 3, 5), 1e-5)
-    yield Case("vectors whose numbers differ little", (x / 128, gain, bias, 1e-5), True, edge=True)
+    yield Case("vectors whose entries differ little", (x / 128, gain, bias, 1e-5), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, (2, 3, 5), 0.125, torch.float64), True, hazard=True)
     x, gain, bias, _ = _inputs(draw, (2, 3, 5), 1e-5)
     yield Case("numbers spread over ±10,000", (10_000 * (x - 3), gain, bias, 1e-5), True, hazard=True)
@@ -80,7 +80,7 @@ def _(draw):
 @task.steps
 def _(x, gain, bias, eps):
     mean = yield "the mean of each vector", lambda x: x.mean(-1, keepdim=True), x
-    centred = yield "the vectors less their means", sub, x, mean
+    centred = yield "the vectors minus their means", sub, x, mean
     squares = yield "the squared differences", torch.square, centred
     variance = yield "the variance of each vector", lambda squares: squares.mean(-1, keepdim=True), squares
     total = yield "the variance plus eps", add, variance, eps
@@ -91,7 +91,7 @@ def _(x, gain, bias, eps):
     return y
 
 
-MEAN, CENTRED, VARIANCE = "the mean of each vector", "the vectors less their means", "the variance of each vector"
+MEAN, CENTRED, VARIANCE = "the mean of each vector", "the vectors minus their means", "the variance of each vector"
 TOTAL, ROOT, NORMAL = "the variance plus eps", "the spread of each vector", "the normalised vectors"
 SCALED, SHIFTED = "the scaled vectors", "the vectors with the bias"
 
@@ -121,28 +121,28 @@ task.changed_each(
     ("root_forgotten", "You divide by the variance. Divide by its root, with eps inside the root.", {ROOT: left_out}),
     ("mean_not_subtracted", "The mean is not subtracted before you divide: the vectors keep their centre.", {NORMAL: lambda centred, root, *, x: x / root}),
     ("not_divided", "You subtract the mean but do not divide by the root of the variance.", {NORMAL: left_out}),
-    ("gain_and_bias_forgotten", "Gain and bias are missing: multiply the normalised vectors by the gain and add the bias.", {SCALED: left_out, SHIFTED: left_out}),
+    ("gain_and_bias_forgotten", "The gain and the bias are missing: multiply the normalised vectors by the gain and add the bias.", {SCALED: left_out, SHIFTED: left_out}),
     ("gain_forgotten", "The gain is missing: multiply the normalised vectors by it before you add the bias.", {SCALED: left_out}),
     ("bias_forgotten", "The bias is missing: add it at the end.", {SHIFTED: left_out}),
-    ("bias_before_the_gain", "The bias is added before the gain multiplies. First times the gain, then plus the bias.", {SCALED: lambda normal, gain, *, bias: (normal + bias) * gain, SHIFTED: left_out}),
-    ("gain_and_bias_exchanged", "You have swapped gain and bias: multiply by the gain, then add the bias.", {"gain": lambda gain, *, bias: bias, "bias": lambda bias, *, gain: gain}),
+    ("bias_before_the_gain", "The bias is added before the multiplication by the gain. Multiply by the gain first, then add the bias.", {SCALED: lambda normal, gain, *, bias: (normal + bias) * gain, SHIFTED: left_out}),
+    ("gain_and_bias_exchanged", "You have swapped the gain and the bias: multiply by the gain, then add the bias.", {"gain": lambda gain, *, bias: bias, "bias": lambda bias, *, gain: gain}),
     ("rms_norm", "You divide by the root of the mean square, without subtracting the mean. That is an RMS norm, which later models use; a layer norm subtracts the mean first.", {CENTRED: left_out}),
 )  # fmt: skip
 task.changed(
     "difference_of_squares",
-    "Where a vector's entries are large and close together, your variance is wrong: you subtract the square of the mean from the mean of the squares, two nearly equal numbers of which float32 keeps only seven digits. Subtract the mean first, and take the mean of the squares of that.",
+    "If a vector's entries are large and close together, your variance is wrong: you subtract the square of the mean from the mean of the squares, two nearly equal numbers of which float32 keeps only seven digits. Subtract the mean first and take the mean of the squares of the differences.",
     {VARIANCE: lambda squares, *, x, done: x.square().mean(-1, keepdim=True) - done[MEAN].square()},
 )
 
 # Over what they run
 
-ITS_OWN = "Each {} has a mean and a variance of its own, over its features: `dim=-1`."
+ITS_OWN = "Each {} has its own mean and variance, over its features: `dim=-1`."
 LAST = "They run over the last axis, the features of one vector: `dim=-1`."
 for name, sentence, axes in (
     ("over_words", f"The mean and the variance run over the axis before the last, over the words of a sentence. {LAST}", lambda n: -2),
     ("over_the_first_axis", f"The mean and the variance run over the first axis, over the sentences of the batch. {LAST}", lambda n: 0),
     ("over_sentences", f"The mean and the variance run over whole sentences: over their words and features together. {ITS_OWN.format('word')}", lambda n: tuple(range(min(1, n - 1), n))),
-    ("over_everything", f"There is one mean and one variance for all numbers of the batch. {ITS_OWN.format('vector')}", lambda n: tuple(range(n))),
+    ("over_everything", f"There is one mean and one variance for all numbers in the batch. {ITS_OWN.format('vector')}", lambda n: tuple(range(n))),
     ("batch_norm", f"This is a batch norm: each feature has a mean and a variance over all words of all sentences. {ITS_OWN.format('vector')}", lambda n: tuple(range(n - 1))),
 ):  # fmt: skip
     mean = lambda x, axes=axes: x.mean(axes(x.dim()), keepdim=True)  # noqa: E731
@@ -163,8 +163,8 @@ def _variance_of_all(unbiased):
 
 task.changed_each(
     ("as_it_was", "This is still the version to repair, with all three faults: its mean and its spread run over all words, `std` divides by D - 1, and eps is added after the root.", EPS_OUTSIDE | {MEAN: _mean_of_all, VARIANCE: _variance_of_all(True)}),
-    ("everything_and_unbiased", "The third symptom is gone. But the mean and the variance still run over all words together, and the variance is still divided by their number minus 1. Each vector has a mean and a variance of its own, over its D features, divided by D.", {MEAN: _mean_of_all, VARIANCE: _variance_of_all(True)}),
-    ("everything_and_eps_outside", "The second symptom is gone. But the mean and the variance still run over all words together, and eps is still added after the root. Each vector has a mean and a variance of its own, and eps is added to its variance.", EPS_OUTSIDE | {MEAN: _mean_of_all, VARIANCE: _variance_of_all(False)}),
+    ("everything_and_unbiased", "The third symptom is gone. But the mean and the variance still run over all words together, and the variance is still divided by their number minus 1. Each vector has its own mean and variance, over its D features, divided by D.", {MEAN: _mean_of_all, VARIANCE: _variance_of_all(True)}),
+    ("everything_and_eps_outside", "The second symptom is gone. But the mean and the variance still run over all words together, and eps is still added after the root. Each vector has its own mean and variance, and eps is added to the variance.", EPS_OUTSIDE | {MEAN: _mean_of_all, VARIANCE: _variance_of_all(False)}),
 )  # fmt: skip
 task.changed(
     "axis_lost",

@@ -55,11 +55,11 @@ task = Task(
     hints=(
         "In each order, x is added unchanged: that is the residual connection. Each order also has one norm, for which there are three places: before the function, between the function and the addition, and after the addition. Which place makes which statement true?",
         (
-            "Take one word x = [0, 2, 4], a gain of ones, a bias of zeros, and the function that doubles its input. The mean of x is 2 and its variance 2.6667, so norm(x) is [-1.2247, 0, 1.2247]. Pre: the function gives [-2.4495, 0, 2.4495], and with x added it is [-2.4495, 2, 6.4495]. "
-            "Post: the function gives [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]. "
-            "Late: the function gives [0, 4, 8], the norm of that is [-1.2247, 0, 1.2247], and with x added it is [-1.2247, 2, 5.2247]."
+            "Take one word x = [0, 2, 4], a gain of ones, a bias of zeros, and the function that doubles its input. The mean of x is 2 and its variance 2.6667, so norm(x) is [-1.2247, 0, 1.2247]. Pre: the function returns [-2.4495, 0, 2.4495], and with x added it is [-2.4495, 2, 6.4495]. "
+            "Post: the function returns [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]. "
+            "Late: the function returns [0, 4, 8], the norm of that is [-1.2247, 0, 1.2247], and with x added it is [-1.2247, 2, 5.2247]."
         ),
-        "For order pre: x plus the function of the normalised x. For order post: the norm of (x plus the function of x). For order late: x plus the norm of the function of x. The norm: minus the mean over the features, divided by the root of (the variance with D below + 1e-5), times gain, plus bias.",
+        "For order pre: x plus the function of the normalised x. For order post: the norm of (x plus the function of x). For order late: x plus the norm of the function of x. The norm: minus the mean over the features, divided by the root of (the variance, divided by D, + 1e-5), times gain, plus bias.",
     ),
 )
 
@@ -74,15 +74,15 @@ def _case(draw, name, key, B, T, D, order, dtype=torch.float32, scale=1.0, **opt
 @task.cases
 def _(draw):
     for order in ORDERS:
-        yield _case(draw, "a function of the words backwards", BACKWARDS, 1, 2, 3, order)
-        yield _case(draw, "a function of each word by itself", BY_ITSELF, 1, 3, 3, order)
-        yield _case(draw, "a function of each word by itself, two sentences", BY_ITSELF, 2, 1, 4, order)
+        yield _case(draw, "a function that reads the words backwards", BACKWARDS, 1, 2, 3, order)
+        yield _case(draw, "a function of each word separately", BY_ITSELF, 1, 3, 3, order)
+        yield _case(draw, "a function of each word separately, two sentences", BY_ITSELF, 2, 1, 4, order)
         yield _case(draw, "a function of all words of a sentence", AMONG_WORDS, 2, 3, 5, order)
         yield _case(draw, "a function of all words of a sentence, longer", AMONG_WORDS, 2, 7, 5, order)
-        yield _case(draw, "a function that gives zeros", NOTHING, 2, 3, 5, order)
+        yield _case(draw, "a function that returns zeros", NOTHING, 2, 3, 5, order)
     for order in ORDERS:
         yield _case(draw, "float64 numbers", BY_ITSELF, 2, 3, 5, order, torch.float64, hazard=True)
-        yield _case(draw, "numbers that differ little", NOTHING, 2, 3, 5, order, scale=1 / 256, edge=True)
+        yield _case(draw, "entries that differ little", NOTHING, 2, 3, 5, order, scale=1 / 256, edge=True)
         yield _case(draw, "numbers near 1000", BACKWARDS, 2, 3, 5, order, scale=300.0, hazard=True)
         yield _case(draw, "200 words", BY_ITSELF, 1, 200, 3, order, edge=True)
 
@@ -100,8 +100,8 @@ def each_order_ends_as_it_should(case, value):
     if order != "post":
         place = tuple((off == off.max()).nonzero()[0].tolist())
         what = {
-            "pre": "what the function returns for the normalised x",
-            "late": "the norm of what the function returns for x",
+            "pre": "the output of the function for the normalised x",
+            "late": "the norm of the output of the function for x",
         }
         return f'With order "{order}", your result minus x should be {what[order]}. At {list(place)} it is {(value - x)[place]:.4g} and should be {added[place]:.4g}.'
     normal = (value - bias) / gain
@@ -168,24 +168,24 @@ SUM_ADDED = {LATE_NORM: lambda branch, *, x, gain, bias: _norm(x + branch, gain,
 
 task.changed_each(
     ("orders_exchanged", "Pre and post are swapped. With pre, the norm comes before the function: x + f(norm(x)); with post, after the addition.", ALWAYS_POST | ALWAYS_PRE),
-    ("always_post", 'You normalise the sum in all orders. With "pre" only what the function reads is normalised, with "late" only what it returns.', ALWAYS_POST | LATE_AS_POST),
-    ("always_pre", 'You normalise what the function reads in all orders. With "post" and "late" the function reads x itself.', ALWAYS_PRE | LATE_AS_PRE),
-    ("late_as_pre", 'With order "late" you normalise what the function reads. There it reads x itself, and what it returns is normalised.', LATE_AS_PRE),
-    ("late_as_post", 'With order "late" you normalise the sum. There x goes on as it came in, and what is added to it is normalised.', LATE_AS_POST),
-    ("late_twice", 'With order "late" there are two norms: what the function reads is normalised, and what it returns as well. It should read x itself.', LATE_READS_THE_NORM),
-    ("late_adds_the_normed_sum", 'With order "late" you add the norm of x + f(x) to x. What is added is the norm of what the function returns, without x.', SUM_ADDED),
-    ("normalised_x_added", 'With order "pre" you add the normalised x to what the function returns. The residual connection bypasses the norm: add x as it came in.', NORMALISED_X_ADDED),
-    ("norm_of_the_branch", 'With order "post" you normalise what the function returns, and add x afterwards. The sum should be normalised: first add x, then normalise.', POST_BRANCH_NORMED),
-    ("norm_of_the_branch_in_both", "You normalise what the function returns, and add x afterwards, in all orders. That is right for late. With pre, what the function reads is normalised; with post, the sum of x and what it returns.", PRE_BRANCH_NORMED | POST_BRANCH_NORMED),
-    ("pre_norm_after_the_function", 'With order "pre" you normalise what the function returns. The norm belongs before the function: it normalises what the function reads.', PRE_BRANCH_NORMED),
-    ("residual_forgotten", "x is not added to what the function returns. That addition is the residual connection, and it belongs to all orders.", NOT_ADDED_IN_PRE | NOT_ADDED_IN_POST | NOT_ADDED_IN_LATE),
-    ("residual_forgotten_in_pre", 'With order "pre", x is not added to what the function returns.', NOT_ADDED_IN_PRE),
-    ("residual_forgotten_in_post", 'With order "post", x is not added to what the function returns before the sum is normalised.', NOT_ADDED_IN_POST),
-    ("residual_forgotten_in_late", 'With order "late", x is not added to the norm of what the function returns.', NOT_ADDED_IN_LATE),
-    ("no_norm", "Nothing is normalised: x is added to what the function returns, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out, LATE_NORM: left_out}),
-    ("norm_twice_in_post", 'With order "post" there are two norms: what the function reads is normalised, and the sum as well. Only the sum should be.', POST_READS_THE_NORM),
-    ("norm_twice_in_pre", 'With order "pre" there are two norms: what the function reads is normalised, and the sum as well. Nothing is normalised after the addition.', {PRE_SUM: _sum_normed}),
-    ("norm_twice_in_both", "There are two norms in pre and in post: what the function reads is normalised, and the sum as well. Pre has only the first of the two, post only the second.", {PRE_SUM: _sum_normed} | POST_READS_THE_NORM),
+    ("always_post", 'You normalise the sum in all orders. With "pre" only the input of the function is normalised, with "late" only its output.', ALWAYS_POST | LATE_AS_POST),
+    ("always_pre", 'You normalise the input of the function in all orders. With "post" and "late" the function reads x itself.', ALWAYS_PRE | LATE_AS_PRE),
+    ("late_as_pre", 'With order "late" you normalise the input of the function. There it reads x itself, and its output is normalised.', LATE_AS_PRE),
+    ("late_as_post", 'With order "late" you normalise the sum. There x stays as it is, and what is added to it is normalised.', LATE_AS_POST),
+    ("late_twice", 'With order "late" there are two norms: both the input and the output of the function are normalised. It should read x itself.', LATE_READS_THE_NORM),
+    ("late_adds_the_normed_sum", 'With order "late" you add the norm of x + f(x) to x. Add the norm of the output of the function, without x.', SUM_ADDED),
+    ("normalised_x_added", 'With order "pre" you add the normalised x to the output of the function. The residual connection bypasses the norm: add x itself.', NORMALISED_X_ADDED),
+    ("norm_of_the_branch", 'With order "post" you normalise the output of the function and add x afterwards. The sum should be normalised: first add x, then normalise.', POST_BRANCH_NORMED),
+    ("norm_of_the_branch_in_both", "You normalise the function's output and add x afterwards in all orders. That is correct for late. With pre, the function's input is normalised; with post, the sum of x and its output.", PRE_BRANCH_NORMED | POST_BRANCH_NORMED),
+    ("pre_norm_after_the_function", 'With order "pre" you normalise the output of the function. The norm belongs before the function: it normalises its input.', PRE_BRANCH_NORMED),
+    ("residual_forgotten", "x is not added to the function's output. That addition is the residual connection, and all orders have it.", NOT_ADDED_IN_PRE | NOT_ADDED_IN_POST | NOT_ADDED_IN_LATE),
+    ("residual_forgotten_in_pre", 'With order "pre", x is not added to the output of the function.', NOT_ADDED_IN_PRE),
+    ("residual_forgotten_in_post", 'With order "post", x is not added to the output of the function before the sum is normalised.', NOT_ADDED_IN_POST),
+    ("residual_forgotten_in_late", 'With order "late", x is not added to the norm of the output of the function.', NOT_ADDED_IN_LATE),
+    ("no_norm", "Nothing is normalised: x is added to the function's output, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out, LATE_NORM: left_out}),
+    ("norm_twice_in_post", 'With order "post" there are two norms: both the input of the function and the sum are normalised. Only the sum should be.', POST_READS_THE_NORM),
+    ("norm_twice_in_pre", 'With order "pre" there are two norms: both the input of the function and the sum are normalised. Nothing is normalised after the addition.', {PRE_SUM: _sum_normed}),
+    ("norm_twice_in_both", "There are two norms in pre and in post: both the function's input and the sum are normalised. Pre has only the first norm, post only the second.", {PRE_SUM: _sum_normed} | POST_READS_THE_NORM),
     ("x_added_twice_in_post", 'With order "post" you add x once more after the norm. The normalised sum is the result.', {POST_NORM: lambda total, *, x, right: x + right(total)}),
 )  # fmt: skip
 
@@ -194,7 +194,7 @@ task.changed_each(
 
 task.changed(
     "gain_and_bias_forgotten",
-    "Gain and bias have no effect: multiply the normalised vectors by the gain and add the bias.",
+    "The gain and the bias have no effect: multiply the normalised vectors by the gain and add the bias.",
     {"gain": torch.ones_like, "bias": torch.zeros_like},
 )
 

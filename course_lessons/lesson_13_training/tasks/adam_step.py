@@ -19,7 +19,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Try the version from the prompt with a single number: a gradient of 4 at steps 1 and 2, a large eps and, at step 2, the m and v that step 1 returned. Then ask: if all gradients are the same, by how much are m and v too small after t steps? For which step is the correction right, and what does the next call need? And what is the divisor if the corrected v is 16?",
+        "Try the version from the prompt with a single parameter: a gradient of 4 at steps 1 and 2, a large eps and, at step 2, the m and v that step 1 returned. Then ask: if all gradients are the same, by how much are m and v too small after t steps? For which step is the bias correction valid, and what does the next call need? And what is the divisor if the corrected v is 16?",
         (
             "Take the parameter [1], the gradient [4], m = [0] and v = [0] at step 1, with a rate of 0.5, β₁ = 0.5, β₂ = 0.75 and eps = 1. The new m is 0.5·0 + 0.5·4 = 2, and the new v is 0.75·0 + 0.25·16 = 4. Corrected, they are 2 / (1 - 0.5) = 4 and 4 / (1 - 0.75) = 16: the gradient and its square. The step is 0.5 · 4 / (√16 + 1) = 0.4, so the parameter becomes 0.6. "
             "At step 2, starting from the same m and v, you would divide by 1 - 0.25 and 1 - 0.5625."
@@ -47,12 +47,12 @@ def which_of_the_three_is_wrong_first(case, value):
         if came.shape == should.shape and not torch.allclose(came.double(), should.double(), rtol=1e-4, atol=1e-5)
     ]
     if wrong == ["parameter"]:
-        return "The m and v that you return are right, so look at how they are used: the bias correction, the square root, eps and the change to the parameter."
+        return "The m and v that you return are correct, so look at how they are used: the bias correction, the square root, eps and the change to the parameter."
     if "m" in wrong and "v" in wrong:
-        return "Look at m and v first: they are returned as moving means of the gradient and of its squares, before the correction."
-    for name, what in (("m", "the gradient"), ("v", "the squares of the gradient")):
+        return "Look at m and v first: they are returned as moving averages of the gradient and its square, before the correction."
+    for name, what in (("m", "the gradient"), ("v", "the squared gradient")):
         if name in wrong:
-            return f"Look at {name} first, since the other mean is right: {name} is the moving mean of {what}, before the correction."
+            return f"Look at {name} first, since the other average is correct: {name} is the moving average of {what}, before the correction."
     return None
 
 
@@ -75,11 +75,11 @@ def _(draw):
     yield Case("as many rows as columns", _inputs(draw, (3, 3), 2, 0.75, 0.875, 0.25))
     yield Case("β₁ = 0.9, β₂ = 0.98, eps = 1e-9, as in the paper", _inputs(draw, (5, 7), 6, 0.9, 0.98, 1e-9), edge=True)
     yield Case("step 3,000", _inputs(draw, (2, 3), 3000, 0.9, 0.999, 1e-8), edge=True)
-    yield Case("a single number", _inputs(draw, (), 2, 0.5, 0.75, 0.25), edge=True)
+    yield Case("a single parameter", _inputs(draw, (), 2, 0.5, 0.75, 0.25), edge=True)
     parameter, gradient, m, v, *rest = _inputs(draw, (2, 3), 1, 0.9, 0.999, 1e-8)
     kept = torch.tensor([1.0, 0.0, 1.0])
     unused = (parameter, gradient * kept, 0 * m, 0 * v, *rest)
-    yield Case("a number that has had no gradient so far", unused, edge=True)
+    yield Case("a parameter that has had no gradient so far", unused, edge=True)
     yield Case("β₁ = 0 and β₂ = 0", _inputs(draw, (2, 3), 2, 0.0, 0.0, 0.25), edge=True)
     yield Case("gradients near 10,000", _inputs(draw, (2, 3), 2, 0.75, 0.875, 0.25, size=1e4), hazard=True)
     yield Case("float64 numbers", _inputs(draw, (2, 3), 2, 0.75, 0.875, 0.25, dtype=torch.float64), hazard=True)
@@ -90,7 +90,7 @@ def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     new = []
     for name, before, beta, part in (("m", m, beta1, gradient), ("v", v, beta2, None)):
         if part is None:
-            part = yield "the squares of the gradient", pow, gradient, 2
+            part = yield "the squared gradient", pow, gradient, 2
         kept = yield f"what stays of {name}", mul, beta, before
         share = yield f"the share of new {name}", sub, 1, beta
         added = yield f"what is added to {name}", mul, share, part
@@ -115,11 +115,11 @@ def each(step, change, names="mv"):
 
 # The two moving means
 
-SHARES = "The old mean is weighted by beta, and the new value by 1 - beta."
+SHARES = "The old average is weighted by beta, and the new value by 1 - beta."
 task.changed(
     "squares_forgotten",
     "Your v is the mean of the gradients, not of their squares. A negative mean has no square root, so the result may be NaN. Square the gradient for v.",
-    {"the squares of the gradient": left_out},
+    {"the squared gradient": left_out},
 )
 STAYS, SHARE = "what stays of {}", "the share of new {}"
 task.changed(
@@ -137,10 +137,10 @@ task.changed(
 NEW_V = "the new v"
 task.changed_each(
     ("squares_added_whole_to_v", f"The squares are added to v without the factor 1 - beta2. {SHARES}", each(SHARE, lambda one, beta: one, "v")),
-    ("squares_added_up", "Your v is the sum of all squares so far, as in AdaGrad. In Adam it is a moving mean: the old v is weighted by beta2, and the squares by 1 - beta2.", {NEW_V: lambda kept, added, *, v, gradient: v + gradient**2}),
-    ("squares_of_m", "You square the new m for v. v is the moving mean of the squares of the gradient.", {"the squares of the gradient": lambda gradient, power, *, done: done["the new m"] ** power}),
-    ("squares_of_the_deviation", "You square the gradient minus m, as for a variance. v is the moving mean of the squares of the gradient itself.", {"the squares of the gradient": lambda gradient, power, *, done: (gradient - done["the new m"]) ** power}),
-    ("largest_v", "Your v never falls: you keep the larger of the old and the new v, as AMSGrad does, but only for the step. Return the moving mean.", {NEW_V: lambda kept, added, *, v: torch.maximum(v, kept + added)}),
+    ("squares_added_up", "Your v is the sum of all squares so far, as in AdaGrad. In Adam it is a moving average: the old v is weighted by beta2, and the squares by 1 - beta2.", {NEW_V: lambda kept, added, *, v, gradient: v + gradient**2}),
+    ("squares_of_m", "You square the new m for v. v is the moving average of the squared gradient.", {"the squared gradient": lambda gradient, power, *, done: done["the new m"] ** power}),
+    ("squares_of_the_deviation", "You square the gradient minus m, as for a variance. v is the moving average of the squared gradient itself.", {"the squared gradient": lambda gradient, power, *, done: (gradient - done["the new m"]) ** power}),
+    ("largest_v", "Your v never falls: you keep the larger of the old and the new v, as AMSGrad does, but only for the step. Return the moving average.", {NEW_V: lambda kept, added, *, v: torch.maximum(v, kept + added)}),
     ("v_with_beta1", "The factors of v use beta1: the old v is weighted by beta2, and the squares by 1 - beta2.", {"what stays of v": lambda beta, old, *, beta1: beta1 * old, "the share of new v": lambda one, beta, *, beta1: one - beta1}),
     ("beta1_for_both", "v is computed and corrected with beta1. beta1 belongs to m, beta2 to v.", {"beta2": lambda beta2, *, beta1: beta1}),
 )  # fmt: skip
@@ -185,7 +185,7 @@ task.changed(
 )
 for name, sentence, step, change in (
     ("eps_as_a_bound", "You use eps as a lower bound for the root. It should be added to the root, however large the root is.", SUM, torch.clamp),
-    ("eps_forgotten", "eps is missing. It is added to the root, which prevents 0/0, or NaN, for a parameter that has had no gradient.", SUM, left_out),
+    ("eps_forgotten", "eps is missing. Adding it to the root prevents 0/0, or NaN, for a parameter that has had no gradient.", SUM, left_out),
     ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
     ("rate_forgotten", "The rate has no effect: multiply the step by the rate before you subtract it.", "the change of the parameter", lambda rate, direction: direction),
     ("one_root_for_all", "You divide all entries by the same root, the root of the sum over all of v. In Adam, each entry has its own root.", ROOT, lambda v: v.norm().expand_as(v)),
@@ -195,7 +195,7 @@ for name, sentence, step, change in (
     task.changed(name, sentence, {step: change})
 task.changed(
     "gradient_for_m",
-    "The step is the gradient divided by the root of v. What Adam divides is the corrected m, the moving mean of the gradients.",
+    "The step is the gradient divided by the root of v. What Adam divides is the corrected m, the moving average of the gradients.",
     {"the corrected m": lambda moment, divisor, *, gradient: gradient},
 )
 task.changed(
@@ -231,7 +231,7 @@ for name in "mv":
     )
 task.changed(
     "old_means_returned",
-    f"You return the old m and v, so the next step would know nothing of this gradient. {ORDER}",
+    f"You return the old m and v, so the next step would not use this gradient. {ORDER}",
     {"result": lambda parameter, new_m, new_v, *, m, v: (parameter, m, v)},
 )
 for name, sentence, returned in (
@@ -260,7 +260,7 @@ task.changed(
 ALWAYS_THE_FIRST = each("the power for {}", left_out)
 task.changed_each(
     ("as_given", "This is still the version from the prompt, with all of its bugs. Call it twice with the same gradient and a large eps, the second time with the m and v that it returned, and compare both steps with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE | RETURNS_CORRECTED),
-    ("two_faults_after_what_is_returned", "The m and v that you return are right. The step itself still has two bugs: compare a third step, and a step with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),
+    ("two_faults_after_what_is_returned", "The m and v that you return are correct. The step itself still has two bugs: compare a third step, and a step with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),
     ("two_faults_after_eps", "eps is in the right place. Two bugs are left: look at how m and v are corrected at a later step and at what is passed to the next call.", ALWAYS_THE_FIRST | RETURNS_CORRECTED),
-    ("two_faults_after_the_correction", "The correction is right at each step. Two bugs are left: try a large eps, and look at what is passed to the next call.", EPS_INSIDE | RETURNS_CORRECTED),
+    ("two_faults_after_the_correction", "The correction is correct at each step. Two bugs are left: try a large eps, and look at what is passed to the next call.", EPS_INSIDE | RETURNS_CORRECTED),
 )  # fmt: skip

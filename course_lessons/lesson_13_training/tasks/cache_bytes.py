@@ -60,8 +60,8 @@ PAIRS = "the keys and values"
 task.changed_each(
     ("keys_alone", "You count one vector for each token and attention layer. Attention needs both the key and the value of each token.", {PAIRS: lambda two, tokens: tokens}),
     ("queries_too", "You count three vectors for each token, perhaps including the query. A query is used only at its own step.", {PAIRS: lambda two, tokens: 3 * tokens}),
-    ("one_layer", "You count a single layer. Each layer of the decoder has keys and values of its own.", {LAYERS: left_out}),
-    ("one_sentence", "You count a single sentence. Each sentence has keys and values of its own.", {"the numbers of all sentences": left_out}),
+    ("one_layer", "You count a single layer. Each layer of the decoder has its own keys and values.", {LAYERS: left_out}),
+    ("one_sentence", "You count a single sentence. Each sentence has its own keys and values.", {"the numbers of all sentences": left_out}),
     ("written_alone", "The source is missing. Each layer also attends to it, and needs the keys and values of all its tokens at every step.", {TOKENS: lambda source, written: written}),
     ("source_alone", "What has been written is missing. Each layer attends to it, and needs the keys and values of all its tokens at every step.", {TOKENS: left_out}),
     ("times_the_heads", "You multiply by the number of heads. A head's keys are width / heads wide, so all heads together keep `width` numbers for a key.", {"width": lambda width, *, heads: width * heads}),

@@ -46,7 +46,7 @@ def what_is_kept_stays_in_front(case, value):
     for name, kept, returned in zip(("keys", "values"), case.args[1:3], value[1:], strict=True):
         t = kept.shape[2]
         if returned.shape[2] == t + 1 and not torch.allclose(returned[:, :, :t].to(kept), kept, atol=1e-4, rtol=1e-4):
-            return f"The first {t} of the {name} that you return should be the ones that you were given, in the same order; yours differ."
+            return f"The first {t} of the {name} that you return should be the ones you were given, in the same order; yours differ."
     return None
 
 
@@ -148,11 +148,11 @@ def returned(function):
 task.changed_each(
     ("past_alone", "The new word attends only to the words before it. In causal self-attention, a word also attends to itself: its key and value belong there before the scores are computed.", seen(lambda all_of_them, before: before)),
     ("new_word_not_kept", "The new word attends only to the words before it, and its key and value are not cached either: you return the old keys and values. Append the new ones first.", joined(left_out)),
-    ("old_ones_returned", "The output is right, but you return the old keys and values, so the next word would not see this one. Return them with the new ones appended.", returned(lambda all_of_them, before: before)),
+    ("old_ones_returned", "The output is correct, but you return the old keys and values, so the next word would not see this one. Return them with the new ones appended.", returned(lambda all_of_them, before: before)),
 )  # fmt: skip
 task.changed(
     "new_ones_returned",
-    "The output is right, but you return only the key and the value of the new word. The next word also needs the earlier ones: return all of them.",
+    "The output is correct, but you return only the key and the value of the new word. The next word also needs the earlier ones: return all of them.",
     returned(lambda all_of_them, before: all_of_them[:, :, before.shape[2] :]),
 )
 task.changed(
@@ -174,7 +174,7 @@ task.changed(
 
 task.changed(
     "sentences_mixed",
-    "When you split the projected words into heads, you mix up sentences and heads: `view` and `reshape` move nothing, so the sentence axis has to stay first when you split.",
+    "When you split the projected words into heads, you mix up sentences and heads: `view` and `reshape` do not reorder anything, so the sentence axis has to stay first when you split.",
     {
         f"the {part} of all heads": lambda x, heads: x.reshape(heads, x.shape[0], 1, -1).transpose(0, 1)
         for part in ("query", "key", "value")
@@ -187,5 +187,5 @@ task.changed(
 task.changed_each(
     ("values_before_keys", "You return the values before the keys. Return the output, then the keys, then the values.", {"result": lambda output, keys, values: (output, values, keys)}),
     ("output_alone", "You return only the output. Also return the keys and the values, with the new ones appended, for the next word.", {"result": lambda output, keys, values: output}),
-    ("axis_of_words_lost", "The output has lost its word axis. It should be B×1×D, like the word that came in.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
+    ("axis_of_words_lost", "The output has lost its word axis. It should be B×1×D, like the input.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
 )  # fmt: skip

@@ -28,7 +28,7 @@ def _asking(train):
                 result = model(copies, trees.map_tensors(torch.clone, batch), training)
             if not _is_loss_with_gradients(result, weights):
                 raise UsageError(
-                    "Your `model` should return two things: the loss, one number, and a list with one gradient for each weight, each a float32 tensor of the shape of its weight."
+                    "Your `model` should return two things: the loss, one number, and a list with one gradient for each weight, each a float32 tensor with the shape of its weight."
                 )
             return float(result[0]), [gradient.detach().clone() for gradient in result[1]]
 
@@ -84,15 +84,15 @@ task = Task(
     importance=5,
     minutes=35,
     hints=(
-        "The loss also falls with an incorrect loop, so compare numbers: the weights and losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. Then the work is in the model and the inputs: which of them make a loop that breaks a promise give different numbers from a correct loop? What should your model do when dropout is on?",
+        "The loss also falls with an incorrect loop, so compare numbers: the weights and losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. What remains is to choose the model and the inputs: with which of them does a loop that breaks a promise return different numbers from a correct loop? What should your model do when dropout is on?",
         (
-            "Take two weights with gradients of 3 and 4, whose joint norm is 5. With clip = 1, they become 0.6 and 0.8; clipped one by one, they would both be 1. With clip = 10, both ways leave them unchanged, and so does a loop that never clips. With clip = 1 alone, a loop that always scales to the norm `clip` looks right, but with clip = 10 it gives 6 and 8. You therefore need both values. "
+            "Take two weights with gradients of 3 and 4, whose joint norm is 5. With clip = 1, they become 0.6 and 0.8; clipped one by one, they would both be 1. With clip = 10, both ways leave them unchanged, and so does a loop that never clips. With only clip = 1, a loop that always scales to the norm `clip` looks correct, but with clip = 10 it returns 6 and 8. You therefore need both values. "
             "The same goes for dropout: a model that behaves the same whether dropout is on or off cannot tell you which of the two the loop asked for."
         ),
-        "Let the model be a small network: when `training` is True, it multiplies its hidden units by a fixed vector of zeros and twos, so that dropout drops the same units each time; torch.autograd.grad gives the gradients. Sample two weight matrices, three batches and a held-out batch for which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
+        "Let the model be a small network: when `training` is True, it multiplies its hidden units by a fixed vector of zeros and twos, so that dropout drops the same units each time; torch.autograd.grad computes the gradients. Sample two weight matrices, three batches and a held-out batch for which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
         "run the candidate and your own loop, and check that both return the same number of losses and that losses and weights agree up to 1e-5.",
     ),
-    partial={"losses_only_fall": (0.75, "right for every candidate except one that returns its best weights.")},
+    partial={"losses_only_fall": (0.75, "correct for every candidate except one that returns its best weights.")},
 )
 
 
@@ -152,12 +152,12 @@ _mistaken(
 )
 _mistaken(
     "too_much_room",
-    "Candidates whose weights are only nearly right pass your test, such as one that rounds them to three digits: your tolerance is too large. Rounding errors stay below 1e-5.",
+    "Candidates whose weights are only nearly correct pass your test, such as one that rounds them to three digits: your tolerance is too large. Rounding errors stay below 1e-5.",
     compare=partial(_same, close=partial(close, room=0.03)),
 )
 _mistaken(
     "runs_at_all",
-    "Every candidate that returns the right number of weights and losses passes your test. Compare their values with the ones from your own loop.",
+    "Every candidate that returns the correct number of weights and losses passes your test. Compare their values with the ones from your own loop.",
     compare=partial(_same, close=lambda a, b: a.shape == b.shape),
 )
 _mistaken(
@@ -174,7 +174,7 @@ _mistaken(
 )
 _mistaken(
     "number_of_losses_unchecked",
-    "A candidate that leaves out the last loss passes your test, because `zip` ends with the shorter list. Compare the lengths as well.",
+    "A candidate that leaves out the last loss passes your test, because `zip` stops at the end of the shorter list. Also compare the lengths.",
     compare=lambda expected, result: _same((expected[0], expected[1][: len(result[1])]), result),
 )
 _mistaken(
@@ -217,17 +217,17 @@ _mistaken(
 )
 _mistaken(
     "own_loop_without_dropout",
-    "A candidate that trains with dropout off passes your test, and correct candidates are rejected: your own loop computes its gradients with dropout off.",
+    "A candidate that trains with dropout off passes your test, and correct candidates are rejected: your own loop computes gradients with dropout off.",
     own=lambda model: lambda weights, batch, training: model(weights, batch, False),
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "dropout": ("candidates with dropout on or off at the wrong time", "Let your model return different numbers when `training` is True."),
     "losses": ("candidates that measure an incorrect loss", "Compare the losses as well as the weights."),
-    "batches": ("candidates that go wrong from the second batch on", "Use several batches."),
-    "tensors": ("candidates that treat each weight tensor by itself", "Give your model two or more weight tensors."),
-    "small": ("candidates that clip wrongly or not at all", "Try a clip below the norm of the gradients as well."),
-    "large": ("candidates that change gradients within the limit", "Try a clip above the norm of the gradients as well."),
+    "batches": ("candidates that fail from the second batch on", "Use several batches."),
+    "tensors": ("candidates that handle each weight tensor separately", "Give your model at least two weight tensors."),
+    "small": ("candidates that clip wrongly or not at all", "Also try a clip below the norm of the gradients."),
+    "large": ("candidates that change gradients within the limit", "Also try a clip above the norm of the gradients."),
 }  # fmt: skip
 
 

@@ -21,9 +21,9 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "A smoothed target is a distribution over the whole vocabulary: every class gets the same small share, and the right word gets the rest on top. The cross-entropy is lowest for a model that predicts exactly these probabilities. What does each class cost such a model? The answer needs no logits and is the same for every token.",
+        "A smoothed target is a distribution over the whole vocabulary: every class gets the same small share, and the correct word gets the rest on top. The cross-entropy is lowest for a model that predicts exactly these probabilities. How much does each class cost such a model? The answer does not depend on the logits and is the same for every token.",
         (
-            "Take one token, three classes with probabilities of 0.5, 0.25 and 0.25, and smoothing = 0.3. The first class is the right word. The smoothed target gives each class 0.3 / 3 = 0.1, and the right word another 0.7: 0.8, 0.1, 0.1. The classes cost -ln 0.5 = 0.6931, 1.3863 and 1.3863, and the loss is 0.8·0.6931 + 0.1·1.3863 + 0.1·1.3863 = 0.8318. "
+            "Take one token, three classes with probabilities of 0.5, 0.25 and 0.25, and smoothing = 0.3. The first class is the correct word. The smoothed target gives each class 0.3 / 3 = 0.1, and the correct word another 0.7: 0.8, 0.1, 0.1. The classes cost -ln 0.5 = 0.6931, 1.3863 and 1.3863, and the loss is 0.8·0.6931 + 0.1·1.3863 + 0.1·1.3863 = 0.8318. "
             "For a model that predicts 0.8, 0.1 and 0.1, the loss would be 0.8·0.2231 + 0.1·2.3026 + 0.1·2.3026 = 0.6390. The answer is 0.8318 - 0.6390 = 0.1927, before rounding."
         ),
         "loss = cross_entropy over all tokens, with label_smoothing and with ignore_index = pad. asked = V shares of smoothing / V, one of them larger by 1 - smoothing. lowest = minus the sum of asked times ln asked, where a share of 0 adds 0 (torch.special.entr). Return loss minus lowest.",
@@ -69,7 +69,7 @@ def _(draw):
     yield Case("pad = 4, smoothing = 0.3", _inputs(draw, [5, 2, 3], 5, 7, 4, 0.3))
     yield Case("as many positions as classes", _inputs(draw, [2, 4], 5, 5, 1, 0.25))
     yield Case("no padding", _inputs(draw, [3, 3], 3, 5, 2, 0.25))
-    yield Case("a sentence that is nothing but padding", _inputs(draw, [2, 0, 4], 5, 7, 3, 0.25), True, edge=True)
+    yield Case("a sentence that is all padding", _inputs(draw, [2, 0, 4], 5, 7, 3, 0.25), True, edge=True)
     logits, target, _, pad = _inputs(draw, [1, 1], 3, 5, 4, 0.25)
     target[0, 0] = pad
     yield Case("a single token", (logits, target, 0.25, pad), True, edge=True)
@@ -99,14 +99,14 @@ def _lowest(V, smoothing):
 def _(logits, target, smoothing, pad):
     one_hot = yield "the one-hot targets", _one_hot, target, logits
     rest = yield "1 minus smoothing", sub, 1, smoothing
-    sharp = yield "the right words' extra share", mul, rest, one_hot
+    sharp = yield "the correct words' extra share", mul, rest, one_hot
     share = yield "the share of each class", truediv, smoothing, logits.shape[-1]
     smoothed = yield "the smoothed target", add, sharp, share
     log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
     products = yield "the weighted log probabilities", mul, smoothed, log_p
     sums = yield "the sums over the vocabulary", lambda products: products.sum(-1), products
-    losses = yield "the loss at each place", torch.neg, sums
-    real = yield "what is no padding", torch.ne, target, pad
+    losses = yield "the loss at each position", torch.neg, sums
+    real = yield "the positions without padding", torch.ne, target, pad
     of_words = yield "the losses of real tokens", lambda losses, real: losses[real], losses, real
     total = yield "the sum of the losses", torch.sum, of_words
     tokens = yield "the number of tokens", torch.sum, real
@@ -117,7 +117,7 @@ def _(logits, target, smoothing, pad):
 
 
 LOWEST, ABOVE = "the lowest loss", "the loss above the lowest"
-REAL, TOKENS = "what is no padding", "the number of tokens"
+REAL, TOKENS = "the positions without padding", "the number of tokens"
 
 
 def _one_hot(target, logits):
@@ -147,25 +147,25 @@ def _without(pad, shares):
 PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, including the padding class."
 task.changed(
     "smoothing_unused",
-    "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the right word 1 - smoothing on top.",
+    "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the correct word 1 - smoothing on top.",
     {"smoothing": lambda smoothing: 0.0},
 )
 task.changed_each(
-    ("shares_exchanged", "The two shares are swapped: the right word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
-    ("right_word_without_its_share", "The right word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The right word also gets its share, smoothing / V.", wrong_classes(lambda V: V)),
+    ("shares_exchanged", "The two shares are swapped: the correct word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
+    ("right_word_without_its_share", "The correct word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The correct word also gets its share, smoothing / V.", wrong_classes(lambda V: V)),
     ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
-    ("pad_taken_out_of_the_target", f"You leave out the share of the padding class, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
+    ("pad_taken_out_of_the_target", f"You leave out the padding class's share, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
     ("smoothing_for_every_class", "Each class gets the whole `smoothing`: you add up the costs of all classes instead of taking their mean. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
-    ("right_word_whole", "The right word keeps its 1, and every class gets smoothing / V on top, so the target adds up to more than 1. The right word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
+    ("right_word_whole", "The correct word keeps its 1, and every class gets smoothing / V on top, so the target adds up to more than 1. The correct word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
 )  # fmt: skip
 
 
 # From logits to losses
 
-LOSSES = "the loss at each place"
+LOSSES = "the loss at each position"
 task.changed(
     "divided_by_the_vocabulary",
-    "You divide by the vocabulary size once too often, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Take the sum over the classes and the mean over the tokens.",
+    "You divide by the vocabulary size once too many times, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Take the sum over the classes and the mean over the tokens.",
     {"the sums over the vocabulary": lambda products: products.mean(-1)},
 )
 log_softmax_mistakes(task)
@@ -194,7 +194,7 @@ task.changed(
 )
 task.changed(
     "cut_anew",
-    "You reshape the numbers of B×T×V into B×V×T: `view` and `reshape` move nothing, so a row then holds the logits of several positions. To swap two axes, use `transpose`.",
+    "You reshape the numbers of B×T×V into B×V×T: `view` and `reshape` do not reorder anything, so a row then contains the logits of several positions. To swap two axes, use `transpose`.",
     {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
 )
 task.changed(
@@ -216,14 +216,14 @@ def lowest_of(shares):
     return {LOWEST: entropy}
 
 
-HERE = "Here all V classes get smoothing / V, and the right word 1 - smoothing on top."
+HERE = "Here all V classes get smoothing / V, and the correct word 1 - smoothing on top."
 CONVENTIONS = {
     "over_the_other_classes": (
-        f"You spread the smoothing over the V - 1 wrong classes, and the right word keeps 1 - smoothing, as in fairseq. {HERE}",
+        f"You spread the smoothing over the V - 1 wrong classes, and the correct word keeps 1 - smoothing, as in fairseq. {HERE}",
         wrong_classes(lambda V: V - 1),
     ),
     "pad_gets_nothing": (
-        f"You spread the smoothing over the V - 2 wrong classes other than padding, and the right word keeps 1 - smoothing, as in the Annotated Transformer. {HERE} The padding class also gets its share.",
+        f"You spread the smoothing over the V - 2 wrong classes other than padding, and the correct word keeps 1 - smoothing, as in the Annotated Transformer. {HERE} The padding class also gets its share.",
         wrong_classes(lambda V: V - 2, pad_too=False),
     ),
     "divided_by_two_classes_less": (
@@ -240,12 +240,12 @@ for name, (sentence, change) in CONVENTIONS.items():
 task.changed_each(
     ("lowest_forgotten", "This is the smoothed loss itself. Subtract the lowest one that any logits could reach.", {ABOVE: left_out}),
     ("lowest_added", "You add the lowest loss. Subtract it: the best model should get 0.", {ABOVE: add}),
-    ("lowest_of_the_right_word", "Your lowest loss is what the right word costs. For a model that predicts exactly the target, every class costs something: weight the right word's cost by its share, and add the weighted costs of all other classes.", {LOWEST: lambda smoothed, real: -smoothed.max().log()}),
-    ("lowest_of_the_right_words_part", "Your lowest loss contains only the right word's part. Add the parts of the other V - 1 classes.", lowest_of(lambda V, e: [1 - e + e / V])),
-    ("lowest_of_the_others", "Your lowest loss leaves out the right word's part. Its probability is below 1, so it also costs something.", lowest_of(lambda V, e: (V - 1) * [e / V])),
-    ("lowest_without_its_share", "In your lowest loss, the right word has 1 - smoothing, without its own smoothing / V, so the shares add up to less than 1.", lowest_of(lambda V, e: [1 - e] + (V - 1) * [e / V])),
-    ("lowest_with_a_class_too_many", "In your lowest loss, there are V classes besides the right word, so the shares add up to more than 1. There are V - 1.", lowest_of(lambda V, e: [1 - e + e / V] + V * [e / V])),
-    ("lowest_of_the_model", "You subtract the entropy of what the model predicts. The lowest loss does not depend on the logits: it is the entropy of the smoothed target.", {LOWEST: lambda smoothed, real, *, logits: torch.special.entr(logits.softmax(-1)[real]).sum(-1).mean()}),
+    ("lowest_of_the_right_word", "Your lowest loss is what the correct word costs. For a model that predicts exactly the target, every class costs something: weight the correct word's cost by its share and add the weighted costs of all other classes.", {LOWEST: lambda smoothed, real: -smoothed.max().log()}),
+    ("lowest_of_the_right_words_part", "Your lowest loss includes only the correct word's share. Add the shares of the other V - 1 classes.", lowest_of(lambda V, e: [1 - e + e / V])),
+    ("lowest_of_the_others", "Your lowest loss leaves out the correct word's share. Its probability is below 1, so it also costs something.", lowest_of(lambda V, e: (V - 1) * [e / V])),
+    ("lowest_without_its_share", "In your lowest loss, the correct word has 1 - smoothing, without its own smoothing / V, so the shares add up to less than 1.", lowest_of(lambda V, e: [1 - e] + (V - 1) * [e / V])),
+    ("lowest_with_a_class_too_many", "In your lowest loss, there are V classes besides the correct word, so the shares add up to more than 1. There are V - 1.", lowest_of(lambda V, e: [1 - e + e / V] + V * [e / V])),
+    ("lowest_of_the_model", "You subtract the entropy of the model's predictions. The lowest loss does not depend on the logits: it is the entropy of the smoothed target.", {LOWEST: lambda smoothed, real, *, logits: torch.special.entr(logits.softmax(-1)[real]).sum(-1).mean()}),
     ("lowest_for_each_token", "You subtract the lowest loss once for each token. Subtract it once from the mean.", {LOWEST: lambda smoothed, real: torch.special.entr(smoothed[real]).sum()}),
     ("nan_without_smoothing", "Without smoothing, a share is 0, and 0 times its logarithm gives NaN. Such a class costs nothing: use torch.special.entr or xlogy, or leave it out.", {LOWEST: lambda smoothed, real: -(smoothed[real] * smoothed[real].log()).sum(-1).mean()}),
 )  # fmt: skip
@@ -254,7 +254,7 @@ task.changed_each(
 # The mean
 
 task.changed_each(
-    ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts, because you divide by all B·T positions. The terms that you took out of the sum must also be taken out of the count.", {TOKENS: torch.numel}),
+    ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts, because you divide by all B·T positions. Positions left out of the sum must also be left out of the count.", {TOKENS: torch.numel}),
     ("pad_unused", "Padding counts like any token: the mean includes what the model predicts there. Leave out the positions where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
     ("pad_taken_for_0", "You leave out the positions whose target is 0. The id of padding is given as `pad`, and 0 may be a word.", {REAL: lambda target, pad: target != 0}),
     ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of tokens in all of them.", {TOKENS: len}),
@@ -280,7 +280,7 @@ task.changed(
 
 
 @task.mistake(
-    "The right words' part leaves padding out, but the part for all classes does not: its mean runs over all positions. Leave padding out of both parts."
+    "The correct words' part leaves padding out, but the part for all classes does not: its mean runs over all positions. Leave padding out of both parts."
 )
 def smoothing_at_padding_too(logits, target, smoothing, pad):
     right_words = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad)

@@ -7,7 +7,7 @@ from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
-UNCHECKED = (0.75, "right wherever each sentence fits into a batch.")
+UNCHECKED = (0.75, "correct if each sentence fits into a batch.")
 
 task = Task(
     "13.token_batches",
@@ -18,19 +18,19 @@ task = Task(
     importance=3,
     minutes=20,
     hints=(
-        "A batch is a rectangle: each sentence takes up as many places as the longest one. If you go through the sentences from the shortest to the longest, the one that you are about to add is always the longest so far, so you know at once how large the batch would become with it.",
+        "A batch is a rectangle: each sentence takes up as many positions as the longest one. If you go through the sentences from the shortest to the longest, the one that you are about to add is always the longest so far, so you know at once how large the batch would become with it.",
         (
-            "Take the lengths [4, 2, 3, 2] and a limit of 8. From shortest to longest, the sentences are 1, 3, 2, 0: sentences 1 and 3 have the same length and stay in order. Sentence 1 alone takes up 1·2 = 2 places; with sentence 3, the batch takes up 2·2 = 4. With sentence 2, it would take up 3·3 = 9, which is above 8 although there are only 7 words, so the batch [1, 3] is closed. "
-            "Sentence 2 alone takes up 3 places, and with sentence 0 it is 2·4 = 8, which is allowed. The batches are [[1, 3], [2, 0]]."
+            "Take the lengths [4, 2, 3, 2] and a limit of 8. From shortest to longest, the sentences are 1, 3, 2, 0: sentences 1 and 3 have the same length and stay in order. Sentence 1 alone takes up 1·2 = 2 positions; with sentence 3, the batch takes up 2·2 = 4. With sentence 2, it would take up 3·3 = 9, which is above 8 although there are only 7 words, so the batch [1, 3] is closed. "
+            "Sentence 2 alone takes up 3 positions, and with sentence 0 it is 2·4 = 8, which is allowed. The batches are [[1, 3], [2, 0]]."
         ),
-        "order = the indices, sorted by their lengths. batches = an empty list, batch = an empty list. For each i in order: if its length is above limit, raise ValueError; if batch is not empty and (sentences in batch + 1) times the length of i is above limit, put batch into batches and begin a new one; put i into batch. At the end, put the last batch into batches if it is not empty.",
+        "order = the indices, sorted by their lengths. batches = an empty list, batch = an empty list. For each i in order: if its length is above limit, raise ValueError; if batch is not empty and (sentences in batch + 1) times the length of i is above limit, append batch to batches and begin a new one; append i to batch. At the end, append the last batch to batches if it is not empty.",
     ),
     partial=SIDE_EFFECT
     | {
         "too_long_alone": UNCHECKED,
         "too_long_left_out": UNCHECKED,
-        "empty_batch_for_no_sentences": (0.75, "right wherever there is a sentence."),
-        "stops_without_sentences": (0.75, "right wherever there is a sentence."),
+        "empty_batch_for_no_sentences": (0.75, "correct if there is a sentence."),
+        "stops_without_sentences": (0.75, "correct if there is a sentence."),
     },
 )
 
@@ -47,7 +47,7 @@ def each_sentence_is_in_one_batch(case, value):
         return None
     missing = [i for i in range(n) if i not in found]
     if missing and all(0 <= i < n for i in found):
-        return f"Sentence {missing[0]} is in no batch. Each sentence should be in one."
+        return f"Sentence {missing[0]} is missing from the batches. Each sentence should be in one."
     twice = [i for i in found if found.count(i) > 1]
     return (
         f"Sentence {twice[0]} appears {found.count(twice[0])} times. Each sentence should be in one batch."
@@ -97,7 +97,7 @@ def _(draw):
 
 @task.steps
 def _(lengths, limit):
-    yield "the look for long sentences", _refuse, lengths, limit
+    yield "the search for long sentences", _refuse, lengths, limit
     order = yield "the sorted sentences", _sorted, lengths
     batches, batch = [], []
     for i in order:
@@ -125,10 +125,10 @@ def _sorted(lengths):
 
 TOKENS, CLOSED = "the tokens of a batch", "the comparison with the limit"
 for name, sentence, step, change in (
-    ("words_counted", "You add up the lengths of the sentences in a batch. Padding also takes up places: count the sentences times the longest one.", TOKENS, sum),
-    ("limit_excluded", "You close a batch that would hold exactly as many tokens as the limit. A full batch is allowed: close it only when one more sentence would exceed the limit.", CLOSED, ge),
+    ("words_counted", "You add up the lengths of the sentences in a batch. Padding also takes up positions: multiply the number of sentences by the length of the longest.", TOKENS, sum),
+    ("limit_excluded", "You close a batch that would contain exactly as many tokens as the limit. A full batch is allowed: close it only when one more sentence would exceed the limit.", CLOSED, ge),
     ("longest_of_the_old_batch", "You multiply by the longest sentence that is already in the batch. The one that you want to add may be longer, and then all others are padded to its length.", TOKENS, lambda those: len(those) * max(those[:-1], default=0)),
-    ("one_sentence_too_many", "You count the sentences that are in the batch without the one that you want to add, so batches may exceed the limit by a sentence. Add 1.", TOKENS, lambda those: (len(those) - 1) * max(those)),
+    ("one_sentence_too_many", "You count the sentences that are in the batch without the one that you want to add, so batches may exceed the limit by one sentence. Add 1.", TOKENS, lambda those: (len(those) - 1) * max(those)),
 ):  # fmt: skip
     task.changed(name, sentence, {step: change})
 
@@ -150,7 +150,7 @@ task.changed(
 )
 task.changed(
     "longest_first",
-    "Your batches begin with the longest sentences. Begin with the shortest.",
+    "Your batches start with the longest sentences. Start with the shortest.",
     {ORDER: lambda lengths: sorted(range(len(lengths)), key=lambda i: -lengths[i])},
 )
 task.changed(
@@ -160,7 +160,7 @@ task.changed(
 )
 task.changed(
     "sentence_lost_at_the_border",
-    "The sentence that no longer fits is lost: it should be the first one in the new batch.",
+    "The sentence that no longer fits is lost: it should be the first in the new batch.",
     {"the new batch": lambda i: []},
 )
 
@@ -170,7 +170,7 @@ task.changed(
 for name, sentence, returned in (
     ("last_batch_forgotten", "The last batch is missing: whatever is left after the last sentence is also a batch.", lambda batches: batches[:-1]),
     ("first_batch_alone", "You return only the first batch. A `return` inside the loop ends it: return all batches after it.", lambda batches: batches[:1]),
-    ("same_list_emptied", "You empty a batch after putting it into the list, which contains that same batch: `clear` and `del` also change it there. Begin a new list with `batch = []`.", lambda batches: [batches[-1]] * len(batches)),
+    ("same_list_emptied", "You empty a batch after appending it to the list, which contains that same batch: `clear` and `del` also change it there. Begin a new list with `batch = []`.", lambda batches: [batches[-1]] * len(batches)),
     ("empty_batch_for_no_sentences", "If there are no sentences, you return an empty batch, [[]]. Without sentences there is no batch: return an empty list.", lambda batches: batches or [[]]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": returned})
@@ -186,17 +186,17 @@ task.changed(
 )
 task.changed(
     "places_after_sorting",
-    "You return the places that the sentences have after sorting: 0, 1, 2 and so on. Return where they are in `lengths`: sort the indices, not the lengths.",
+    "You return the positions of the sentences after sorting: 0, 1, 2 and so on. Return where they are in `lengths`: sort the indices, not the lengths.",
     {"lengths": sorted},
 )
 
 
 # Sentences that are too long, and none at all
 
-REFUSED = "the look for long sentences"
+REFUSED = "the search for long sentences"
 RAISE = "No batch can hold it: raise ValueError."
 task.changed_each(
-    ("too_long_alone", f"A sentence that is longer than the limit gets a batch of its own, above the limit. {RAISE}", {REFUSED: left_out}),
+    ("too_long_alone", f"A sentence that is longer than the limit gets its own batch, above the limit. {RAISE}", {REFUSED: left_out}),
     ("too_long_left_out", f"A sentence that is longer than the limit is silently left out. {RAISE}", {REFUSED: left_out, ORDER: lambda lengths, *, limit: [i for i in _sorted(lengths) if lengths[i] <= limit]}),
     ("as_long_as_the_limit_refused", "You reject a sentence that is exactly as long as the limit. It fits by itself: raise ValueError only for longer ones.", {REFUSED: lambda lengths, limit: _refuse(lengths, limit - 1)}),
 )  # fmt: skip

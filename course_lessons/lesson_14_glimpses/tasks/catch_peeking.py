@@ -37,9 +37,7 @@ def _problem(image, locations, size, scales):
     if not _numbers(locations) or locations.shape[1] != 2 or len(locations) > MOST["glimpses"]:
         return f"Your test calls a model with `locations` that are not a float32 tensor T×2 of finite numbers, with T from 1 to {MOST['glimpses']}."
     if locations.abs().amax() > 1:
-        return (
-            "Your test calls a model with a location below -1 or above 1. Both numbers of a location are from -1 to 1."
-        )
+        return "Your test calls a model with a location below -1 or above 1. Both coordinates range from -1 to 1."
     for name, value in (("size", size), ("scales", scales)):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST[name]:
             return f"Your test calls a model with a `{name}` that is not an int from 1 to {MOST[name]}."
@@ -57,10 +55,10 @@ task = Task(
     minutes=30,
     offers=("models.glimpses.corner", "models.glimpses.glimpse"),
     hints=(
-        "Let the model answer for itself: call it on an image, put new random numbers into every pixel that no glimpse holds, and call it again. A correct model gives the same numbers. Two questions remain: which pixels does a glimpse hold, and for which images, locations, sizes and scales could a model peek, and be honest for all others?",
+        "Let the model answer for itself: call it on an image, replace every pixel outside the glimpses with a new random number, and call it again. A correct model returns the same numbers. Two questions remain: which pixels does a glimpse contain, and for which images, locations, sizes and scales could a model peek but be honest for all others?",
         (
-            "Take an image of one row, 3, 5, 7, 9, one glimpse of a single cell with 1 scale, and the location (-0.25, 0), which falls in pixel 1. The glimpse holds only the 5. A model that returns the mean of the image gives 6. Change the 9 to 1: now the model gives 4, so it peeks. "
-            "A model that returns what it sees, minus 1, gives 4 both times. With 2 scales the second patch begins a pixel earlier and holds 3 and 5, so only 7 and 9 may change."
+            "Take an image of one row, 3, 5, 7, 9, one glimpse of a single cell with 1 scale, and the location (-0.25, 0), which falls in pixel 1. The glimpse contains only the 5. A model that returns the mean of the image gives 6. Change the 9 to 1: now the model gives 4, so it peeks. "
+            "A model that returns what it sees, minus 1, gives 4 both times. With 2 scales the second patch begins a pixel earlier and contains 3 and 5, so only 7 and 9 may change."
         ),
         "For many random settings (Y and X from 5 to 30, different from each other; 1 to 4 locations anywhere; size and scales 1 to 3): seen = Y×X truth values, False at first; for each location and each k: top, left = corner(location, Y, X, side), with side = size times 2 to the power of k; True in the rows top to top + side and columns left to left + side that are in the image. In a `try` that returns False on any exception: before = model(image, …); changed = image where seen, other random numbers elsewhere; False unless model(changed, …) equals before, up to 1e-5. At the end: True.",
     ),
@@ -147,17 +145,17 @@ mistakes_of_comparing(
 for _name, _sentence, _changes in (
     # What is compared
     ("runs_at_all", "Every model that raises no error passes your test. Change the pixels outside the glimpses, in a copy, to new random numbers of about 1, and compare the results.", {"same": lambda before, after: True}),
-    ("classes_compared", "Models whose numbers change while the largest stays the largest pass your test. Compare the numbers, not the class that they lead to.", {"same": lambda before, after: bool(before.argmax() == after.argmax())}),
-    ("sums_compared", "A model that peeks to raise one class by as much as it lowers another one passes your test, because you compare the sum of the numbers, or their mean. Compare number by number.", {"same": lambda before, after: close(before.sum(), after.sum())}),
+    ("classes_compared", "Models whose numbers change without changing which is largest pass your test. Compare the numbers, not the predicted class.", {"same": lambda before, after: bool(before.argmax() == after.argmax())}),
+    ("sums_compared", "A model that peeks and raises one class by as much as it lowers another passes your test, because you compare the sum of the numbers, or their mean. Compare the numbers one by one.", {"same": lambda before, after: close(before.sum(), after.sum())}),
     # Which pixels stay
-    ("nothing_stays", "Your test rejects all correct models that look at the image, even one that uses only the middle of each glimpse. This happens if you change the whole image, or the pixels inside the glimpses instead of those outside. Keep the pixels that are in a glimpse and change the others.", {"seen": lambda image, *rest: torch.zeros_like(image, dtype=torch.bool)}),
-    ("first_glimpse_stays", "Your test rejects correct models that use later glimpses, because you keep only what the first glimpse holds. Keep the pixels of all glimpses.", {"seen": _of(lambda locations: locations[:1])}),
-    ("last_glimpse_stays", "Your test rejects correct models that use earlier glimpses, because you keep only what the last glimpse holds. If you fill a table in a loop, it must not start afresh in each round.", {"seen": _of(lambda locations: locations[-1:])}),
-    ("finest_scale_stays", "Your test rejects correct models with several scales, because you keep only the pixels of the finest patch. Patch k has the side size · 2ᵏ.", {"seen": lambda image, locations, size, scales: seen(image, locations, size, 1)}),
-    ("coordinates_exchanged", "Your test rejects correct models, because the pixels that you keep are not those of their glimpses. This happens if x and y are swapped. A location is (x, y), and corner returns (top, left).", {"seen": _of(lambda locations: locations.flip(1))}),
-    ("a_margin_stays", "Models whose glimpses are one pixel too wide, or are one pixel too far, pass your test, because you also keep the pixels right beside the glimpses. Change all pixels that are in no glimpse.", {"seen": _with_a_margin}),
+    ("nothing_stays", "Your test rejects all correct models that look at the image, even one that uses only the middle of each glimpse. This happens if you change the whole image, or the pixels inside the glimpses instead of the ones outside. Keep the pixels that are in a glimpse and change the others.", {"seen": lambda image, *rest: torch.zeros_like(image, dtype=torch.bool)}),
+    ("first_glimpse_stays", "Your test rejects correct models that use later glimpses, because you keep only the pixels of the first glimpse. Keep the pixels of all glimpses.", {"seen": _of(lambda locations: locations[:1])}),
+    ("last_glimpse_stays", "Your test rejects correct models that use earlier glimpses, because you keep only the pixels of the last glimpse. If you fill a table in a loop, do not reset it in each pass.", {"seen": _of(lambda locations: locations[-1:])}),
+    ("finest_scale_stays", "Your test rejects correct models with several scales, because you keep only the pixels of the finest patch. Patch k has a side of size · 2ᵏ.", {"seen": lambda image, locations, size, scales: seen(image, locations, size, 1)}),
+    ("coordinates_exchanged", "Your test rejects correct models, because the pixels that you keep are not the ones in their glimpses. This happens if x and y are swapped. A location is (x, y), and corner returns (top, left).", {"seen": _of(lambda locations: locations.flip(1))}),
+    ("a_margin_stays", "Models whose glimpses are one pixel too wide or shifted by one pixel pass your test, because you also keep the pixels next to the glimpses. Change all pixels that are in no glimpse.", {"seen": _with_a_margin}),
     # What is changed
-    ("reordered", "Models that look at the whole image at once, at its mean or at its largest pixel, pass your test, because you only reorder its pixels. Put new random numbers there.", {"change": _reordered}),
+    ("reordered", "Models that use the mean or the largest pixel of the whole image pass your test, because you only reorder its pixels. Replace them with new random numbers.", {"change": _reordered}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)
 
@@ -165,9 +163,9 @@ for _name, _sentence, _changes in (
 # Which settings are tried
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "coarse": ("models that reduce the image before they cut", "Try two or three scales."),
-    "oblong": ("models that take the height for the width", "Try images that are not square, high ones and wide ones."),
-    "border": ("models that move their glimpses into the image at the border, or go on at its other end", "Let locations come near all borders."),
+    "coarse": ("models that downsample the image before they cut", "Try two or three scales."),
+    "oblong": ("models that confuse height and width", "Try images that are not square, both tall and wide ones."),
+    "border": ("models that move their glimpses into the image at the border, or continue them at the opposite edge", "Let locations come near all borders."),
 }  # fmt: skip
 
 

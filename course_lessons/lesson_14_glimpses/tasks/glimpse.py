@@ -23,12 +23,12 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "Try the given sensor on images that reveal each fault: one that is not square, a location near the border, and a second patch of random pixels. Compare with what you cut out by hand. Patches reach beyond the image where the location is near a border; there must be zeros to cut out, so surround the image with them first.",
+        "Try the given sensor on images that reveal each fault: one that is not square, a location near the border, and a second patch of random pixels. Compare with what you cut out by hand. Patches extend beyond the image if the location is near a border; there must be zeros to cut out, so pad the image with them first.",
         (
-            "Take an image of two rows, [4, 8] and [0, 2], the location (-0.5, -0.5), size 1 and 2 scales. The location falls in pixel (0, 0). Patch 0 has the side 1 and begins there, so its one cell is 4. "
-            "Patch 1 has the side 2, half of which is 1, so it begins at (-1, -1): three of its four pixels are outside the image and are 0, the fourth is 4, and the cell is (0 + 0 + 0 + 4) / 4 = 1. At the location (0.5, 0.5), pixel (1, 1), patch 1 is inside the image: (4 + 8 + 0 + 2) / 4 = 3.5, and patch 0 is 2."
+            "Take an image of two rows, [4, 8] and [0, 2], the location (-0.5, -0.5), size 1 and 2 scales. The location falls in pixel (0, 0). Patch 0 has a side of 1 and begins there, so its one cell is 4. "
+            "Patch 1 has a side of 2, half of which is 1, so it begins at (-1, -1): three of its four pixels are outside the image and are 0, the fourth is 4, and the cell is (0 + 0 + 0 + 4) / 4 = 1. At the location (0.5, 0.5), pixel (1, 1), patch 1 is inside the image: (4 + 8 + 0 + 2) / 4 = 3.5, and patch 0 is 2."
         ),
-        "The column of a location is (x + 1) / 2 times X, its row (y + 1) / 2 times Y, both rounded down. For k from 0 below scales: side = size times 2 to the power of k; padded = image with `side` zeros on each of its four sides; top = row minus side // 2 plus `side`, because padding has moved everything, and left likewise, with no clamp; cut out side × side pixels there; cells = mean of each block of 2ᵏ by 2ᵏ pixels, as F.avg_pool2d computes it. Stack the patches after the batch axis.",
+        "The column of a location is (x + 1) / 2 times X, its row (y + 1) / 2 times Y, both rounded down. For k from 0 below scales: side = size times 2 to the power of k; padded = image with `side` zeros on each of its four sides; top = row minus side // 2 plus `side`, because padding has shifted everything, and left likewise, with no clamp; cut out side × side pixels there; cells = mean of each block of 2ᵏ by 2ᵏ pixels, as F.avg_pool2d computes it. Stack the patches after the batch axis.",
     ),
     offers=("models.glimpses.corner",),
     partial=USUAL,
@@ -42,7 +42,7 @@ def nothing_is_brighter_than_the_brightest(case, value):
     least, most = min(image.min().item(), 0), max(image.max().item(), 0)
     if ((value >= least - 1e-3 * (1 + abs(least))) & (value <= most + 1e-3 * (1 + abs(most)))).all():
         return None
-    return f"A cell is a mean of pixels and zeros, so it lies between {least:.4g} and {most:.4g} here; yours reach from {value.min():.4g} to {value.max():.4g}."
+    return f"A cell is a mean of pixels and zeros, so it lies between {least:.4g} and {most:.4g} here; yours range from {value.min():.4g} to {value.max():.4g}."
 
 
 @task.property
@@ -56,7 +56,7 @@ def the_first_patch_shows_pixels_as_they_are(case, value):
         r, c = rows[b].item(), columns[b].item()
         right, came = image[b, r, c].item(), value[b, 0, size // 2, size // 2].item()
         if abs(right - came) > 1e-3 * (1 + abs(right)):
-            return f"In patch 0 a cell is a pixel. The location of image {b} lies in pixel ({r}, {c}), whose number is {right:.4g}, so patches[{b}, 0, {size // 2}, {size // 2}] should be that; yours is {came:.4g}."
+            return f"In patch 0 a cell is a pixel. The location of image {b} lies in pixel ({r}, {c}), whose value is {right:.4g}, so patches[{b}, 0, {size // 2}, {size // 2}] should be this value; yours is {came:.4g}."
     return None
 
 
@@ -90,7 +90,7 @@ def _(draw):
         name = f"{B} images of {Y}×{X} pixels, patches of {size}×{size} cells, {scales} scales"
         yield Case(name, _anywhere(draw, *dims))
     yield Case("3 images of 13×11 pixels, patches of 5×5 cells, 4 scales", _anywhere(draw, 3, 13, 11, 5, 4), True)
-    yield Case("images as high as they are wide", _anywhere(draw, 2, 11, 11, 3, 2))
+    yield Case("images as tall as they are wide", _anywhere(draw, 2, 11, 11, 3, 2))
     yield Case("as many scales as cells in a row", _anywhere(draw, 2, 17, 19, 3, 3))
     yield Case("an image of one pixel", _anywhere(draw, 2, 1, 1, 2, 2), True, edge=True)
     image = _random(draw, 5, 6, 10)
@@ -172,7 +172,7 @@ def _interpolated(blocks):
 
 
 @task.mistake(
-    "You reduce the whole image first and cut the patches out of the result, so the blocks follow the image's grid and not the patch's. Cut the patch out of the image first, then reduce it."
+    "You downsample the whole image first and cut the patches out of the result, so the blocks follow the image's grid and not the patch's. Cut the patch out of the image first, then downsample it."
 )
 def reduced_before_cutting(image, location, size, scales):
     patches = []
@@ -182,7 +182,7 @@ def reduced_before_cutting(image, location, size, scales):
     return torch.stack(patches, 1)
 
 
-@task.mistake("This is the sensor as it was given, with its three faults.")
+@task.mistake("This is the sensor from the prompt, with its three faults.")
 def as_given(image, location, size, scales):
     (B, Y, X), patches = image.shape, []
     columns, rows = ((location + 1) / 2 * Y).floor().long().unbind(1)
@@ -196,24 +196,24 @@ def as_given(image, location, size, scales):
 
 task.changed_each(
     # Beyond the border
-    ("slices_without_padding", f"Your function stops where a patch reaches beyond the image. A slice such as [-1:3] counts -1 from the end and is empty, and one beyond the other end is too short. {OUTSIDE}: surround the image with zeros before you cut, or set them in.", {PIXELS: _sliced}),
+    ("slices_without_padding", f"Your function fails if a patch extends beyond the image. A slice such as [-1:3] counts -1 from the end and is empty, and one beyond the other end is too short. {OUTSIDE}: pad the image with zeros before you cut.", {PIXELS: _sliced}),
     ("edge_repeated", f"Beyond the border you repeat the pixels of the border. {OUTSIDE}.", {PLACES: _kept(lambda places, length, side: places.clamp(0, length - 1))}),
-    ("wrapped", f"Beyond the border the image begins again from its other end, as negative indices and `%` do it. {OUTSIDE}.", {PLACES: _kept(lambda places, length, side: places % length)}),
-    ("moved_inside", f"Patches near the border are moved until they lie within the image, and so they are not around the location. {OUTSIDE}: leave the patch where it is.", {CORNERS: _kept(lambda start, length, side: start.clamp(max=length - side).clamp(min=0))}),
-    ("zeros_not_counted", f"Cells on the border are too large: you take the mean of the pixels inside the image alone. {OUTSIDE}, and every cell is divided by 2ᵏ × 2ᵏ.", {MEAN: _mean_of_what_is_inside}),
+    ("wrapped", f"Beyond the border the image continues from its opposite edge, as happens with negative indices and `%`. {OUTSIDE}.", {PLACES: _kept(lambda places, length, side: places % length)}),
+    ("moved_inside", f"Patches near the border are moved until they lie within the image, so they are not centred on the location. {OUTSIDE}: leave the patch where it is.", {CORNERS: _kept(lambda start, length, side: start.clamp(max=length - side).clamp(min=0))}),
+    ("zeros_not_counted", f"Cells on the border are too large: you take the mean of only the pixels inside the image. {OUTSIDE}, and every cell is divided by 2ᵏ × 2ᵏ.", {MEAN: _mean_of_what_is_inside}),
     # Where the patches lie
     ("sizes_exchanged", "You multiply x by the image's height and y by its width. x goes along the width X, and y along the height Y; an image is B×Y×X.", {CORNERS: lambda at, side, *, image: corner(at, *image.mT.shape[1:], side)}),
-    ("height_for_both", "You multiply both numbers of a location by the image's height. x goes along its width: multiply it by X.", {CORNERS: lambda at, side, *, image: corner(at, image.shape[1], image.shape[1], side)}),
-    ("top_and_left_exchanged", "Rows and columns are swapped where you cut: you begin at the row that belongs to x and the column that belongs to y. y gives the first row, and x the first column.", {CORNERS: lambda at, side, *, right: right(at, side)[::-1]}),
-    ("begins_at_the_location", "Your patches begin at the location. The location is their middle: the corner is half a side before it.", {CORNERS: lambda at, side, *, right: right(at, 0)}),
-    ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not around the location. Each has its own side and therefore its own corner.", {CORNERS: lambda at, side, *, size, right: right(at, size)}),
-    ("coordinates_exchanged", "You use the first number of a location as y and the second as x. A location is (x, y): the first number goes along the width.", {"location": lambda location: location.flip(1)}),
-    ("location_kept_inside", "You put a location of 1 into the last pixel. It belongs in the next one, outside the image: leave row and column as they are, without a clamp.", {"location": lambda location, *, image: location.minimum(1 - 1 / torch.tensor([*image.mT.shape[1:]]).to(location))}),
+    ("height_for_both", "You multiply both coordinates of a location by the image's height. x goes along its width: multiply it by X.", {CORNERS: lambda at, side, *, image: corner(at, image.shape[1], image.shape[1], side)}),
+    ("top_and_left_exchanged", "Rows and columns are swapped where you cut: you begin at the row computed from x and the column computed from y. y determines the first row, and x the first column.", {CORNERS: lambda at, side, *, right: right(at, side)[::-1]}),
+    ("begins_at_the_location", "Your patches begin at the location. The location is their middle: the corner is half a side above it and to its left.", {CORNERS: lambda at, side, *, right: right(at, 0)}),
+    ("one_corner_for_all", "All your patches begin at the corner of the first one, so the wide ones are not centred on the location. Each has its own side and therefore its own corner.", {CORNERS: lambda at, side, *, size, right: right(at, size)}),
+    ("coordinates_exchanged", "You use the first coordinate of a location as y and the second as x. A location is (x, y): the first goes along the width.", {"location": lambda location: location.flip(1)}),
+    ("location_kept_inside", "You assign a location of 1 to the last pixel. It belongs in the next one, outside the image: leave row and column as they are, without a clamp.", {"location": lambda location, *, image: location.minimum(1 - 1 / torch.tensor([*image.mT.shape[1:]]).to(location))}),
     # From pixels to cells
     ("summed", "Your cells are sums. Take the mean: divide by the number of pixels, 2ᵏ × 2ᵏ.", {MEAN: left_out}),
     ("divided_by_one_side", "You divide the sum of a block by 2ᵏ. It has 2ᵏ × 2ᵏ pixels.", {MEAN: lambda total, n, *, done: total / done["the side of a block"]}),
-    ("every_nth_pixel", "Your cells are single pixels: the first of each block, which a slice with a step of 2ᵏ picks. Take the mean of the block.", {SUM: lambda blocks: blocks[:, :, 0, :, 0], MEAN: left_out}),
-    ("interpolated", "From scale 2 on, your cells are the mean of four pixels in the middle of each block, which is what F.interpolate gives with mode bilinear. Take the mean of all pixels of the block.", {SUM: _interpolated, MEAN: left_out}),
+    ("every_nth_pixel", "Your cells are single pixels: a slice with a step of 2ᵏ picks only the first pixel of each block. Take the mean of the block.", {SUM: lambda blocks: blocks[:, :, 0, :, 0], MEAN: left_out}),
+    ("interpolated", "From scale 2 on, your cells are the mean of four pixels in the middle of each block, as F.interpolate computes them in bilinear mode. Take the mean of all pixels of the block.", {SUM: _interpolated, MEAN: left_out}),
     # The result
     ("scales_last", "The axis of scales is your last one. It comes right after the batch: B×scales×size×size.", {"result": lambda patches: patches.movedim(1, -1)}),
     ("scales_first", "The axis of scales is your first one. The batch comes first: B×scales×size×size.", {"result": lambda patches: patches.transpose(0, 1)}),

@@ -61,9 +61,7 @@ def _(draw):
     yield Case("a single example", _inputs(draw, 1, 5, 3), True, edge=True)
     logits, label, log_probability, reward, _ = _inputs(draw, 3, 5, 7)
     expected = reward[:, None].expand(3, 5).clone()
-    yield Case(
-        "rewards that are what was expected", (logits, label, log_probability, reward, expected), True, edge=True
-    )
+    yield Case("rewards as expected", (logits, label, log_probability, reward, expected), True, edge=True)
     far = torch.tensor([1e4, -1e4, 0.0, 5e3, -5e3, 1.0, 2.0])[draw.distinct(7, 0, 7)].expand(3, 7).clone()
     far[draw.whole(0, 3)] /= 1e4  # so that the largest number of the batch is not each row's own
     yield Case("logits of ±10,000", (far, *_inputs(draw, 3, 5, 7)[1:]), True, hazard=True)
@@ -100,7 +98,7 @@ def _(logits, label, log_probability, reward, baseline):
     plain = yield "the detached surprise", torch.detach, advantage
     products = yield "the weighted log probabilities", mul, plain, log_probability
     sums = yield "the sums over the steps", lambda products: products.sum(1), products
-    look = yield "the part of the looks", torch.mean, sums
+    look = yield "the term for the looks", torch.mean, sums
     squares = yield "the squared surprises", torch.square, advantage
     guess = yield "the mean of the squares", torch.mean, squares
     both = yield "the first two terms", sub, classify, look
@@ -113,7 +111,7 @@ def _of_label(log_p, label):
 
 
 PLAIN, PRODUCTS = "the detached surprise", "the weighted log probabilities"
-SUMS, LOOK = "the sums over the steps", "the part of the looks"
+SUMS, LOOK = "the sums over the steps", "the term for the looks"
 SQUARES, GUESS = "the squared surprises", "the mean of the squares"
 BOTH = "the first two terms"
 LEARNS, NEVER_LEARNS = {PLAIN: left_out}, {SQUARES: lambda advantage: advantage.detach().square()}
@@ -121,23 +119,23 @@ LOG_P_CUT_OFF = {PRODUCTS: lambda advantage, log_p: advantage * log_p.detach()}
 
 
 task.changed_each(
-    ("sign_of_the_rewards", "The sign of the part with the log probabilities is wrong: it is added, or the reward is subtracted from the baseline in it. The loss should fall where choices that were better than expected become more probable: subtract the products of reward minus baseline with the log probabilities.", {BOTH: add}),
-    ("reward_along_the_steps", "reward has B numbers and baseline B×T: aligned from the right, B meets T. Unless B is 1, this runs only where the two are equal, or where T is 1, and it then pairs rewards with steps. Give reward an axis, B×1.", {"the reward of each step": left_out}),
-    ("baseline_unused", "The baseline has no effect on the part for the locations. Subtract it from the reward there as well.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
+    ("sign_of_the_rewards", "The sign of the log probability term is wrong: it is added, or the reward is subtracted from the baseline in it. The loss should fall when choices that were better than expected become more probable: subtract the product of (reward minus baseline) and the log probabilities.", {BOTH: add}),
+    ("reward_along_the_steps", "reward has the shape B and baseline B×T; broadcasting aligns shapes from the right, so B is matched with T. Unless B or T is 1, this runs only if B equals T, and then it pairs rewards with steps. Add an axis to reward to make it B×1.", {"the reward of each step": left_out}),
+    ("baseline_unused", "The baseline has no effect on the location term. Also subtract it from the reward there.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
     ("one_surprise_for_all_looks", "You multiply the log probabilities of all steps by one mean surprise per example. Each step has its own baseline: multiply step by step, then sum.", {PLAIN: lambda advantage: advantage.mean(1, keepdim=True).detach()}),
-    ("advantage_normalised", "You normalise reward minus baseline before the products: its mean is subtracted, and it is divided by its standard deviation. That is sometimes done, but it gives a different gradient. Use the difference itself.", {PLAIN: lambda advantage: ((advantage - advantage.mean()) / (advantage.var(correction=0) + 1e-12).sqrt()).detach()}),
-    ("reward_of_ones_own", "You compute the reward from logits and label, 1 where the largest logit is right. The reward is given: use it.", {"reward": lambda reward, *, logits, label: (logits.argmax(1) == label).to(reward.dtype)}),
+    ("advantage_normalised", "You standardise reward minus baseline before you multiply: its mean is subtracted, and it is divided by its standard deviation. That is sometimes done, but it gives a different gradient. Use the difference itself.", {PLAIN: lambda advantage: ((advantage - advantage.mean()) / (advantage.var(correction=0) + 1e-12).sqrt()).detach()}),
+    ("reward_of_ones_own", "You compute the reward from the logits and the label (1 if the largest logit is at the label). The reward is given: use it.", {"reward": lambda reward, *, logits, label: (logits.argmax(1) == label).to(reward.dtype)}),
     # Sums and means
-    ("mean_over_the_steps", "You take the mean over the steps of the products with the log probabilities, or over everything at once. The log probabilities of all steps belong to one choice of a path: sum over T, then take the mean over B.", {SUMS: left_out}),
-    ("sum_over_the_batch", "You sum the products with the log probabilities over the batch as well. Sum over T, then take the mean over B.", {LOOK: torch.sum}),
+    ("mean_over_the_steps", "You take the mean over the steps of the products with the log probabilities, or over everything at once. The log probabilities of all steps together belong to one chosen path: sum over T, then take the mean over B.", {SUMS: left_out}),
+    ("sum_over_the_batch", "You also sum the products with the log probabilities over the batch. Sum over T, then take the mean over B.", {LOOK: torch.sum}),
     ("axes_exchanged", "You sum the products with the log probabilities over the batch and take the mean over the steps. It should be the other way round: the sum over T, the mean over B.", {SUMS: lambda products: products.sum(0)}),
-    ("last_step_alone", "Only the last step's log probabilities have an effect. The reward comes at the end, but all steps have led to it: sum over all of them.", {SUMS: lambda products: products[:, -1]}),
+    ("last_step_alone", "Only the last step's log probabilities have an effect. The reward comes at the end, but all steps led to it: sum over all of them.", {SUMS: lambda products: products[:, -1]}),
     ("squares_summed", "You sum the squares over the steps. They are errors of a prediction: take their mean over B and T.", {GUESS: lambda squares: squares.sum(1).mean()}),
-    ("softmax_twice", "You apply a softmax before cross_entropy, which has its own. Give it the logits.", {"the logarithms of the softmax": lambda logits: logits.softmax(1).log_softmax(1)}),
+    ("softmax_twice", "You apply a softmax before cross_entropy, which applies its own. Pass it the logits.", {"the logarithms of the softmax": lambda logits: logits.softmax(1).log_softmax(1)}),
     ("cross_entropy_summed", "You sum the cross-entropy over the batch. Take its mean, as `cross_entropy` does.", {"the mean log probability": torch.sum}),
     # Terms
-    ("no_cross_entropy", "The cross-entropy is missing: without it nothing teaches the model what to say.", {"the cross-entropy": lambda mean: 0 * mean}),
-    ("no_part_of_the_looks", "The part with the log probabilities is missing: without it nothing teaches the model where to look.", {LOOK: lambda sums: 0 * sums.mean()}),
+    ("no_cross_entropy", "The cross-entropy is missing: without it the model does not learn to classify.", {"the cross-entropy": lambda mean: 0 * mean}),
+    ("no_part_of_the_looks", "The log probability term is missing: without it the model does not learn where to look.", {LOOK: lambda sums: 0 * sums.mean()}),
     ("no_baseline_term", "The squared error of the baseline is missing, so the baseline never learns.", {GUESS: lambda squares: 0 * squares.mean()}),
     ("squares_subtracted", "You subtract the squared error of the baseline, so the baseline learns to be wrong. Add it.", {"the loss": sub}),
     ("surprise_unused", "The looks are not weighted: you sum their log probabilities as they are. Multiply each by reward minus baseline.", {PLAIN: torch.ones_like}),
@@ -145,10 +143,10 @@ task.changed_each(
     ("absolute_error", "The baseline learns from its absolute error. Square it.", {SQUARES: torch.abs}),
     ("sums_multiplied", "You multiply sums over the steps: the sum of the surprises by the sum of the log probabilities. Multiply step by step, then sum.", {PRODUCTS: lambda advantage, log_p: advantage.sum(1, keepdim=True) * log_p}),
     # Gradients
-    ("baseline_learns_from_the_picks", "The value is right, but through the products with the log probabilities a gradient also reaches the baseline, which does not make its predictions better. Detach reward minus baseline there with `.detach()`; in the squares, leave it as it is.", LEARNS),
-    ("baseline_never_learns", "The value is right, but no gradient reaches the baseline. In the products it has to be detached, but it learns from the squares, so leave it as it is there.", NEVER_LEARNS),
-    ("detached_in_the_wrong_part", "The value is right, but the gradients are swapped: the baseline gets one through the products and none through the squares. Detach it in the products, not in the squares.", LEARNS | NEVER_LEARNS),
-    ("locations_never_learn", "The value is right, but no gradient reaches log_probability, so nothing learns where to look. Detach only reward minus baseline, not the log probability.", LOG_P_CUT_OFF),
-    ("wrong_factor_detached", "The value is right, but you detach the wrong factor of the products: the gradient goes to the baseline, and none reaches log_probability. Detach reward minus baseline.", LEARNS | LOG_P_CUT_OFF),
+    ("baseline_learns_from_the_picks", "The value is correct, but through the products with the log probabilities a gradient also reaches the baseline, which does not make its predictions better. Detach reward minus baseline there with `.detach()`; in the squares, leave it as it is.", LEARNS),
+    ("baseline_never_learns", "The value is correct, but no gradient reaches the baseline. In the products it has to be detached, but it learns from the squares, so leave it as it is there.", NEVER_LEARNS),
+    ("detached_in_the_wrong_part", "The value is correct, but the gradients are swapped: the baseline gets one through the products and none through the squares. Detach it in the products, not in the squares.", LEARNS | NEVER_LEARNS),
+    ("locations_never_learn", "The value is correct, but no gradient reaches log_probability, so nothing learns where to look. Detach only reward minus baseline, not the log probability.", LOG_P_CUT_OFF),
+    ("wrong_factor_detached", "The value is correct, but you detach the wrong factor of the products: the baseline gets the gradient, and log_probability gets none. Detach reward minus baseline.", LEARNS | LOG_P_CUT_OFF),
     ("as_given", "This is the loss as it was given, with its five faults.", NEVER_LEARNS | {PLAIN: lambda advantage: advantage.mean(1, keepdim=True), SUMS: left_out, BOTH: add}),
 )  # fmt: skip

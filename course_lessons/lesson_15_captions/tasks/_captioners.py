@@ -149,12 +149,12 @@ RIGHT = {
     _with(_by_place): "a correct captioner: attention by location",
     _with(
         _nothing, begin=_from_the_mean
-    ): "a correct captioner: it starts from the mean annotation and never looks again",
+    ): "a correct captioner: it starts from the mean annotation and never attends again",
     _with(_gated, begin=_from_the_mean): "a correct captioner: a gate, and a first state from the mean annotation",
     _at_once: "a correct captioner: all steps at once",
     _with(_normalised): "a correct captioner: it subtracts each annotation's mean from it",
     _with(_directions): "a correct captioner: it scales each annotation to length 1",
-    _mean_beside_each_word: "a correct captioner: the mean annotation beside each word",
+    _mean_beside_each_word: "a correct captioner: the mean annotation alongside each word",
     _words_unread: "a correct captioner: an average of the annotations, with words that have no effect",
     _looks_once: "a correct captioner: it looks only before the first word",
 }
@@ -251,7 +251,7 @@ def _one_step_too_early(annotations, words):
 
 WRONG = {
     _with(_nothing): "an incorrect captioner: it ignores the picture",
-    _with(_computes_and_forgets): "an incorrect captioner: it looks at the picture but uses nothing of what it sees",
+    _with(_computes_and_forgets): "an incorrect captioner: it looks at the picture but uses nothing that it sees",
     _given(_hiding(lambda places, L: places < L - 1)): "an incorrect captioner: it is blind to the last annotation",
     _given(_hiding(lambda places, L: places > 0), _with(_mean)): "an incorrect captioner: it is blind to the first annotation",
     _given(_hiding(lambda places, L: places == 0)): "an incorrect captioner: it sees only the first annotation",

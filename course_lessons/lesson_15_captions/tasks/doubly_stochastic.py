@@ -25,8 +25,8 @@ task = Task(
     ),
     partial=USUAL
     | {
-        "empty_left_out": (0.75, "right for captions that have a word."),
-        "empty_costs_nothing": (0.75, "right for captions that have a word."),
+        "empty_left_out": (0.75, "correct for captions that have a word."),
+        "empty_costs_nothing": (0.75, "correct for captions that have a word."),
     },
 )
 
@@ -107,7 +107,7 @@ def _(weights, mask):
 
 mask_mistakes(
     task,
-    "weights at padding count like the weights of words. Leave them out before you add up over the steps.",
+    "weights at padding count like the weights of words. Leave them out before you sum over the steps.",
     '"is a word", and you add up the weights at padding',
 )
 
@@ -117,8 +117,8 @@ def _each_weight(done):
 
 
 task.changed_each(
-    ("mask_along_the_places", "Your mask is applied to the cells instead of the steps. This runs without an error only if there are as many steps as cells, or one step. Give it a last axis of size 1: B×T×1.", {"the weights of real words": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
-    ("garbage_times_zero", "You multiply the weights at padding by 0. They may be NaN or infinite, and 0 times NaN is NaN: replace them by zeros with masked_fill or torch.where.", {"the weights of real words": lambda weights, mask: weights * mask[..., None]}),
+    ("mask_along_the_places", "Your mask is applied to the cells instead of the steps. This runs without an error only if there are as many steps as cells, or one step. Add a last axis of size 1: B×T×1.", {"the weights of real words": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
+    ("garbage_times_zero", "You multiply the weights at padding by 0. They may be NaN or infinite, and 0 times NaN is NaN: replace them with zeros, using masked_fill or torch.where.", {"the weights of real words": lambda weights, mask: weights * mask[..., None]}),
     ("as_the_authors_write", "This is the line from the prompt with its axes corrected but its other bugs unchanged: padding counts, and the penalty is added up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.", {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)}),
     # The sum over the steps
     ("sum_over_places", "Your first sum runs over the cells of each step, where the softmax weights always add up to 1. Add up over the steps, axis 1, so that each cell has its own sum.", {"the total of each cell": lambda kept: kept.sum(2)}),
@@ -128,7 +128,7 @@ task.changed_each(
     ("steps_over_places", "You compare each cell's sum with T / L, which divides the T steps evenly among the cells, as some code does. The equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total}),
     ("words_over_places", "You compare each cell's sum with the number of words divided by L, which divides the caption's words evenly among the cells. That is a sensible variant, but the equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total}),
     ("not_squared", "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add it.", {"the squared gaps": left_out}),
-    ("absolute", "You use the difference from 1 without its sign. Square it.", {"the squared gaps": torch.abs}),
+    ("absolute", "You use the absolute difference from 1. Square the difference instead.", {"the squared gaps": torch.abs}),
     ("one_minus_the_square", "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.", {"1 minus the totals": lambda one, total: total, "the squared gaps": lambda total: 1 - total**2}),
     # Sum over cells, mean over captions
     ("squared_before_the_sum", "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square.", {"the penalty of each caption": lambda squared, *, mask, done: (_each_weight(done) * mask[..., None]).sum((1, 2))}),

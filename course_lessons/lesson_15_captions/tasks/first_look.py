@@ -65,7 +65,7 @@ def _(annotations, weights):
     asked = yield "the product with query", matmul, state, weights["query"].mT
     keys = yield "the keys", matmul, annotations, weights["key"].mT
     added = yield "the sums before tanh", add, asked[:, None], keys
-    hidden = yield "the hidden numbers", torch.tanh, added
+    hidden = yield "the hidden units", torch.tanh, added
     scores = yield "the scores", matmul, hidden, weights["v"]
     shares = yield "the weights of the cells", lambda scores: scores.softmax(1), scores
     context = yield (
@@ -86,12 +86,12 @@ FAULTS = {  # of the version in the prompt: what is changed, and what to do
         "Compute the state from the mean annotation, not from the sum: a finer grid would give a different state.",
     ),
     "half_a_tanh": (
-        {"the sums before tanh": lambda asked, keys: asked.tanh() + keys, "the hidden numbers": left_out},
+        {"the sums before tanh": lambda asked, keys: asked.tanh() + keys, "the hidden units": left_out},
         "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same number to every cell's score, which the softmax cancels.",
     ),
     "softmax_over_the_batch": (
         {"the weights of the cells": lambda scores: scores.softmax(0)},
-        "Let the softmax run over the cells, axis 1, so that no picture takes weight from a different picture.",
+        "Let the softmax run over the cells, axis 1, so that each picture's weights sum to 1.",
     ),
     "gate_by_tanh": ({"the gate": torch.tanh}, "Use the sigmoid for the gate, so that it lies between 0 and 1."),
 }
@@ -104,11 +104,11 @@ for _number, _left in enumerate(LEFT, 1):
 
 
 task.changed_each(
-    ("tanh_of_the_keys", "You apply tanh only to the keys. What the query adds outside tanh is the same for every cell's score, so the softmax cancels it. Put tanh around the sum of the query's part and the key's part.", {"the sums before tanh": lambda asked, keys: asked + keys.tanh(), "the hidden numbers": left_out}),
+    ("tanh_of_the_keys", "You apply tanh only to the keys. What the query adds outside tanh is the same for every cell's score, so the softmax cancels it. Put tanh around the sum of the query's part and the key's part.", {"the sums before tanh": lambda asked, keys: asked + keys.tanh(), "the hidden units": left_out}),
     ("no_tanh", "The tanh around the product of `first` and the mean annotation is missing: the state is tanh(W m), where W is `first` and m the mean annotation.", {"the state": left_out}),
     ("no_softmax", "You use the cells' scores as weights. A softmax over the cells turns them into weights.", {"the weights of the cells": left_out}),
     ("gate_without_sigmoid", "You multiply by the gate's score itself, which may be negative or above 1. The gate is the sigmoid of this score.", {"the gate": left_out}),
-    ("tanh_of_the_query_too", "You have put tanh around the sum of query and key but left the one around the query. Apply it once, to the sum.", {"the product with query": lambda state, query: (state @ query).tanh()}),
+    ("tanh_of_the_query_too", "You have put tanh around the sum of query and key but kept the one around the query. Apply it once, to the sum.", {"the product with query": lambda state, query: (state @ query).tanh()}),
     ("one_minus_the_gate", "Your gate is inverted: where it should let everything through, it lets nothing through. Multiply by σ, not by 1 - σ.", {"the gate": lambda score: 1 - score.sigmoid()}),
     ("softmax_gate", "Your gates add up to 1 over the pictures. Each picture has its own gate: apply the sigmoid to each score.", {"the gate": lambda score: score.softmax(0)}),
 )  # fmt: skip

@@ -29,7 +29,7 @@ def _problem(question, facts, mask):
         if tensor.dim() != dims or tensor.shape[-1] != WIDTH or not tensor.numel() or max(tensor.shape) > MOST:
             return f"Your test calls a model with `{name}` of shape {tuple(tensor.shape)}. It should be {form}, and B and M should be between 1 and {MOST}."
         if not (tensor.abs() <= LARGEST_PADDING).all():
-            return f"Your test calls a model with `{name}` that contains NaN, infinity or numbers above {LARGEST_PADDING} in size. Random numbers of about 1 are enough, at padding as well."
+            return f"Your test calls a model with `{name}` that contains NaN, infinity or numbers above {LARGEST_PADDING} in size. Random numbers of about 1 are enough, even at padding."
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.shape != facts.shape[:2]:
         return "Your test calls a model with a `mask` that is not a bool tensor B×M, with B and M as in facts."
     if len(question) != len(facts):
@@ -51,9 +51,9 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "There is no reference to compare with, so compare the model with itself: call it once, change one part of its input, and call it again. A changed question or fact has to change some number in its own row. Changed padding has to leave all numbers in all rows unchanged.",
+        "There is no reference to compare with, so compare the model with itself: call it once, change one part of its input and call it again. A changed question or fact has to change some number in its own row. Changed padding has to leave all numbers in all rows unchanged.",
         "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it returns 5, so it depends on the question. Add 1 to all three facts and it also returns 5, so it seems to read. Add 1 only to the first and it returns 4.5; add 1 only to the last and it still returns 4. Changing one fact at a time shows which facts are ignored.",
-        "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, at least seven in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of `before`. For each place m in the row: on a fresh copy, add random numbers to what is there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5).",
+        "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, at least seven in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of `before`. For each position m in the row: on a fresh copy, add random numbers to what is there. Where mask is True, row b must not be close to what it was; where it is False, all rows must be. Close means torch.allclose(…, atol=1e-5).",
     ),
 )
 
@@ -137,31 +137,31 @@ for _name, _sentence, _changes in (
     ("runs_only", "Every model that raises no error passes your test. Change its input and check whether its numbers change or stay the same.", {"question": None, "facts": None, "padding": None}),
     ("no_rounding", "Your test rejects a correct model whose last digits differ when padding changes, because it adds padding and subtracts it again. Allow for rounding where numbers have to stay the same: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _weaker("padding", holds=partial(_all_rows_stay, same=torch.equal))),
     ("too_much_room", "A model that reads a little padding passes your test, because you allow padding too large an effect. Rounding errors stay below 1e-5.", _weaker("padding", holds=partial(_all_rows_stay, same=partial(close, room=0.02)))),
-    ("too_coarse", "Your test rejects correct models because it does not see small changes: one fact among many may change the numbers by less than 0.1. Real changes are above 1e-4, and rounding errors stay below 1e-5.", _weaker("question", "facts", holds=partial(_own_row_moves, least=0.1))),
+    ("too_coarse", "Your test rejects correct models because it misses small changes: one fact among many may change the numbers by less than 0.1. Real changes are above 1e-4, and rounding errors stay below 1e-5.", _weaker("question", "facts", holds=partial(_own_row_moves, least=0.1))),
     ("a_constant_added", "Your test rejects a correct model that subtracts each fact's mean from its features: adding the same number to all of them has no effect on it. Add a random number to each feature.", _weaker("question", "facts", "padding", change=lambda fact, noise: fact + 1)),
     ("multiplied", "Your test rejects a correct model that first scales each fact to the same length: multiplying a fact by a number has no effect on it. Add random numbers to the fact.", _weaker("question", "facts", "padding", change=lambda fact, noise: 2 * fact)),
     # Which facts are changed, and where the test looks
     ("all_facts_at_once", "Models that overlook some fact pass your test because you change all facts of a story at once. Change one fact at a time, each on a fresh copy.", _weaker("facts", places=lambda n, M: [slice(0, n)])),
     ("first_fact_only", "Models that overlook a fact other than the first pass your test because you change only the first. Change each fact in turn.", _weaker("facts", places=lambda n, M: [0])),
     ("both_ends_only", "Models that overlook a fact in the middle of a story pass your test because you change only the first and the latest. Change each fact in turn.", _weaker("facts", places=lambda n, M: [0, n - 1])),
-    ("last_fact_left_out", "A model that overlooks the latest fact passes your test because you stop one fact too early: the places of n facts are 0 to n - 1.", _weaker("facts", places=lambda n, M: range(n - 1))),
+    ("last_fact_left_out", "A model that overlooks the latest fact passes your test because you stop one fact too early: the positions of n facts are 0 to n - 1.", _weaker("facts", places=lambda n, M: range(n - 1))),
     ("first_row_only", "Models that answer or read only in the first row, or that read padding in the others, pass your test because you change only the first row. Change each row.", _weaker("question", "facts", "padding", rows=lambda B: [0])),
     ("any_row_may_move", "Models that answer another row's question, or read another row's story, pass your test: they change that row's numbers, and you only ask whether something changes. Compare the row whose input you have changed.", _weaker("question", "facts", holds=lambda after, before, b: not close(before, after))),
     ("questions_at_once", "Models that answer another row's question, or the same question in every row, pass your test because you change all questions at once. Change one row's question and compare that row.", _weaker("question", rows=lambda B: [slice(None)])),
     ("no_fresh_copies", "Models that overlook a fact pass your test, because you change the same tensor again and again: once some number has changed, it stays changed, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.", _weaker("facts", "padding", copied=False)),
     # Padding
-    ("first_padding_only", "A model that treats the last place as the last fact passes your test because you change only the first padding place. Change each place in turn, up to the last.", _weaker("padding", places=lambda n, M: [n])),
-    ("last_padding_only", "Models that read one place too many pass your test because you change only the last padding place. Change each place in turn, starting right after the last fact.", _weaker("padding", places=lambda n, M: [M - 1])),
+    ("first_padding_only", "A model that treats the last position as the last fact passes your test because you change only the first padding position. Change each position in turn, up to the last.", _weaker("padding", places=lambda n, M: [n])),
+    ("last_padding_only", "Models that read one position too many pass your test because you change only the last padding position. Change each position in turn, starting right after the last fact.", _weaker("padding", places=lambda n, M: [M - 1])),
     ("own_row_only", "A model in which padding reaches another row passes your test because you compare only the row whose padding was changed. Compare all rows.", _weaker("padding", holds=lambda after, before, b: close(before[b], after[b]))),
     # Sizes: how many facts each story has, and in how many places
     ("no_padding", "Models that read padding pass your test because your stories have none. Use stories with different numbers of facts, followed by padding that you change.", {"lengths": (8, 8, 8), "M": 8}),
     ("one_length", "A model that uses one story's mask for all stories passes your test because all your stories have the same number of facts. Give them different numbers.", {"lengths": (8, 8, 8), "M": 10}),
     ("batch_of_one", "Models that answer another row's question, or make a mistake in only some rows, pass your test because your batch has one row. Use several rows and change each of them.", {"lengths": (8,), "M": 10}),
-    ("few_facts", "Models whose memory holds six facts pass your test because your stories have no more. Use at least seven facts in one story.", {"lengths": (4, 6, 2), "M": 10}),
-    ("as_many_stories_as_places", "A model that works only if there are as many stories as places passes your test. Use different numbers of stories and places.", {"lengths": (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), "M": 10}),
+    ("few_facts", "Models whose memory contains only six facts pass your test because your stories have no more. Use at least seven facts in one story.", {"lengths": (4, 6, 2), "M": 10}),
+    ("as_many_stories_as_places", "A model that works only if there are as many stories as positions passes your test. Use different numbers of stories and positions.", {"lengths": (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), "M": 10}),
     # What a correct model need not do
-    ("every_number_moves", "Your test rejects correct models because it asks every number in a row to change a lot. It is enough if some number changes by more than 1e-4.", _weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all())),
-    ("order_has_no_effect", "Your test rejects correct models for which the order of the facts matters: it changes their order and asks that the numbers stay the same. Here a fact's age may have an effect.", {"more": _order_is_nothing}),
+    ("every_number_moves", "Your test rejects correct models because it requires every number in a row to change a lot. It is enough if some number changes by more than 1e-4.", _weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all())),
+    ("order_has_no_effect", "Your test rejects correct models for which the order of the facts matters: it changes their order and requires that the numbers stay the same. Here a fact's age may have an effect.", {"more": _order_is_nothing}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)
 

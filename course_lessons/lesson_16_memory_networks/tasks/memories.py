@@ -19,9 +19,9 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "For a single story and hop, look up the weight at each supporting fact and divide it by what equal weights would give there, which depends on how many real facts this story has. Only then take the mean over stories: for each column of support, over the stories that have a fact in it. In Python, position -1 is the last one, so leave out the -1 entries explicitly.",
+        "For a single story and hop, look up the weight at each supporting fact and divide it by the weight it would have if all were equal, which depends on how many real facts this story has. Only then take the mean over stories: for each column of support, over the stories that have a fact in it. In Python, position -1 is the last one, so leave out the -1 entries explicitly.",
         "Take one hop and two stories. The first has 4 facts with the weights [0.5, 0.25, 0.25, 0], and its answer rests on facts 0 and 2: equal weights would give 0.25, so it gets 0.5 / 0.25 = 2 times as much and 0.25 / 0.25 = 1 time. The second has 2 facts and then padding, with the weights [0.25, 0.75, 0, 0], and its answer rests on fact 1 alone, so its row of support is [1, -1]: 0.75 / 0.5 = 1.5. The result is [[1.75, 1]]: the mean of 2 and 1.5, and 1 from the first story alone.",
-        "facts = number of True values in each row of mask, B; counted = support at least 0, B×S; at = for each story and hop, the weights at the places in support (any place where counted is False), B×K×S; times = at · facts, with zeros where counted is False; return the sum of times over the stories, divided by the sum of counted over the stories.",
+        "facts = number of True values in each row of mask, B; counted = support at least 0, B×S; at = for each story and hop, the weights at the positions in support (any position where counted is False), B×K×S; times = at · facts, with zeros where counted is False; return the sum of times over the stories, divided by the sum of counted over the stories.",
     ),
     partial=EDGE | SIDE_EFFECT,
 )
@@ -64,12 +64,13 @@ def _(draw):
     ):
         lengths = draw.whole(1, M + 1, B)
         lengths[0] = max(S, M - 1)  # so that there is padding
-        name = f"{count(B, 'story') if B == 1 else f'{B} stories'} of {M} places, {count(K, 'hop')}, up to {count(S, 'supporting fact')}"
+        name = f"{count(B, 'story') if B == 1 else f'{B} stories'} of {M} positions, {count(K, 'hop')}, up to {count(S, 'supporting fact')}"
         yield Case(name, _inputs(draw, words_first(lengths, M), K, S))
     every = torch.ones(5, 6, dtype=torch.bool)
     yield Case("no padding", _inputs(draw, every, 2, 3))
     yield Case(
-        "stories, hops, places and supporting facts all 3", _inputs(draw, words_first(torch.tensor([3, 2, 1]), 3), 3, 3)
+        "stories, hops, positions and supporting facts all 3",
+        _inputs(draw, words_first(torch.tensor([3, 2, 1]), 3), 3, 3),
     )
     weights, mask, _ = _inputs(draw, words_first(torch.tensor([4, 2, 3]), 5), 2, 2)
     yield Case("every answer rests on two facts", (weights, mask, torch.tensor([[0, 3], [1, 0], [2, 1]])))
@@ -113,7 +114,7 @@ def _(weights, mask, support):
     at = yield "the supporting facts' weights", _looked_up, weights, support
     facts = yield "the number of facts", lambda mask: mask.sum(1)[:, None, None], mask
     times = yield "the multiples of equal weights", mul, at, facts
-    counted = yield "the places in use", lambda support: support >= 0, support
+    counted = yield "the positions in use", lambda support: support >= 0, support
     total = yield "the sums over stories", lambda times, counted: (times * counted[:, None]).sum(0), times, counted
     number = yield "the number of stories", lambda counted: counted.sum(0), counted
     result = yield "the means", truediv, total, number
@@ -127,7 +128,7 @@ def _of_means(total, number, *, mask, support):
 
 
 AT, FACTS = "the supporting facts' weights", "the number of facts"
-TIMES, COUNTED = "the multiples of equal weights", "the places in use"
+TIMES, COUNTED = "the multiples of equal weights", "the positions in use"
 NUMBER, MEANS = "the number of stories", "the means"
 task.changed_each(
     # Where there is no further fact
@@ -136,14 +137,14 @@ task.changed_each(
     ("divided_by_all_stories", "You divide each sum by the number of all stories. Divide by the number of stories that have a fact in this column of support.", {NUMBER: lambda counted: torch.full(counted.shape[1:], len(counted))}),
     ("one_number_for_all_columns", "You divide each sum by the number of all supporting facts. Each column of support has its own mean.", {NUMBER: lambda counted: counted.sum().expand(counted.shape[1])}),
     # What equal weights would give
-    ("padding_counted", "You use 1/M for equal weights, which includes padding. A story's padding gets no weight: divide 1 by the number of its facts.", {FACTS: lambda mask: torch.full((len(mask), 1, 1), mask.shape[1])}),
-    ("counted_by_their_weight", "You count the facts to which a hop gives a weight above 0. A fact with a weight of 0 is also a fact, and equal weights would give it its share: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).sum(2, keepdim=True)}),
+    ("padding_counted", "You use 1/M for equal weights, which includes padding. Padding gets no weight: divide 1 by the number of the story's facts.", {FACTS: lambda mask: torch.full((len(mask), 1, 1), mask.shape[1])}),
+    ("counted_by_their_weight", "You count the facts to which a hop gives a weight above 0. A fact with a weight of 0 is also a fact, and under equal weights it would get its share: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).sum(2, keepdim=True)}),
     ("counted_by_any_weight", "You count the facts to which at least one hop gives a weight above 0. A fact that no hop looks at is also a fact: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).any(1).sum(1)[:, None, None]}),
     ("first_mask_for_all", "You count the first story's facts and use this number for all stories. Each story has its own number of facts.", {FACTS: lambda mask: mask[:1].sum(1)[:, None, None].expand(len(mask), 1, 1)}),
     ("padding_is_counted_alone", "You count padding instead of facts. The mask is True at facts.", {FACTS: lambda mask: (~mask).sum(1)[:, None, None]}),
-    ("not_compared", "You return the mean weights. Divide each weight by what equal weights would give in its story.", {TIMES: left_out}),
-    ("divided_by_the_number", "You divide each weight by the number of facts. Equal weights give 1 divided by this number; divide by that.", {TIMES: lambda at, facts: at / facts.clamp(min=1)}),
-    ("subtracted", "You subtract what equal weights would give. The question is how many times as large the weight is, so divide.", {TIMES: lambda at, facts: at - 1 / facts}),
+    ("not_compared", "You return the mean weights. Divide each weight by what it would be if all weights in its story were equal.", {TIMES: left_out}),
+    ("divided_by_the_number", "You divide each weight by the number of facts. Equal weights would be 1 divided by this number; divide by that.", {TIMES: lambda at, facts: at / facts.clamp(min=1)}),
+    ("subtracted", "You subtract the equal weight. The question is how many times as large the weight is, so divide.", {TIMES: lambda at, facts: at - 1 / facts}),
     ("means_divided", "You take the mean weight and divide it by the mean of equal weights. Compare within each story first, and then take the mean.", {TIMES: left_out, MEANS: _of_means}),
     # The result
     ("turned_round", "Your rows are supporting facts and your columns are hops. It should be the reverse: K×S.", {MEANS: lambda total, number, *, right: right(total, number).mT}),

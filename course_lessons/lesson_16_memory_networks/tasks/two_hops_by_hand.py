@@ -22,7 +22,7 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "Ask what each embedding is used for. The first gives the question and hop 1's keys: what do question and fact have in common? The second gives what hop 1 reads and hop 2's keys: what leads from one fact to the other? The third gives what hop 2 reads and also serves as the readout. A word that an embedding should not see gets zeros.",
+        "Ask what each embedding is used for. The first is used for the question and hop 1's keys: what do question and fact have in common? The second is used for what hop 1 reads and for hop 2's keys: what leads from one fact to the other? The third is used for what hop 2 reads and for the readout. A word that an embedding should not see gets zeros.",
         "Take only two words, with the vectors [3, 0] and [0, 3] in the first embedding. A question that is the first word scores 9 with a fact that contains it and 0 with a fact that does not. Among 20 facts, e⁹ = 8,103 against 19 puts nearly all the weight on that fact. With [1, 0], the score is 1, and e = 2.7 against 19 gives it only an eighth.",
         "words = people + things + places. Make three tables of zeros, words by words. On the diagonal, put 10 at the things in the first, at the people in the second and at the places in the third. Return the three.",
     ),
@@ -71,12 +71,12 @@ def _tables(value, words):
     if len(dtypes) > 1 or not value[0].is_floating_point():
         kinds = " and ".join(sorted(str(dtype).removeprefix("torch.") for dtype in dtypes))
         raise CourseError(
-            f"Three tensors of the same floating-point type are expected; yours hold {kinds}. `logits_of` multiplies them by one another and takes a softmax, which fails for other types: torch.zeros(…) and torch.eye(…) give float32, and `.float()` converts other tensors to it."
+            f"Three tensors of the same floating-point type are expected; yours have {kinds}. `logits_of` multiplies them by one another and takes a softmax, which fails for other types: torch.zeros(…) and torch.eye(…) give float32, and `.float()` converts other tensors to it."
         )
     tables = [t.detach().double() for t in value]
     if not all(t.isfinite().all() for t in tables):
         raise CourseError(
-            "One of your numbers is infinite or NaN, for which softmax gives no weights. Choose finite numbers."
+            "One of your numbers is infinite or NaN, for which the softmax is undefined. Choose finite numbers."
         )
     return tables
 
@@ -119,7 +119,7 @@ def _(case, value):
     }
 
 
-LOOKS_AGAIN = "Hop 2 looks at the fact that hop 1 has found once more. The second embedding still contains the thing, which the question asks for and this fact mentions: let it contain only what leads on, the person."
+LOOKS_AGAIN = "Hop 2 looks once more at the fact that hop 1 found. The second embedding still contains the thing, which the question asks for and this fact mentions: let it contain only what leads to the next fact, the person."
 OF_HOPS = {  # which hop, what it should look at, what its keys are made with, and what these have to hold
     HOP_1: ("Hop 1", "the fact that says who has the thing", "the first embedding", "the things, which the question and that fact have in common"),
     HOP_2: ("Hop 2", "facts about that person", "the second embedding", "the person, whom hop 1 has read"),
@@ -139,8 +139,8 @@ def _(case, right, read):
         if read[key] != right[key]:
             return f"In some story, {hop.lower()} gives its largest weight to something other than {wanted}. Its keys are made with {embedding}, which has to contain {holds}."
     if read[ANSWERS] == "all, but too close":
-        return "Both hops look where they should, and the right place has the largest logit, but in some story it does not lead by 0.5."
-    return "Both hops look where they should, but in some story the right place does not have the largest logit. The third embedding gives what hop 2 reads and the places' vectors in the readout."
+        return "Both hops look where they should, and the correct place has the largest logit, but in some story it does not lead by 0.5."
+    return "Both hops look where they should, but in some story the correct place does not have the largest logit. The third embedding determines what hop 2 reads and the places' vectors in the readout."
 
 
 def _tables_of(held, sizes):
@@ -160,11 +160,11 @@ RIGHT, ALL = ("things", "people", "places"), "people, things, places"
 for _name, _held, _sizes, _sentence in (
     ("every_word_in_every_table", (ALL, ALL, ALL), (10.0, 10.0, 10.0), LOOKS_AGAIN),
     ("person_forgotten", ("things", "", "places"), (10.0, 10.0, 10.0), "Hop 1 finds who has the thing, but what it reads does not contain the person, so hop 2 has nothing to look for. The second embedding is used for both: what hop 1 reads, and the keys of hop 2."),
-    ("place_not_read", ("things", "people", "people"), (10.0, 10.0, 10.0), "Both hops look where they should, but the right place does not always have the largest logit. The third embedding is what hop 2 reads and also serves as the readout: it must tell the places apart, and nothing else may disturb them."),
+    ("place_not_read", ("things", "people", "people"), (10.0, 10.0, 10.0), "Both hops look where they should, but the correct place does not always have the largest logit. The third embedding is what hop 2 reads and also serves as the readout: it must tell the places apart, and nothing else may disturb them."),
     ("reversed", ("places", "people", "things"), (10.0, 10.0, 10.0), "Hop 1 gives all facts the same weight: the first embedding contains nothing that question and facts have in common. The question is a thing, so the first embedding must contain the things."),
-    ("too_small", RIGHT, (0.5, 0.5, 0.5), "Hop 1 gives its largest weight to the right fact, but not most of the weight: your numbers are so small that softmax spreads the weight over all facts. Larger numbers give larger scores."),
-    ("every_word_too_small", (ALL, ALL, ALL), (1.0, 1.0, 1.0), "Hop 1 gives its largest weight to the right fact, but not most of the weight: larger numbers give larger scores. Hop 2 does not always look at that person's facts: ask what the second embedding should contain and what it should not."),
-    ("answers_too_close", RIGHT, (10.0, 10.0, 0.1), "Both hops look where they should, and the right place has the largest logit, but it does not lead by 0.5. Give the third embedding larger numbers."),
-    ("too_close_for_many_things", RIGHT, (10.0, 10.0, 1.8), "The right place leads by 0.5 or more as long as its person has few things. A person who has everything is mentioned in many facts, and each of these gets less of hop 2's weight. Give the third embedding larger numbers."),
+    ("too_small", RIGHT, (0.5, 0.5, 0.5), "Hop 1 gives its largest weight to the correct fact, but not most of the weight: your numbers are so small that the softmax spreads the weight over all facts. Larger numbers give larger scores."),
+    ("every_word_too_small", (ALL, ALL, ALL), (1.0, 1.0, 1.0), "Hop 1 gives its largest weight to the correct fact, but not most of the weight: larger numbers give larger scores. Hop 2 does not always look at that person's facts: ask what the second embedding should contain and what it should not."),
+    ("answers_too_close", RIGHT, (10.0, 10.0, 0.1), "Both hops look where they should, and the correct place has the largest logit, but it does not lead by 0.5. Use larger numbers in the third embedding."),
+    ("too_close_for_many_things", RIGHT, (10.0, 10.0, 1.8), "The correct place leads by 0.5 or more as long as its person has few things. A person who has everything is mentioned in many facts, and each of these gets less of hop 2's weight. Use larger numbers in the third embedding."),
 ):  # fmt: skip
     task.mistake(_sentence, _name)(_tables_of(_held, _sizes))

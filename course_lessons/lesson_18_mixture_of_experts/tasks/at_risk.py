@@ -18,7 +18,7 @@ task = Task(
     minutes=10,
     hints=(
         "There are two questions, one after the other. Which experts get a gradient from any of the new inputs? And which old inputs ask one of these experts, however softly?",
-        "Take the old gates [0.9, 0.1, 0] and [1, 0, 0], and a single new input with the gates [0, 0.01, 0.99]. The experts 1 and 2 may change. The first old input asks expert 1, so it is at risk. The second asks expert 0 alone, so it is not: True, False.",
+        "Take the old gates [0.9, 0.1, 0] and [1, 0, 0], and a single new input with the gates [0, 0.01, 0.99]. The experts 1 and 2 may change. The first old input asks expert 1, so it is at risk. The second asks only expert 0, so it is not: True, False.",
         "changing = for each expert, whether any new input has a gate above 0 for it, N; asked = old above 0, B×N; return for each row of asked whether any expert is both asked and changing.",
     ),
     partial=EDGE | SIDE_EFFECT,
@@ -56,7 +56,7 @@ def _(draw):
     yield Case("a single expert", (torch.ones(2, 1), torch.ones(3, 1)), edge=True)
     tiny = torch.tensor([1, 5e-28, 1, 1, 1])
     yield Case("gates of 1e-30 on both sides", _turned(draw, soft * tiny, barely * tiny), hazard=True)
-    yield Case("nobody asks the same expert", _turned(draw, small[1:2], new), edge=True)
+    yield Case("no two inputs ask the same expert", _turned(draw, small[1:2], new), edge=True)
     doubles = sparse_gates(draw, 5, 7, 2, torch.float64), sparse_gates(draw, 2, 7, 2, torch.float64)
     yield Case("float64 numbers", doubles, hazard=True)
 
@@ -73,7 +73,7 @@ def each_risk_follows_from_the_gates(case, value):
     for c, i in ((c, i) for c in range(len(new)) for i in asked if new[c, i] > 0):
         return f"Old input {b} asks expert {i}, with a gate of {old[b, i]:.3g}, and new input {c} asks it, with {new[c, i]:.3g}. The expert may change, and so may this answer."
     of = f"expert {asked[0]}" if len(asked) == 1 else f"the experts {', '.join(map(str, asked))}"
-    return f"Old input {b} asks {of} alone, and no new input asks any of these. So its answer stays."
+    return f"Old input {b} asks only {of}, and no new input asks any of these. So its answer stays the same."
 
 
 @task.steps
@@ -108,12 +108,12 @@ LEARNS = "Count any gate above 0, however small: its expert learns and has an ef
 task.changed_each(
     # Which gates count
     ("best_expert_of_both", f"On both sides you look only at the expert with the largest gate. {LEARNS}", {OLD: _largest, NEW: _largest}),
-    ("best_expert_of_old", f"Of each old input you look only at the expert with the largest gate. {LEARNS}", {OLD: _largest}),
-    ("best_expert_of_new", f"Of each new input you look only at the expert with the largest gate. {LEARNS}", {NEW: _largest}),
-    ("half_on_both_sides", f"On both sides you count an expert only where its gate is above a half. {LEARNS}", {OLD: _above_half, NEW: _above_half}),
-    ("half_of_old", f"For old inputs you count an expert only where its gate is above a half. {LEARNS}", {OLD: _above_half}),
-    ("half_of_new", f"For new inputs you count an expert only where its gate is above a half. {LEARNS}", {NEW: _above_half}),
-    ("half_of_the_answer", "You ask whether the experts that may change together have more than half of an old input's gates. Any part in the answer is enough: if one of these experts changes, the answer may.", {RISK: _share_that_changes}),
+    ("best_expert_of_old", f"For each old input you look only at the expert with the largest gate. {LEARNS}", {OLD: _largest}),
+    ("best_expert_of_new", f"For each new input you look only at the expert with the largest gate. {LEARNS}", {NEW: _largest}),
+    ("half_on_both_sides", f"On both sides you count an expert only if its gate is above a half. {LEARNS}", {OLD: _above_half, NEW: _above_half}),
+    ("half_of_old", f"For old inputs you count an expert only if its gate is above a half. {LEARNS}", {OLD: _above_half}),
+    ("half_of_new", f"For new inputs you count an expert only if its gate is above a half. {LEARNS}", {NEW: _above_half}),
+    ("half_of_the_answer", "You ask whether the experts that may change together have more than half of an old input's gates. Any contribution to the answer is enough: if one of these experts changes, the answer may.", {RISK: _share_that_changes}),
     ("products_above_half", "You add up products of gates over the experts and ask whether a sum is above a half. Any expert that both inputs ask, with gates however small, puts the answer at risk.", {RISK: lambda both, *, old, new: (old @ new.T > 0.5).any(1)}),
     ("hundredth_on_both_sides", "You leave out gates that are small. A small gate is not 0: its expert learns, and an answer that it contributes to may change.", dict.fromkeys((OLD, NEW), lambda gates: gates > 0.01)),
     # Which experts change
@@ -124,10 +124,10 @@ task.changed_each(
     # Which answers change
     ("all_experts_asked", "You call an old input at risk only if *all* experts that it asks may change. One such expert is enough.", {SHARED: lambda asked, learning: ~asked | learning, RISK: lambda held: held.all(1)}),
     ("more_than_half_of_the_experts", "You call an old input at risk only if more than half of the experts that it asks may change. One such expert is enough.", {RISK: lambda both, *, old: 2 * both.sum(1) > (old > 0).sum(1)}),
-    ("all_at_risk", "You call all old inputs at risk. One that asks only experts that no new input asks keeps its answer.", {RISK: lambda both: torch.ones(len(both), dtype=torch.bool)}),
+    ("all_at_risk", "You call all old inputs at risk. An old input that asks only experts that no new input asks keeps its answer.", {RISK: lambda both: torch.ones(len(both), dtype=torch.bool)}),
     ("none_at_risk", "You call no old input at risk. An expert changes if a new input asks it, and so may every old answer that it contributes to.", {RISK: lambda both: torch.zeros(len(both), dtype=torch.bool)}),
-    ("turned_round", "Your result is the wrong way round: it is True where the answer stays.", {RISK: lambda both: ~both.any(1)}),
+    ("turned_round", "Your result is the wrong way round: it is True where the answer stays the same.", {RISK: lambda both: ~both.any(1)}),
     ("for_each_expert", "You return a truth value for each old input and each expert. The task asks for one for each old input: is there any expert that it asks and that may change?", {RISK: left_out}),
-    ("of_the_new_inputs", "Old and new inputs are swapped: you tell which new inputs ask an expert that an old one asks.", {"old": lambda old, *, new: new, "new": lambda new, *, old: old}),
+    ("of_the_new_inputs", "Old and new inputs are swapped: you return which new inputs ask an expert that an old one asks.", {"old": lambda old, *, new: new, "new": lambda new, *, old: old}),
     ("products_vanish", "You multiply gates, and the product of two tiny ones is 0 in float32. Compare each gate with 0 separately.", {RISK: lambda both, *, old, new: (old @ new.T > 0).any(1)}),
 )  # fmt: skip

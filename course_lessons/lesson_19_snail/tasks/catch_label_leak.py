@@ -1,4 +1,4 @@
-"""Task 19.catch_label_leak: a test that finds models which see the label they are asked for, or no label at all."""
+"""Task 19.catch_label_leak: a test that finds models that see the label they should predict, or no label at all."""
 
 import torch
 
@@ -17,7 +17,7 @@ def _problem(inputs, labels):
     if inputs.dim() != 2 or inputs.shape[1] != WIDTH or not 1 <= len(inputs) <= MOST:
         return f"Your test calls a model with `inputs` of shape {tuple(inputs.shape)}. They should be T×3, with T from 1 to {MOST}."
     if not (inputs.abs() <= LARGEST).all():
-        return f"Your test calls a model with `inputs` that hold NaN, infinity, or numbers above {LARGEST} in size. Random numbers of about 1 are enough."
+        return f"Your test calls a model with `inputs` that contain NaN, infinity or numbers above {LARGEST} in size. Random numbers of about 1 are enough."
     if not isinstance(labels, torch.Tensor) or labels.dtype != torch.int64:
         return "Your test calls a model with `labels` that are not a tensor of whole numbers (torch.int64)."
     if labels.shape != inputs.shape[:1]:
@@ -37,8 +37,8 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Compare the model with itself: call it once, change one label, call it again. If the label at step s changes, the predictions at steps 0 to s must stay the same, since all of them are made before that label may be seen. Predictions after s may change, and each step but the first has to change for at least one such label.",
-        "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each step. Change the last label to 1, and it predicts 1 everywhere: steps 0 to 2 have changed, so it leaks. A model that predicts the mean of the earlier labels gives 0 (there are none), 0 and 1. Change the last label, and nothing changes. Change the first to 3, and it gives 0, 3 and 2.5: step 0 has stayed, and steps 1 and 2 have changed. This model is correct.",
+        "Compare the model with itself: call it once, change one label and call it again. If the label at step s changes, the predictions at steps 0 to s must stay the same, since all of them are made before that label may be seen. Predictions after s may change, and each prediction except the first has to change for at least one of the labels before it.",
+        "Take the labels 0, 2 and 4 and a model that predicts the mean of all of them, 2 at each step. Change the last label to 1, and it predicts 1 everywhere: steps 0 to 2 have changed, so it leaks. A model that predicts the mean of the earlier labels returns 0 (there are none), 0 and 1. Change the last label, and nothing changes. Change the first to 3, and it returns 0, 3 and 2.5: step 0 has stayed the same, and steps 1 and 2 have changed. This model is correct.",
         "In a `try` that returns False on any exception: for T = 1 and T = 10: random inputs and labels; before = the model's predictions; moved = T times False. For each step s and each of the other four classes: changed = a copy of labels with this class at s; off = the largest difference between the new predictions and before, for each row. False unless rows 0 to s are off by less than 1e-5; where other rows are off by more, moved becomes True. At the end of each T: all of moved but the first must be True.",
     ),
 )
@@ -103,7 +103,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "model",
-    "There are several possible reasons. Perhaps you ask step 0, which has no label before it, to change, or steps after the changed label to stay. Perhaps you never change the first label, or change only the last one, which no step follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class gets the largest number. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
+    "There are several possible reasons. Perhaps you require step 0, which has no label before it, to change, or steps after the changed label to stay the same. Perhaps you never change the first label, or change only the last one, which no step follows. Perhaps a changed label stays changed when the next one is tried, since `changed = labels` makes no copy. Perhaps you compare only which class has the largest number. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 
@@ -116,7 +116,7 @@ def _anything(moved):
 
 
 @task.mistake(
-    "Your test leaves out later steps instead of changing their labels, so it rejects correct models that know the length or see all inputs, and it passes models that see the label at t itself. Keep the length and change labels."
+    "Your test leaves out later steps instead of changing their labels, so it rejects correct models that know the length or see all inputs, and it passes models that see the label at t itself. Keep the length and change only the labels."
 )
 def cut_off(model):
     draw = torch.Generator().manual_seed(4)
@@ -134,12 +134,12 @@ def cut_off(model):
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "stays": (
         "models that see the label at t, or later ones,",
-        "Change the label at each step s, and see that the predictions at the steps 0 to s stay.",
+        "Change the label at each step s and check that the predictions at steps 0 to s stay the same.",
         {"stays": _none},
     ),
     "moves": (
         "models that see no label",
-        "See that each step from 1 on moves when some label before it changes.",
+        "Check that the prediction at each step from 1 on changes when some label before it changes.",
         {"enough": _anything},
     ),
 }
@@ -154,28 +154,28 @@ tests_without(task, LEFT_OUT, _without, 1)
 
 
 for _name, _sentence, _changes in (
-    ("runs_only", "Every model that raises no error passes your test. Change a label, call the model again, and see which predictions change and which stay.", {"stays": _none, "enough": _anything}),
+    ("runs_only", "Every model that raises no error passes your test. Change a label, call the model again and see which predictions change and which stay the same.", {"stays": _none, "enough": _anything}),
     # What has to stay
-    ("no_rounding", "Your test rejects a correct model whose last digits depend on later labels. Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"room": 0.0}),
-    ("too_much_room", "Models on which the label has a small effect pass your test: allow less for rounding, which stays below 1e-5.", {"room": 0.02}),
+    ("no_rounding", "Your test rejects a correct model whose last digits depend on later labels. Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"room": 0.0}),
+    ("too_much_room", "Models on which the label has a small effect pass your test: use a smaller tolerance, since rounding errors stay below 1e-5.", {"room": 0.02}),
     ("own_label_allowed", "Models in which a step sees its own label pass your test because you compare only the steps before the one whose label is changed. The label at t is what the model should predict at t: compare steps 0 to s, including s.", {"stays": lambda s, T: slice(0, s)}),
     ("own_place_only", "Models that see later labels pass your test because you compare only the step whose label is changed. Also compare the steps before it: 0 to s.", {"stays": lambda s, T: slice(s, s + 1)}),
-    ("means_compared", "A model in which one number grows by as much as another shrinks passes your test because you compare means or sums over the classes. Compare number by number.", {"off": lambda before, after: (after.mean(1) - before.mean(1)).abs()}),
+    ("means_compared", "A model in which one number grows by as much as another shrinks passes your test because you compare means or sums over the classes. Compare the numbers one by one.", {"off": lambda before, after: (after.mean(1) - before.mean(1)).abs()}),
     # What has to move
-    ("too_coarse", "Your test rejects correct models because it does not see small changes: one label among many may change the predictions by less than 0.3. Real changes are above 1e-4.", {"least": 0.3}),
-    ("each_label_has_to_matter", "Your test rejects correct models that use only one of the earlier labels, because it asks that each of them has an effect. One is enough.", {"enough": lambda moved: (moved | torch.ones_like(moved).triu()).all()}),
-    ("some_place_has_to_move", "Models in which some step sees no label pass your test because you ask only that some step changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved.any()}),
-    ("last_place_has_to_move", "Models in which a step before the last one sees no label pass your test because you ask only that the last step changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[-1].any()}),
-    ("second_place_has_to_move", "Models in which a step after the second one sees no label pass your test because you ask only that step 1 changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[1].any()}),
-    ("from_the_third_place_on", "A model in which only step 1 sees no label passes your test because you begin to look at step 2. Each step from 1 on has to change.", {"enough": lambda moved: moved.any(1)[2:].all()}),
+    ("too_coarse", "Your test rejects correct models because it misses small changes: one label among many may change the predictions by less than 0.3. Real changes are above 1e-4.", {"least": 0.3}),
+    ("each_label_has_to_matter", "Your test rejects correct models that use only one of the earlier labels, because it requires each of them to have an effect. One is enough.", {"enough": lambda moved: (moved | torch.ones_like(moved).triu()).all()}),
+    ("some_place_has_to_move", "Models in which some step sees no label pass your test because you require only that some step changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved.any()}),
+    ("last_place_has_to_move", "Models in which a step before the last one sees no label pass your test because you require only that the last step changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[-1].any()}),
+    ("second_place_has_to_move", "Models in which a step after the second one sees no label pass your test because you require only that step 1 changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[1].any()}),
+    ("from_the_third_place_on", "A model in which only step 1 sees no label passes your test because you start checking at step 2. Each step from 1 on has to change.", {"enough": lambda moved: moved.any(1)[2:].all()}),
     # What is changed
-    ("first_label_only", "Your test rejects correct models that do not use the first label, because it changes no other label, and leaks of later labels pass. Change the label at each step, one after another.", {"steps": lambda T: [0]}),
+    ("first_label_only", "Your test rejects correct models that do not use the first label, because it changes no other label, and models that leak later labels pass. Change the label at each step, one after another.", {"steps": lambda T: [0]}),
     ("last_label_left_out", "A model whose last step sees its own label passes your test because you never change the last label. The steps are 0 to T - 1.", {"steps": lambda T: range(T - 1) if T > 1 else [0]}),
-    ("next_class_only", "Your test rejects a correct model that depends on a single class only, because you change each label to only one other class. Try all the others.", {"classes": lambda label: [(label + 1) % CLASSES]}),
-    ("inputs_changed_too", "Your test rejects correct models. Perhaps you change the input of a step together with its label. A prediction may depend on the input of its own step, and on any other: change the label and leave the inputs as they are.", {"change": lambda inputs, labels, s, c: (inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None], _set(inputs, labels, s, c)[1])}),
+    ("next_class_only", "Your test rejects a correct model that depends on only one class, because you change each label to only one other class. Try all the others.", {"classes": lambda label: [(label + 1) % CLASSES]}),
+    ("inputs_changed_too", "Your test rejects correct models. Perhaps you change the input of a step together with its label. A prediction may depend on the input of its own step and on any other: change the label and leave the inputs as they are.", {"change": lambda inputs, labels, s, c: (inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None], _set(inputs, labels, s, c)[1])}),
     # Lengths
-    ("long_ones_only", "A model that fails or leaks on a single step passes your test because you try no sequence of one step. Try T = 1 as well.", {"lengths": (LONGEST,)}),
-    ("short_ones_only", "Models that go wrong only in long sequences pass your test. Try T = 10 as well.", {"lengths": (1, 2, 5)}),
-    ("one_place_only", "Models that see later labels, or none at all, pass your test because you only try sequences of one step. Try T = 10 as well.", {"lengths": (1,)}),
+    ("long_ones_only", "A model that fails or leaks on a single step passes your test because you try no sequence of one step. Also try T = 1.", {"lengths": (LONGEST,)}),
+    ("short_ones_only", "Models that fail only in long sequences pass your test. Also try T = 10.", {"lengths": (1, 2, 5)}),
+    ("one_place_only", "Models that see later labels, or none at all, pass your test because you only try sequences of one step. Also try T = 10.", {"lengths": (1,)}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)

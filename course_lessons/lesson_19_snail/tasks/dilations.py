@@ -15,9 +15,9 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "Suppose that the layers so far let each step see the last n steps, itself included. One more layer joins `kernel` such stretches, whose ends are its dilation apart. If the dilation is larger than n, steps between the stretches are missing; if it is smaller, the stretches overlap and fewer steps are seen than possible.",
-        "Take 10 steps and a kernel of 3. Without any layer, a step sees 1 step, itself. With the dilation 1, three stretches of 1 step make 3. With the dilation 3, three stretches of 3 steps make 9, which is not yet 10. With the dilation 9, it would be 27, so 3 layers are needed: 1, 3, 9. For 9 steps, 2 layers are enough.",
-        "Begin with an empty list and seen = 1. As long as seen is less than steps, append seen and multiply it by kernel.",
+        "Suppose that with the layers so far, each step sees the last n steps, itself included. One more layer joins `kernel` such stretches, whose ends are its dilation apart. If the dilation is larger than n, steps between the stretches are missing; if it is smaller, the stretches overlap and fewer steps are seen than possible.",
+        "Take 10 steps and a kernel of 3. Without any layer, a step sees 1 step, itself. With a dilation of 1, three stretches of 1 step make 3. With a dilation of 3, three stretches of 3 steps make 9, which is less than 10. With a dilation of 9, it would be 27, so 3 layers are needed: 1, 3, 9. For 9 steps, 2 layers are enough.",
+        "Start with an empty list and seen = 1. As long as seen is less than steps, append seen and multiply it by kernel.",
     ),
     partial=EDGE,
 )
@@ -54,7 +54,7 @@ def no_layer_too_many(case, value):
     fewest = len(task.oracle_function(steps, kernel))
     if not _whole(value) or len(value) <= fewest:
         return None
-    return f"For {count(steps, 'step')} and a kernel of {kernel} you have {count(len(value), 'layer')}. It can be done with {fewest}."
+    return f"For {count(steps, 'step')} and a kernel of {kernel} you have {count(len(value), 'layer')}. {fewest} would be enough."
 
 
 @task.cases
@@ -89,7 +89,7 @@ def _mistake(name, sentence, dilation=lambda i, kernel: kernel**i, layers=_layer
 
 
 @task.mistake(
-    "Your last dilation is smaller than it could be without leaving a gap, as if it had to reach the first step exactly. Each is kernel times the one before, and so is the last one: reaching further does no harm."
+    "Your last dilation is smaller than it could be without leaving a gap, as if it had to reach the first step exactly. Each dilation is kernel times the previous one, and so is the last: reaching further does no harm."
 )
 def last_one_cut(steps, kernel):
     dilations = task.oracle_function(steps, kernel)
@@ -99,13 +99,13 @@ def last_one_cut(steps, kernel):
 
 for _name, _sentence, _changes in (
     # How far
-    ("doubled", "You double the dilation, as is right for a kernel of 2. A wider kernel joins more stretches, so the dilation can grow faster.", {"dilation": lambda i, kernel: 2**i, "layers": lambda steps, kernel: _layers(steps, 2)}),
-    ("doubled_too_few", "You have the right number of layers, but you double the dilation, so the stretches overlap and the first steps are not seen. With a kernel of k, each layer can make the stretch k times as long.", {"dilation": lambda i, kernel: 2**i}),
-    ("begins_at_the_kernel", "Your dilations begin with the kernel, as the paper's listing begins with 2 if it is read literally. Then no step sees the one right before it. Begin with 1.", {"dilation": lambda i, kernel: kernel ** (i + 1)}),
-    ("reach_in_place_of_steps", "As the dilation, you take how many steps back are seen so far, beginning with 1. A stretch of n steps reaches n - 1 steps back, and the next stretch can end n steps back without overlapping: take the number of steps seen.", {"dilation": lambda i, kernel: max(1, kernel**i - 1)}),
+    ("doubled", "You double the dilation, which is correct for a kernel of 2. A wider kernel joins more stretches, so the dilation can grow faster.", {"dilation": lambda i, kernel: 2**i, "layers": lambda steps, kernel: _layers(steps, 2)}),
+    ("doubled_too_few", "You have the correct number of layers, but you double the dilation, so the stretches overlap and the first steps are not seen. With a kernel of k, each layer can make the stretch k times as long.", {"dilation": lambda i, kernel: 2**i}),
+    ("begins_at_the_kernel", "Your dilations start with the kernel, as the paper's listing starts with 2 if it is read literally. Then no step sees the one right before it. Start with 1.", {"dilation": lambda i, kernel: kernel ** (i + 1)}),
+    ("reach_in_place_of_steps", "You set the dilation to how many steps back are seen so far, starting with 1. A stretch of n steps reaches n - 1 steps back, and the next stretch can end n steps back without overlapping: use the number of steps seen.", {"dilation": lambda i, kernel: max(1, kernel**i - 1)}),
     # How many
     ("rounded_down", "One layer is missing unless steps is a power of the kernel: you round the logarithm down. Round it up, or continue until all steps are seen.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(1, 20))}),
     ("one_more_for_a_power", "If steps is a power of the kernel, you have one layer too many: with a kernel of 3, the dilations 1 and 3 are enough for 9 steps. Stop as soon as all steps are seen.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(20))}),
-    ("rounded_logarithm", "math.log(125, 5) is 3.0000000000000004, since it divides rounded numbers, so rounding it up gives one layer too many. Count with whole numbers: multiply by the kernel until all steps are seen.", {"layers": lambda steps, kernel: math.ceil(math.log(steps, kernel))}),
+    ("rounded_logarithm", "math.log(125, 5) is 3.0000000000000004, since it divides rounded numbers, so rounding it up adds one layer too many. Count with whole numbers: multiply by the kernel until all steps are seen.", {"layers": lambda steps, kernel: math.ceil(math.log(steps, kernel))}),
 ):  # fmt: skip
     _mistake(_name, _sentence, **_changes)

@@ -32,7 +32,7 @@ def _(draw):
     yield Case("a character that was shown once before", (torch.tensor([b, a, c, d, a]),))
     yield Case("a character that was shown first", (torch.tensor([a, b, c, b, a]),))
     yield Case("a character that was shown twice before", (torch.tensor([a, b, c, a, d, e, a]),))
-    yield Case("a character that stands at the end twice", (torch.tensor([b, a, c, e, a, a]),))
+    yield Case("a character that is at the end twice", (torch.tensor([b, a, c, e, a, a]),))
     yield Case("the same character twice in the middle", (torch.tensor([b, a, a, c, e, a]),))
     yield Case("only the previous step shows the character", (torch.tensor([b, c, b, a, a]),))
     for low, high in ((9, 14), (20, 30)):
@@ -56,12 +56,12 @@ def weights_are_where_labels_are_read(case, value):
                 if step
                 else "no label is read"
             )
-            return f"Step {step} gets the weight {weight:.4g}, but there {read}."
+            return f"Step {step} gets a weight of {weight:.4g}, but there {read}."
         if abs(weight) <= 1e-4 and shown == last:
             return f"Step {step} gets no weight, but the label of step {step - 1} is read there, which shows a {last}, as the last step does."
     given = [weight for weight in value.tolist() if weight > 1e-4]
     if given and max(given) - min(given) > 1e-4:
-        return f"The right steps get weights, but different ones: the largest is {max(given):.4g}, the smallest {min(given):.4g}."
+        return f"The correct steps get weights, but different ones: the largest is {max(given):.4g}, the smallest {min(given):.4g}."
     return None
 
 
@@ -90,16 +90,16 @@ NUMBER, WEIGHTS = "the number of these steps", "the weights"
 LATER = "A label is read one step after its character."
 task.changed_each(
     ("same_character", f"Your weight is on the steps that show the character itself. {LATER} Move the weight one step later.", {READ: lambda shown: F.pad(shown[:-1], (0, 1))}),
-    ("last_step_finds_itself", f"Your weight is on all steps that show the character, and the last step is one of them. Leave the last one out, because its label is not known yet. The labels of the others are not read there either: {LATER[0].lower()}{LATER[1:]}", {READ: lambda shown: shown}),
-    ("rolled", "The first step gets a weight, but no label is read there. Perhaps `roll` has moved the last step to the front: put a zero there instead.", {READ: lambda shown: shown.roll(1)}),
-    ("character_of_the_step_before", "You look for the character of the step before the last one. The label of the last character is wanted, so look for the last character.", {SHOWN: lambda characters, last: characters == characters[-2]}),
+    ("last_step_finds_itself", f"Your weight is on all steps that show the character, and the last step is one of them. Leave out the last one, because its label is not known yet. The labels of the others are not read there either: {LATER[0].lower()}{LATER[1:]}", {READ: lambda shown: shown}),
+    ("rolled", "The first step gets a weight, but no label is read there. Perhaps `roll` moved the last step to the front: put a zero there instead.", {READ: lambda shown: shown.roll(1)}),
+    ("character_of_the_step_before", "You look for the character of the step before the last one. The task asks for the label of the last character, so look for the last character.", {SHOWN: lambda characters, last: characters == characters[-2]}),
     ("most_recent_alone", "All your weight is on the most recent of these steps. Share it equally among all steps that read a label of the character.", {READ: lambda shown, *, right: _only(right(shown), -1)}),
     ("first_alone", "All your weight is on the first of these steps. Share it equally among all steps that read a label of the character.", {READ: lambda shown, *, right: _only(right(shown), 0)}),
     ("all_steps_alike", "Every step gets the same weight. Only the steps that read a label of the last character should.", {READ: torch.ones_like}),
     ("last_step_alone", "All your weight is on the last step. The labels of its character are read one step after each earlier step that shows this character.", {READ: lambda shown: F.one_hot(torch.tensor(len(shown) - 1), len(shown)).bool()}),
-    ("softmax_of_the_marks", "You take a softmax of 1 for the right steps and 0 for the others, so the others also get weight: exp(0) = 1. Divide by the number of right steps.", {WEIGHTS: lambda read, number: read.double().softmax(0)}),
+    ("softmax_of_the_marks", "You take a softmax of 1 for the correct steps and 0 for the others, so the others also get weight: exp(0) = 1. Divide by the number of correct steps.", {WEIGHTS: lambda read, number: read.double().softmax(0)}),
     ("divided_by_all_steps", "You divide by T, the number of all steps, so your weights sum to less than 1. Divide by the number of steps that read a label of the character.", {WEIGHTS: lambda read, number: read / len(read)}),
-    ("not_divided", "The steps are right, but each gets the weight 1. The weights should add up to 1: divide by the number of these steps.", {WEIGHTS: lambda read, number: read.double()}),
+    ("not_divided", "The steps are correct, but each gets a weight of 1. The weights should add up to 1: divide by the number of these steps.", {WEIGHTS: lambda read, number: read.double()}),
     ("last_step_counted", "Your weights sum to less than 1. Perhaps you divide by the number of all steps that show the character, including the last one: divide by the number of steps that read its labels.", {NUMBER: lambda read: read.sum() + 1}),
     ("last_step_left_out", f"The last step gets no weight, even if the previous step shows the same character. {LATER} The last step therefore reads that label itself, and it may attend to itself.", {READ: lambda shown, *, right: F.pad(right(shown)[:-1], (0, 1))}),
 )  # fmt: skip

@@ -10,10 +10,10 @@ from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
 NAMES, WIDEST = ("W_0", "W_1", "W_q", "W_k", "W_v"), 1000
-RIGHT = {"the weight lies": "on the step after the same character", "the labels are": "right"}
+RIGHT = {"the weight lies": "on the step after the same character", "the labels are": "correct"}
 TOO_SOFT, NOWHERE = "spread over too many steps", "nowhere in particular"
-OF_A_LABEL = "on steps whose x holds a label with the number of its character"
-OF_THE_LABEL_BEFORE = "on steps whose z holds a label with the number of its character"
+OF_A_LABEL = "on steps whose x contains a label with the number of its character"
+OF_THE_LABEL_BEFORE = "on steps whose z contains a label with the number of its character"
 ASKED_AT_MOST = 100  # steps of an episode whose weights are looked at, the last ones
 
 task = Task(
@@ -25,9 +25,9 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Work backwards. Which step holds the wanted label, and what is beside it? What must a step therefore offer as its key, and where does it get this from? Then choose the query that fits this key, and the value.",
-        "Take two characters and two labels, so that x holds 4 numbers: 1, 0 or 0, 1 for the character, then the label of the step before. Let the characters be 0, 1, 0 with the labels 1, 0, 1. The rows of x are [1, 0, 0, 0], [0, 1, 0, 1] and [1, 0, 1, 0]. Step 2 shows character 0, which was shown at step 0, and its label, 1, is read at step 1. Step 1 therefore needs a key that says “the character before me was 0”. With a score of 20 there and 0 elsewhere, step 1 gets nearly all of the weight, 1 / (1 + 2·exp(-20)).",
-        "W_0 picks the character out of x at t - 1, and W_1 is 0, so z holds the previous character. W_q picks the character out of x, W_k picks z, and one of them is multiplied by 30. W_v picks the label out of x.",
+        "Work backwards. Which step contains the wanted label, and what is next to it? What must a step therefore offer as its key, and where does the key come from? Then choose the query that fits this key, and the value.",
+        "Take two characters and two labels, so that x has 4 entries: 1, 0 or 0, 1 for the character, then the label of the previous step. Let the characters be 0, 1, 0 with the labels 1, 0, 1. The rows of x are [1, 0, 0, 0], [0, 1, 0, 1] and [1, 0, 1, 0]. Step 2 shows character 0, which was shown at step 0, and its label, 1, is read at step 1. Step 1 therefore needs a key that says “the character before me was 0”. With a score of 20 there and 0 elsewhere, step 1 gets nearly all of the weight, 1 / (1 + 2·exp(-20)).",
+        "W_0 selects the character in x at t - 1, and W_1 is 0, so z contains the previous character. W_q selects the character in x, W_k selects z, and one of them is multiplied by 30. W_v selects the label in x.",
     ),
 )
 
@@ -66,7 +66,7 @@ def _read(value, D, L):
     for name, shape in wanted.items():
         if tuple(value[name].shape) != shape:
             raise CourseError(
-                f"{name} should be {shape[0]}×{shape[1]} here, where x has {D} numbers and z {features}; it is {'×'.join(map(str, value[name].shape))}."
+                f"{name} should be {shape[0]}×{shape[1]} here, where x has {D} entries and z {features}; it is {'×'.join(map(str, value[name].shape))}."
             )
     return {name: matrix.detach().double() for name, matrix in value.items()}
 
@@ -92,7 +92,7 @@ def _where(row, ids, labels):
         return TOO_SOFT
     steps = {
         "on steps that show the same character": ids == ids[-1],
-        "on steps that show the character of the step before": ids == ids[-2],
+        "on steps that show the previous step's character": ids == ids[-2],
         OF_A_LABEL: F.pad(labels[:-1] == ids[-1], (1, 0)),
         OF_THE_LABEL_BEFORE: F.pad(labels[:-2] == ids[-1], (2, 0)),
     }
@@ -119,8 +119,8 @@ def _(case, value):
         right.append(bool((margin[seen] > 1e-6).all()))
         asked = seen.nonzero()[-ASKED_AT_MOST:, 0].tolist()
         where += [_where(attended[t, : t + 1], ids[: t + 1], labels[: t + 1]) for t in asked]
-    said = "right" if all(right) else "right in short episodes only" if all(right[:2]) else "wrong"
-    return {"the weight lies": where[-1] if said == "right" else _most_often(where), "the labels are": said}
+    said = "correct" if all(right) else "correct only in short episodes" if all(right[:2]) else "wrong"
+    return {"the weight lies": where[-1] if said == "correct" else _most_often(where), "the labels are": said}
 
 
 @task.cases
@@ -142,17 +142,17 @@ def _(case, right, read):
     """Where the weight lies, and if it is where it should be, what is wrong with the labels."""
     where, labels = read["the weight lies"], read["the labels are"]
     if where == TOO_SOFT:
-        return "The right step has the largest weight, but the other steps together have more. Multiply W_q or W_k by more: a score of 30 is safe."
+        return "The correct step has the largest weight, but the other steps together have more. Multiply W_q or W_k by a larger factor: a score of 30 is safe."
     if where != right["the weight lies"]:
         lies = f"At many steps, most of the weight lies {where}."
         if not where.startswith("on "):
             lies = "At many steps, little or none of the weight lies on the step after the same character."
         if where in (OF_A_LABEL, OF_THE_LABEL_BEFORE):
-            lies += " W_k computes the key from the part of h that holds a label, but it should pick a character."
-        return f"{lies} The label of a character is read one step after it: let most of the weight lie there."
+            lies += " W_k computes the key from the part of h that contains a label, but it should select a character."
+        return f"{lies} The label of a character is read one step after it: most of the weight should be there."
     if labels == "wrong":
-        return "The weight is where it should be, but the largest entry of some answer is not the right label. W_v computes the answer from what h holds at the step that was found, where it has to pick the label out of x."
-    return "The labels are right in short episodes, but some are wrong in long ones: the many other steps together take too much of the weight. Multiply W_q or W_k by more: a score of 30 is safe."
+        return "The weight is where it should be, but the largest entry of some answer is not the correct label. W_v computes the answer from h at the step that was found, where it has to select the label in x."
+    return "The labels are correct in short episodes, but some are wrong in long ones: the many other steps together take too much of the weight. Multiply W_q or W_k by a larger factor: a score of 30 is safe."
 
 
 def _by_hand(number, of_labels, scale=30.0, before=True, query="x", key="z", value="x"):
@@ -176,11 +176,11 @@ def _mistake(name, sentence, **parts):
 
 
 for _name, _sentence, _changes in (
-    ("same_character", "Attention finds steps that show the same character, but the label that is read there belongs to the previous character. The key has to be the character of the previous step: let the convolution pass it on, and let W_k pick it.", {"key": "x"}),
-    ("query_and_key_exchanged", "Query and key are swapped: a step asks for the previous character and offers its own. Let W_q pick the step's own character, and W_k the character that the convolution has passed on.", {"query": "z", "key": "x"}),
-    ("key_from_the_label", "W_k computes the key from the part of h that holds a label. A step is found by a character: let W_k pick z, the character of the previous step.", {"key": "label"}),
-    ("scale_too_small", "The weights are on the right steps but too soft: in long episodes, the many other steps, with a score of 0, together take most of the weight. Multiply W_q or W_k by more; a score of 30 is safe.", {"scale": 2.0}),
-    ("scale_below_zero", "The scores of the right steps are below all other scores. Use a positive scale.", {"scale": -30.0}),
-    ("label_of_the_step_before", "The weight is where it should be, but the answers are wrong, so look at W_v: the largest answer has to be the label that x holds at the step that was found. Perhaps you take a label that the convolution has passed on from the previous step.", {"value": "z"}),
+    ("same_character", "Attention finds steps that show the same character, but the label that is read there belongs to the previous character. The key has to be the character of the previous step: let the convolution pass it on and W_k select it.", {"key": "x"}),
+    ("query_and_key_exchanged", "Query and key are swapped: a step asks for the previous character and offers its own. Let W_q select the step's own character, and W_k the character that the convolution passes on.", {"query": "z", "key": "x"}),
+    ("key_from_the_label", "W_k computes the key from the part of h that contains a label. A step is found by a character: let W_k select z, the character of the previous step.", {"key": "label"}),
+    ("scale_too_small", "The weights are on the correct steps but too soft: in long episodes, the many other steps, with a score of 0, together take most of the weight. Multiply W_q or W_k by a larger factor; a score of 30 is safe.", {"scale": 2.0}),
+    ("scale_below_zero", "The scores of the correct steps are below all other scores. Use a positive scale.", {"scale": -30.0}),
+    ("label_of_the_step_before", "The weight is where it should be, but the answers are wrong, so look at W_v: the largest answer has to be the label in x at the step that was found. Perhaps you use a label that the convolution passed on from the previous step.", {"value": "z"}),
 ):  # fmt: skip
     _mistake(_name, _sentence, **_changes)

@@ -27,9 +27,9 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Nothing here raises an error, so ask which steps each line lets a step see. Change the last step of x: which outputs change? One fault is in the convolutions and two are in the attention.",
+        "Nothing here raises an error, so for each line, ask which steps a step can see. Change the last step of x: which outputs change? One fault is in the convolutions and two are in the attention.",
         "Take one feature and the steps 1, 2 and 4, a dilation of 1, and a kernel with 10 for the earlier step and 1 for the step itself. Causal padding gives 0, 1, 2, 4, and the convolution 1, 12, 24. The version shown pads to 1, 2, 4, 0, and its convolution gives 12, 24, 40: each step sees the next one. In the attention, step 0 may see only itself, so its weight is 1.",
-        "pad `dilation` zeros before the first step, and none after the last one; later = True strictly above the diagonal; put -inf at `later` in the scores, then take the softmax.",
+        "pad `dilation` zeros before the first step, and none after the last one; later = True strictly above the diagonal; set the scores at `later` to -inf, then take the softmax.",
     ),
     partial=USUAL,
 )
@@ -52,11 +52,13 @@ def the_first_part_that_is_wrong(case, value):
         return None
     off = (value.double() - right.double()).abs() > 1e-4 * (1 + right.abs())
     if off[..., :D].any():
-        return "Each step of the result contains x unchanged, then the new features, then the context. Your result does not begin with x."
+        return "Each step of the result contains x unchanged, then the new features, then the context. Your result does not start with x."
     if off[..., D : D + F].any():
         t = int(off[..., D : D + F].any(-1).any(0).nonzero()[0])
-        return f"The new features, numbers {D} to {D + F - 1} of a step, are wrong from step {t} on: look at the convolutions, their padding, and at tanh and sigmoid."
-    return "x and the new features are right, but the context is not: look at the attention, its mask and its softmax."
+        return f"The new features, entries {D} to {D + F - 1} of a step, are wrong from step {t} on: look at the convolutions, their padding, and at tanh and sigmoid."
+    return (
+        "x and the new features are correct, but the context is not: look at the attention, its mask and its softmax."
+    )
 
 
 @task.cases
@@ -135,7 +137,7 @@ FAULTS = {  # of the version in the prompt: what is changed, and what to do
     ),
     "softmax": (
         {MASKED: left_out, WEIGHTS: lambda scores, *, done: scores.softmax(-1).masked_fill(~done[SEEN], 0.0)},
-        "The mask comes after the softmax, so the weights do not sum to 1 and later steps count in the total: put -inf into the scores first.",
+        "The mask comes after the softmax, so the weights do not sum to 1 and later steps count in the total: set their scores to -inf first.",
     ),
 }
 LEFT = (
@@ -150,9 +152,9 @@ for _number, _left in enumerate(LEFT, 1):
 
 
 task.changed_each(
-    ("steps_too_far_back", "The zeros are now before the sequence, but there are too many: the convolutions do not read the step itself. Put `dilation` zeros there and none at the end.", dict.fromkeys(CONVOLUTIONS, _too_far_back)),
-    ("activations_exchanged", "You have swapped the tanh and the sigmoid. They were right: weight_f computes the values, and weight_g the gates.", {"the tanh": torch.sigmoid, "the sigmoid": torch.tanh}),
-    ("weights_of_the_kernel_exchanged", "The two numbers of each kernel are swapped. The first, [..., 0], is for the earlier step, and the second for the step itself, as conv1d has it.", {name: (lambda earlier, now, weight: _convolved(earlier, now, weight.flip(-1))) for name in CONVOLUTIONS}),
+    ("steps_too_far_back", "The zeros are now before the sequence, but there are too many: as it is, the convolutions skip the current step. Put `dilation` zeros there and none at the end.", dict.fromkeys(CONVOLUTIONS, _too_far_back)),
+    ("activations_exchanged", "You have swapped the tanh and the sigmoid. They were correct: weight_f computes the values, and weight_g the gates.", {"the tanh": torch.sigmoid, "the sigmoid": torch.tanh}),
+    ("weights_of_the_kernel_exchanged", "The two entries of each kernel are swapped. The first, [..., 0], is for the earlier step, and the second for the step itself, as conv1d has it.", {name: (lambda earlier, now, weight: _convolved(earlier, now, weight.flip(-1))) for name in CONVOLUTIONS}),
     ("own_step_twice", "The convolutions read the step itself twice and no earlier step. Put `dilation` zeros before the first step.", dict.fromkeys(CONVOLUTIONS, lambda earlier, now, weight: _convolved(now, now, weight))),
     ("rolled", "The last steps appear again before the first one, as with `roll`. Put zeros there.", {"the earlier step": lambda x, dilation: x.roll(dilation, 1)}),
     ("dilation_unused", "The dilation has no effect: the convolutions read the previous step. They should read the step `dilation` steps back.", {"dilation": lambda dilation: 1}),
@@ -162,19 +164,19 @@ task.changed_each(
     ("sigmoid_for_both", "Both convolutions go through the sigmoid. The first one computes values, with tanh.", {"the tanh": torch.sigmoid}),
     ("relu_for_tanh", "The first convolution goes through a ReLU. It should go through tanh.", {"the tanh": torch.relu}),
     # The attention
-    ("next_step_seen", "Each step attends to the next one as well. `later` has to be True from the first entry above the diagonal on, `triu(1)`.", {SEEN: lambda scores: _so_far(scores, 1)}),
+    ("next_step_seen", "Each step also attends to the next one. `later` has to be True from the first entry above the diagonal on, `triu(1)`.", {SEEN: lambda scores: _so_far(scores, 1)}),
     ("query_and_key_exchanged", "You compute queries with weight_k and keys with weight_q. Swap them.", {"weight_q": lambda weight, *, weight_k: weight_k, "weight_k": lambda weight, *, weight_q: weight_q}),
-    ("divided_by_k", "You divide the scores by K. The version shown divides them by √K, which was right.", {"the scaled scores": lambda query, key: query @ key.mT / key.shape[-1]}),
-    ("scale_taken_out", "You have removed the division by √K, which was right.", {"the scaled scores": lambda query, key: query @ key.mT}),
-    ("divided_after_the_mask", "The mask comes after the softmax, and you divide the weights that are left by their sum. Where a later step has a far larger score, all the weights that are left are 0, and 0 divided by 0 is NaN: put -inf into the scores first.", {MASKED: left_out, WEIGHTS: _divided_after_the_mask}),
-    ("no_mask", "Each step attends to all steps, later ones included. The mask has to stay: put -inf into the scores of later steps.", {MASKED: left_out}),
-    ("zero_before_the_softmax", "Later steps get a score of 0, which is a score like any other, so they still get weight. Give them -inf: its exponential is 0.", {MASKED: lambda scores, seen: scores.masked_fill(~seen, 0.0)}),
-    ("nan_taken_away", "You have replaced the NaN of step 0 by 0, but the fault behind it remains: a step does not see itself. `later` has to be True strictly above the diagonal.", FAULTS["own_step"][0] | {WEIGHTS: lambda masked: masked.softmax(-1).nan_to_num(0.0)}),
-    ("earlier_steps_hidden", "Your mask is inverted: each step attends to itself and to later steps. `later` has to be True above the diagonal, where the axis of the keys is the last one.", {SEEN: lambda scores: _so_far(scores).mT}),
+    ("divided_by_k", "You divide the scores by K. The version shown divides them by √K, which was correct.", {"the scaled scores": lambda query, key: query @ key.mT / key.shape[-1]}),
+    ("scale_taken_out", "You have removed the division by √K, which was correct.", {"the scaled scores": lambda query, key: query @ key.mT}),
+    ("divided_after_the_mask", "The mask comes after the softmax, and you divide the weights that are left by their sum. If a later step has a far larger score, all the weights that are left are 0, and 0 divided by 0 is NaN: set its score to -inf first.", {MASKED: left_out, WEIGHTS: _divided_after_the_mask}),
+    ("no_mask", "Each step attends to all steps, later ones included. The mask has to stay: set the scores of later steps to -inf.", {MASKED: left_out}),
+    ("zero_before_the_softmax", "Later steps get a score of 0, which is a score like any other, so they still get weight. Set them to -inf: its exponential is 0.", {MASKED: lambda scores, seen: scores.masked_fill(~seen, 0.0)}),
+    ("nan_taken_away", "You have replaced the NaN at step 0 with 0, but the fault behind it remains: a step does not see itself. `later` has to be True strictly above the diagonal.", FAULTS["own_step"][0] | {WEIGHTS: lambda masked: masked.softmax(-1).nan_to_num(0.0)}),
+    ("earlier_steps_hidden", "Your mask is inverted: each step attends to itself and to later steps. `later` has to be True above the diagonal, with the keys along the last axis.", {SEEN: lambda scores: _so_far(scores).mT}),
     ("softmax_over_the_queries", "Your softmax runs over the queries, axis 1, so the weights of one step do not sum to 1. It should run over the last axis.", {WEIGHTS: lambda masked: masked.softmax(1)}),
     ("new_features_before_x", "The new features come before x. Put them after x.", {"the dense block": lambda x, new: torch.cat([new, x], -1)}),
-    ("read_before_the_rest", "The context comes first in your result. It belongs last: x, then the new features, then the context.", {"all side by side": lambda dense, read: torch.cat([read, dense], -1)}),
+    ("read_before_the_rest", "The context comes first in your result. It should come last: x, then the new features, then the context.", {"all side by side": lambda dense, read: torch.cat([read, dense], -1)}),
     ("read_alone", "You return only the context. Put it after x and the new features: B×T×(D+F+E).", {"all side by side": lambda dense, read: read}),
-    ("dense_block_alone", "You return the dense block's output. The context belongs after it: B×T×(D+F+E).", {"all side by side": left_out}),
+    ("dense_block_alone", "You return the dense block's output. The context should follow it: B×T×(D+F+E).", {"all side by side": left_out}),
     ("new_features_left_out", "Your result lacks the dense block's new features. It should contain x, then the new features, then the context: B×T×(D+F+E).", {"all side by side": lambda dense, read, *, x: torch.cat([x, read], -1)}),
 )  # fmt: skip

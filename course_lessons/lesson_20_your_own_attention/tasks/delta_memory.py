@@ -1,4 +1,4 @@
-"""Task 20.delta_memory: a memory that replaces what it held (Schlag, Irie & Schmidhuber 2021, section 4.2)."""
+"""Task 20.delta_memory: a memory that replaces its contents (Schlag, Irie & Schmidhuber 2021, section 4.2)."""
 
 from operator import add, mul, sub
 
@@ -18,8 +18,8 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The memory is a matrix that answers a key with a value: a vector times the matrix. Before a step writes, it asks the memory with its own key what is there already. It then writes only the difference to what should be there, times the rate, and at last it reads with its query.",
-        "Take D = 2 and E = 1, the key [1, 0] at two steps, with the values 4 and 10, the query [1, 0] and the rates 1 and 0.5. At step 0 the memory holds nothing, so the difference is 4, and [1, 0] times 4 is added: the memory is [4, 0], and the query reads 4. At step 1 the key finds 4. The difference is 10 - 4 = 6, half of it is 3, so the memory becomes [7, 0] and the query reads 7. A memory that only adds would read 4 + 0.5·10 = 9.",
+        "The memory is a matrix that answers a key with a value: a vector times the matrix. Before a step writes, it uses its own key to ask the memory what is already there. It then writes only the difference from what should be there, times the rate, and finally it reads with its query.",
+        "Take D = 2 and E = 1, the key [1, 0] at two steps, with the values 4 and 10, the query [1, 0] and the rates 1 and 0.5. At step 0 the memory is empty, so the difference is 4, and [1, 0] times 4 is added: the memory is [4, 0], and the query reads 4. At step 1 the key finds 4. The difference is 10 - 4 = 6, half of it is 3, so the memory becomes [7, 0] and the query reads 7. A memory that only adds would read 4 + 0.5·10 = 9.",
         "memory = zeros B×D×E. For each step t: old = key t as a row (B×1×D) times memory: B×1×E; difference = value t as a row, minus old, times rate t with two axes of size 1 after it; memory = memory + key t as a column (B×D×1) times difference, as a new tensor; read t = query t as a row times memory. Return what was read, stacked along axis 1.",
     ),
     partial=USUAL,
@@ -33,7 +33,7 @@ def the_first_step_reads_what_it_wrote(case, value):
     right = (query * key).sum(1, keepdim=True) * rate[:, None] * values
     off = (value[:, 0] - right).abs() > 1e-3 * (1 + right.abs())
     return (
-        f"The memory begins with zeros, so step 0 reads rate · (query · key) · value. For the input “{case.name}” yours reads something else. Does it write before it reads?"
+        f"The memory starts with zeros, so step 0 reads rate · (query · key) · value. For the input “{case.name}” yours reads something else. Does it write before it reads?"
         if off.any()
         else None
     )
@@ -62,8 +62,8 @@ def the_first_step_that_is_wrong(case, value):
         return None
     t = int(off.nonzero()[0])
     if t == 0:
-        return "Step 0 is wrong already: the memory is empty there, so it reads what it has just written itself, as far as its query is like its key."
-    return f"Steps before step {t} read what they should. So look at what a write does to what is in the memory already: step {t} is the first that shows it."
+        return "Step 0 is already wrong: the memory is empty there, so it reads what it has just written itself, to the extent that its query resembles its key."
+    return f"Steps before step {t} read what they should. So look at what a write does to what is already in the memory: step {t} is the first that shows it."
 
 
 @task.cases
@@ -122,30 +122,30 @@ def _(key, value, query, rate):
 
 task.changed(
     "only_added",
-    "You add the new value without subtracting what the memory held for this key. Write the difference: the value less what the key finds.",
+    "You add the new value without subtracting what the memory held for this key. Write the difference: the value minus what the key finds.",
     {DIFFERENCE: left_out},
 )
 task.changed(
     "rate_on_the_new_value_only",
-    "Only the new value is multiplied by the rate, and what the memory held is taken away in full. The brackets go around both: rate · (value - old).",
+    "Only the new value is multiplied by the rate, and what the memory held is subtracted in full. The brackets go around both: rate · (value - old).",
     {DIFFERENCE: left_out, SCALED: lambda rate, value, *, done: rate * value - done[OLD]},
 )
 task.changed(
     "memory_faded",
-    "You multiply the whole memory by 1 minus the rate before you add, so what belongs to other keys fades, too. Subtract only what the key finds.",
+    "You multiply the whole memory by 1 minus the rate before you add, so what belongs to other keys also fades. Subtract only what the key finds.",
     {DIFFERENCE: left_out, NEW: lambda memory, written, *, done: (1 - done[RATE])[..., None] * memory + written},
 )
 task.changed_each(
     ("old_value_added", "You add what the memory held to the new value. Subtract it: the write is only what is missing.", {DIFFERENCE: add}),
-    ("memory_replaced", "Each write takes the place of the whole memory, so that what earlier steps have written is lost. Add it to the memory.", {NEW: lambda memory, written: written}),
+    ("memory_replaced", "Each write replaces the whole memory, so what earlier steps have written is lost. Add it to the memory.", {NEW: lambda memory, written: written}),
     ("rate_unused", "The rate has no effect: each write replaces what the key finds in full. Multiply the difference by the rate.", {RATE: lambda r: torch.ones_like(r[:, None])}),
-    ("one_minus_the_rate", "You multiply the difference by 1 minus the rate. The rate says how much is replaced: multiply by it.", {RATE: lambda r: 1 - r[:, None]}),
-    ("first_rate_for_all_steps", "All steps write with the rate of the first one. Each has its own.", {"rate": lambda rate: rate[:, :1].expand_as(rate)}),
-    ("first_rates_for_all_sequences", "All sequences use the rates of the first one. Each has its own.", {"rate": lambda rate: rate[:1].expand_as(rate)}),
+    ("one_minus_the_rate", "You multiply the difference by 1 minus the rate. The rate determines how much is replaced: multiply by it.", {RATE: lambda r: 1 - r[:, None]}),
+    ("first_rate_for_all_steps", "All steps write with the rate of the first step. Each has its own rate.", {"rate": lambda rate: rate[:, :1].expand_as(rate)}),
+    ("first_rates_for_all_sequences", "All sequences use the rates of the first. Each has its own rates.", {"rate": lambda rate: rate[:1].expand_as(rate)}),
     ("read_with_the_key", "You read with the key. A step reads with its query.", {"query": lambda query, *, key: key}),
-    ("memory_not_kept", "Each step begins with an empty memory. Make it once, before the loop, and keep it from step to step.", {KEPT: torch.zeros_like}),
+    ("memory_not_kept", "Each step starts with an empty memory. Create it once, before the loop, and keep it from step to step.", {KEPT: torch.zeros_like}),
     ("keys_normalised", "You divide the keys by their length. Use them as they are.", {"key": lambda key: torch.nn.functional.normalize(key, dim=2)}),
-    ("old_value_asked_with_the_query", "You use the query to ask the memory what is to be replaced. Use the key: the step writes under its key.", {OLD: lambda memory, key, *, done: recall(memory, done[QUERY])}),
+    ("old_value_asked_with_the_query", "You use the query to find what is to be replaced. Use the key: the step writes under its key.", {OLD: lambda memory, key, *, done: recall(memory, done[QUERY])}),
 )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ task.changed(
 
 
 @task.mistake(
-    "All steps read from the memory as it is at the end, so they see what later steps write. Read within the loop, after each step has written."
+    "All steps read from the final memory, so they see what later steps write. Read within the loop, after each step has written."
 )
 def all_read_at_the_end(key, value, query, rate):
     memories = []
@@ -178,18 +178,18 @@ task.changed(
 )
 task.changed(
     "one_memory_for_all",
-    "All sequences of the batch write into one memory, D×E. Each sequence has its own: B×D×E, and the outer product is taken for each by itself.",
+    "All sequences of the batch write into one memory, D×E. Each sequence has its own: B×D×E, and the outer product is computed for each separately.",
     {WRITTEN: lambda key, scaled: (key.T @ scaled).expand(len(key), -1, -1)},
 )
 ARGUMENTS = ("key", "value", "query", "rate")
 task.changed(
     "memory_kept_between_sequences",
-    "The memory is not emptied between the sequences: each begins with what the one before it has left. Give each sequence zeros at its beginning.",
+    "The memory is not emptied between sequences: each starts with what the previous one left. Start each sequence with zeros.",
     dict.fromkeys(ARGUMENTS, lambda x: x.flatten(0, 1)[None]) | {"result": lambda read, *, value: read.view_as(value)},
 )
 task.changed(
     "steps_along_the_batch",
-    "Your loop runs over the batch, axis 0, in place of the steps: each sequence reads what those before it have written. Loop over axis 1.",
+    "Your loop runs over the batch, axis 0, instead of the steps: each sequence reads what the previous ones have written. Loop over axis 1.",
     dict.fromkeys((*ARGUMENTS, "result"), lambda x: x.transpose(0, 1)),
 )
 
@@ -198,18 +198,18 @@ task.changed(
 
 task.changed(
     "memory_cut_off",
-    "What is read is right, but no gradient flows through the memory from one step to the next. Leave out `detach`: what a step reads depends on all steps before it.",
+    "What is read is correct, but no gradient flows through the memory from one step to the next. Leave out `detach`: what a step reads depends on all steps before it.",
     {KEPT: torch.Tensor.detach},
 )
 task.changed(
     "gradient_cut",
-    "What is read is right, but no gradient arrives anywhere. Leave out `detach`, `no_grad` and `.data`, and stack the tensors themselves.",
+    "What is read is correct, but no gradient reaches anything. Leave out `detach`, `no_grad` and `.data`, and stack the tensors themselves.",
     {"result": torch.Tensor.detach},
 )
 
 
 @task.mistake(
-    "What is read is right, but you write the differences into the values that came in, and whoever uses them later finds other numbers there. Make a new tensor for them."
+    "What is read is correct, but you write the differences into `value` itself, and code that uses it later finds other numbers there. Make a new tensor for them."
 )
 def written_into_the_values(key, value, query, rate):
     differences = []

@@ -27,8 +27,8 @@ task = Task(
     importance=5,
     minutes=45,
     hints=(
-        "Begin with the function in the first cell of the lesson and change one thing: what a score is, how scores become weights, or what is stored instead of all keys and values. Say beforehand on which of the two toy tasks it should win, and why.",
-        "Take a score of 2 for a key 3 steps back, and of 1 for the step itself. Softmax of 2 and 1 gives 0.731 to the one 3 steps back. Take 0.5 off for each step back, as a score that knows the distance would: 2 - 1.5 = 0.5 and 1 - 0 = 1, and softmax now gives it 0.378. The other thing to look at is the mask: set such scores to -inf before the softmax, so that later steps and padding have no part in it.",
+        "Start from the function in the first cell of the lesson and change one thing: what a score is, how scores become weights, or what is stored instead of all keys and values. Predict on which of the two toy tasks it should win, and why.",
+        "Take a score of 2 for a key 3 steps back, and of 1 for the step itself. The softmax of 2 and 1 gives 0.731 to the key 3 steps back. Subtract 0.5 for each step back, as a score that knows the distance would: 2 - 1.5 = 0.5 and 1 - 0 = 1, and the softmax now gives it 0.378. The other thing to check is the mask: set masked scores to -inf before the softmax, so that later steps and padding are not part of it.",
         "scores = query times key transposed, divided by the square root of D; your change, such as scores minus 0.3 · ln(1 + distance), or sparsemax instead of the softmax; put -inf where the mask is False; weights = softmax over the last axis, with zeros where the mask is False; return weights times value, and the weights.",
     ),
 )
@@ -54,7 +54,7 @@ def _inputs(draw, T, scale=1.0):
 def _(draw):
     for T in (6, 9, 40):
         inputs = _inputs(draw, T)
-        yield Case(f"8 sequences of {T} steps, some alike in parts", inputs)
+        yield Case(f"8 sequences of {T} steps, some partly equal", inputs)
         if T == 6:
             query, key, value, mask = inputs
             yield Case(ALONE, (query[:2], key[:2], value[:2], mask[FIRST, 0]))
@@ -80,10 +80,10 @@ def _found(query, key, value, mask, contexts):
     half = query.shape[2] // 2
     first = contexts[FIRST]
     if len(contexts) == 2:
-        return "one that gives the same sequence other contexts" if _differ(first, contexts[SAME]) else KEPT
+        return "one that returns different contexts for the same sequence" if _differ(first, contexts[SAME]) else KEPT
     empty = contexts[[PADDED, JUNK], :, :PADDING]
     shown = {
-        "one that gives the same sequence other contexts": _differ(first, contexts[SAME]),
+        "one that returns different contexts for the same sequence": _differ(first, contexts[SAME]),
         "one that sees later steps": _differ(first[:, :half], contexts[LATER, :, :half]),
         "one that sees padding": _differ(contexts[PADDED, :, PADDING:], contexts[JUNK, :, PADDING:]),
         "one that sees something where nothing may be seen": (empty.abs() > 1e-6).any(),
@@ -126,14 +126,14 @@ def _usual(contexts, query, key, value):
 
 
 SAID = {
-    "one that sees later steps": "Something that comes later changes a context. Set the scores to -inf where the mask is False, before they become weights. If you do that already: does the softmax run over the keys, and is no mean, norm or maximum taken over all steps? If you keep a memory, read it before later steps are written.",
-    "one that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Give these steps a weight of 0, or do not write them into your memory.",
-    "one that gives the same sequence other contexts": "A sequence comes twice in this batch, and its contexts are not the same. Does something depend on its place in the batch, or on chance?",
-    "one that mixes heads": "Another query, key and value in one head change the contexts of the other head. Heads are on the second axis: let nothing be summed or normalised over it.",
-    "one that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. If you put a number far below 0 in place of hidden scores, all of them have the same weight there: put zeros into the weights where the mask is False.",
-    "one that ignores the query": "Another query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
-    "one that ignores the values": "With different values, no context changes. Contexts should be made of the values.",
-    "dot-product attention": "This is the attention of lesson 09, perhaps with other factors, or too near to it to be told apart. A factor does not count, whether it is one for all or one for each head or query; a dot product plus something that differs from key to key does. Change the score, the normaliser or the memory.",
+    "one that sees later steps": "A later step changes a context. Set the scores to -inf where the mask is False, before they become weights. If you already do that: does the softmax run over the keys, and is no mean, norm or maximum taken over all steps? If you keep a memory, read it before later steps are written.",
+    "one that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Set the weights of these steps to 0, or do not write them to your memory.",
+    "one that returns different contexts for the same sequence": "A sequence occurs twice in this batch, and its contexts differ. Does something depend on its position in the batch, or on chance?",
+    "one that mixes heads": "A different query, key and value in one head change the contexts of the other head. Heads are on the second axis: do not sum or normalise over it.",
+    "one that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. If you replace hidden scores with a number far below 0, all of them get the same weight there: set the weights to 0 where the mask is False.",
+    "one that ignores the query": "A different query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
+    "one that ignores the values": "With different values, no context changes. Contexts should be computed from the values.",
+    "dot-product attention": "This is the attention of lesson 09, perhaps with different factors, or too close to it to be told apart. A factor does not count as a change, whether it is the same for all or differs by head or query; adding something that differs from key to key to the dot product does. Change the score, the normaliser or the memory.",
 }
 
 
@@ -159,7 +159,7 @@ def _(case, value):
         )
     if not contexts.isfinite().all():
         raise CourseError(
-            "There is NaN or infinity among the contexts. A row of the mask without any True gives NaN, by a softmax of scores that are all -inf or by a division by 0: put zeros there."
+            "There is NaN or infinity among the contexts. A row of the mask without any True gives NaN, through a softmax of scores that are all -inf or a division by 0: put zeros there."
         )
     return _found(*case.args, contexts)
 
@@ -173,7 +173,7 @@ def _(cases, values):
         return None
     return (
         named[ALONE],
-        "Two sequences get other contexts by themselves than among eight. Something is computed from all numbers of a call, such as their mean, their largest or their spread: then a step sees later ones, padding and other sequences through it.",
+        "Two sequences get different contexts alone than in a batch of eight. Something is computed from all numbers in a call, such as their mean, maximum or spread, which lets a step see later steps, padding and other sequences.",
     )
 
 
@@ -186,7 +186,7 @@ for _name, _fault, _weigh in (
     ),
     (
         "place_in_the_batch",
-        "one that gives the same sequence other contexts",
+        "one that returns different contexts for the same sequence",
         lambda scores, mask: masked_softmax(scores * torch.arange(1, len(scores) + 1).view(-1, 1, 1, 1), mask),
     ),
     (

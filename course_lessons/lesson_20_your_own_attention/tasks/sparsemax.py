@@ -21,17 +21,17 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "All weights above 0 are their score less one number, the threshold of the row, and all others are 0. So the work is to find the threshold, and for that you need to know how many weights are above 0. Sort the scores from the largest down: it is always the first few of them.",
+        "All weights above 0 are their score minus one number, the threshold of the row, and all others are 0. So the task is to find the threshold, and for that you need to know how many weights are above 0. Sort the scores from the largest down: it is always the first few of them.",
         "Take the scores 0.2, 1 and 0.7, nothing masked. From the largest down they are 1, 0.7 and 0.2, and their running sums are 1, 1.7 and 1.9. Compare 1 + k·score with the running sum: 2 > 1 and 2.4 > 1.7, but 1.6 is not above 1.9. So k = 2 weights are above 0, and the threshold is (1.7 - 1) / 2 = 0.35. The weights are 0, 0.65 and 0.35.",
         "hidden = scores with -inf where the mask is False; down = hidden sorted along the last axis, the largest first; total = running sums of down (cumsum); count = in how many positions 1 + k times down is above total, with k = 1, 2, …, S, and at least 1; threshold = (total at position count - 1, taken with gather, minus 1) divided by count; weights = hidden minus threshold, 0 where that is below 0; and 0 where the mask is False, also in rows without a True.",
     ),
     partial=EDGE
     | SIDE_EFFECT
     | {
-        "empty_row_nan": (0.5, "right in every row with something to attend to."),
-        "empty_row_stops": (0.5, "right in every row with something to attend to."),
-        "empty_row_even": (0.5, "right in every row with something to attend to."),
-        "gradient": (0.75, "every weight is right, but its gradient is not."),
+        "empty_row_nan": (0.5, "correct in every row with something to attend to."),
+        "empty_row_stops": (0.5, "correct in every row with something to attend to."),
+        "empty_row_even": (0.5, "correct in every row with something to attend to."),
+        "gradient": (0.75, "every weight is correct, but its gradient is not."),
     },
 )
 
@@ -60,7 +60,7 @@ def one_threshold_for_each_row(case, value):
     least, most = less.masked_fill(~above, torch.inf).amin(-1), less.masked_fill(~above, -torch.inf).amax(-1)
     off = most - least > 1e-3 * (1 + most.abs())
     return (
-        f"Each weight above 0 should be its score less one number, which is the same in the whole row. For the input “{case.name}” a row of yours has weights that do not differ by as much as their scores do."
+        f"Each weight above 0 should be its score minus one number, which is the same in the whole row. For the input “{case.name}” a row of yours has weights that do not differ by as much as their scores do."
         if off.any()
         else None
     )
@@ -104,7 +104,7 @@ HIDDEN, DOWN = "the masked scores", "the sorted scores"
 TIMES_K, STRETCHED = "the k-fold scores", "1 plus the k-fold score"
 ABOVE, NUMBER = "the comparison with the sums", "the number that stay"
 SUM, LESS = "the sum that stays", "that sum minus 1"
-THRESHOLD, REST = "the threshold", "the lowered scores"
+THRESHOLD, REST = "the threshold", "the shifted scores"
 POSITIVE, WEIGHTS = "the positive parts", "the weights with zeros"
 
 
@@ -127,7 +127,7 @@ def _(scores, mask):
 
 
 task.mistake(
-    "This is the softmax, which leaves some weight everywhere. Subtract a threshold from the scores, and set to 0 what falls below it.",
+    "This is the softmax, which leaves some weight everywhere. Subtract a threshold from the scores and set what falls below it to 0.",
     "softmax",
 )(lambda scores, mask: masked_softmax(scores, mask))
 
@@ -139,7 +139,7 @@ task.changed(
 )
 task.changed(
     "positive_scores_divided",
-    "You set scores below 0 to 0 and divide the others by their sum. Sparsemax subtracts a threshold from the scores of the row, and sets to 0 what falls below it.",
+    "You set scores below 0 to 0 and divide the others by their sum. Sparsemax subtracts a threshold from the scores of the row and sets what falls below it to 0.",
     {
         WEIGHTS: lambda weights, mask, *, scores: (
             (kept := scores.relu() * mask) / kept.sum(-1, keepdim=True).clamp(min=1e-9)
@@ -152,27 +152,27 @@ task.changed(
 task.changed_each(
     ("ascending", "You sort the scores in ascending order, as `sort` does by default. The largest come first: descending=True.", {DOWN: lambda hidden: hidden.sort(-1).values}),
     ("ascending_with_a_finite_fill", "You sort the scores in ascending order, as `sort` does by default, and masked scores come first: a large negative number such as -1e9. The largest come first: descending=True.", {HIDDEN: lambda scores, mask: scores.masked_fill(~mask, -1e9), DOWN: lambda hidden: hidden.sort(-1).values}),
-    ("not_sorted", "You add up the scores in the order in which they come. Sort them first, the largest first; then it is always the first few that get a weight.", {DOWN: left_out}),
+    ("not_sorted", "You add up the scores in their given order. Sort them first, the largest first; then it is always the first few that get a weight.", {DOWN: left_out}),
     ("k_from_zero", "You count k from 0 in 1 + k·score. For the largest score k is 1: torch.arange(1, S + 1).", {TIMES_K: lambda k, down: (k - 1) * down}),
     ("k_forgotten", "You compare 1 + score with the running sum. The score is multiplied by its position k first: 1 + k·score, with k = 1, 2, …", {TIMES_K: lambda k, down: down}),
 )  # fmt: skip
 task.changed(
     "all_kept",
-    "You compute the threshold as if every position got a weight above 0, from the sum of all scores, and then set to 0 what is below 0. So the row sums to more than 1. Find out first how many weights are above 0.",
+    "You compute the threshold as if every position got a weight above 0, from the sum of all scores, and then set what is below 0 to 0, so the row sums to more than 1. First find out how many weights are above 0.",
     {ABOVE: lambda stretched, total: stretched > -torch.inf},
 )
 
 
 task.changed(
     "one_forgotten_in_the_comparison",
-    "You compare k·score with the running sum, without the 1, and that is never above it. Compare 1 + k·score.",
+    "You compare k·score with the running sum, without the 1, so it is never above the sum. Compare 1 + k·score.",
     {STRETCHED: left_out},
 )
 # The threshold
 
 task.changed(
     "one_forgotten_in_the_threshold",
-    "You divide the sum of the largest scores by their number, without subtracting 1 first. That 1 is the whole weight of a row: the threshold is (sum - 1) / k.",
+    "You divide the sum of the largest scores by their number, without subtracting 1 first. That 1 is the total weight of a row: the threshold is (sum - 1) / k.",
     {LESS: left_out},
 )
 task.changed(
@@ -182,12 +182,12 @@ task.changed(
 )
 task.changed(
     "one_place_too_far",
-    "You take the running sum one position too far: `total` counts its positions from 0, so the sum of the k largest scores is at position k - 1. If every position gets a weight, yours stops with an error.",
+    "You read the running sum one position too far on: `total` counts its positions from 0, so the sum of the k largest scores is at position k - 1. If every position gets a weight, yours raises an error.",
     {SUM: lambda total, number: total.gather(-1, number)},
 )
 task.changed(
     "divided_by_one_less",
-    "The sum of the k largest scores is right, but you divide by k - 1, which is 0 if only one position gets a weight. Divide by k: a position that is counted from 0 is one less than the number of scores up to it.",
+    "The sum of the k largest scores is correct, but you divide by k - 1, which is 0 if only one position gets a weight. Divide by k: a position that is counted from 0 is one less than the number of scores up to it.",
     {THRESHOLD: lambda less, number: less / (number - 1)},
 )
 task.changed(
@@ -197,7 +197,7 @@ task.changed(
 )
 task.changed(
     "threshold_not_subtracted",
-    "The scores that lie above the threshold stay as they are in your result. Subtract the threshold from them.",
+    "The scores above the threshold stay as they are in your result. Subtract the threshold from them.",
     {REST: lambda hidden, threshold: hidden.masked_fill(hidden <= threshold, 0.0), POSITIVE: left_out},
 )
 
@@ -206,12 +206,12 @@ task.changed(
 
 task.changed(
     "in_order_of_size",
-    "Your weights are in the order of their size, the largest first. Subtract the threshold from the scores as they came in, not from the sorted ones.",
+    "Your weights are in order of size, the largest first. Subtract the threshold from the given scores, not from the sorted ones.",
     {"result": lambda weights: weights.sort(-1, descending=True).values},
 )
 task.changed(
     "over_the_queries",
-    "You sort and add up along the queries, axis 1. It is the weights of one query that sum to 1: use the last axis.",
+    "You sort and add up along the queries, axis 1. The weights of one query sum to 1: use the last axis.",
     dict.fromkeys(("scores", "mask", "result"), lambda x: x.mT),
 )
 
@@ -220,32 +220,32 @@ task.changed(
 
 task.changed(
     "mask_unused",
-    "The mask has no effect. Put -inf at the scores where it is False, before you sort them.",
+    "The mask has no effect. Set the scores to -inf where it is False, before you sort them.",
     {HIDDEN: left_out, WEIGHTS: left_out},
 )
 task.changed(
     "mask_inverted",
-    "The mask is the wrong way round: True marks what may be attended to. Put -inf where the mask is False, with ~mask.",
+    "The mask is the wrong way round: True marks what may be attended to. Set scores to -inf where the mask is False, with ~mask.",
     {"mask": torch.logical_not},
 )
 task.changed(
     "masked_after",
-    "You set weights to 0 at the end, where the mask is False, but those positions took part in finding the threshold. So the rest of a row sums to less than 1. Put -inf at their scores before you sort them.",
+    "You set weights to 0 at the end, where the mask is False, but those positions affected the threshold, so the rest of a row sums to less than 1. Set their scores to -inf before you sort them.",
     {HIDDEN: left_out},
 )
 task.changed_each(
-    ("finite_fill", "The number that you put where the mask is False is not small enough: if all other scores lie below it, those positions win. Put -inf there, as -torch.inf or float('-inf').", {HIDDEN: filled(-1e4)}),
-    ("fill_added", "You add a number far below 0 where the mask is False. If NaN or infinity is there, it stays, and spoils the row. Replace what is there: masked_fill.", {HIDDEN: lambda scores, mask: scores + ~mask * -1e9}),
+    ("finite_fill", "The number that you put where the mask is False is not small enough: if all other scores are below it, those positions win. Put -inf there, as -torch.inf or float('-inf').", {HIDDEN: filled(-1e4)}),
+    ("fill_added", "You add a number far below 0 where the mask is False. If the score is NaN or infinity, it stays and spoils the row. Replace it: masked_fill.", {HIDDEN: lambda scores, mask: scores + ~mask * -1e9}),
     ("empty_row_nan", "A row with nothing to attend to gives NaN: all its scores are -inf, and so is its threshold. Return zeros there: set weights to 0 where the mask is False, at the end.", {WEIGHTS: left_out}),
 )  # fmt: skip
 task.changed(
     "empty_row_stops",
-    "In a row with nothing to attend to no score lies above the running sum, so k is 0, and k - 1 is no position to look at: your function stops with an error there. Let k be 1 at least, with clamp(min=1), and set weights to 0 where the mask is False, at the end.",
+    "In a row with nothing to attend to, no score is above the running sum, so k is 0, and k - 1 is not a position: your function raises an error there. Make k at least 1, with clamp(min=1), and set weights to 0 where the mask is False, at the end.",
     {NUMBER: lambda above: above.sum(-1, keepdim=True)},
 )
 task.changed(
     "empty_row_even",
-    "A row with nothing to attend to gets even weights, since all its scores are the same number far below 0. Return zeros there: set weights to 0 where the mask is False, at the end.",
+    "A row with nothing to attend to gets uniform weights, since all its scores are the same number far below 0. Return zeros there: set weights to 0 where the mask is False, at the end.",
     {HIDDEN: filled(-1e5), WEIGHTS: left_out},
 )
 
@@ -254,12 +254,12 @@ task.changed(
 
 task.changed(
     "threshold_cut_off",
-    "The weights are right, but no gradient flows through the threshold. It depends on the scores, too: leave out `detach` and `no_grad`.",
+    "The weights are correct, but no gradient flows through the threshold. It also depends on the scores: leave out `detach` and `no_grad`.",
     {THRESHOLD: lambda less, number: (less / number).detach()},
 )
 task.changed(
     "gradient_cut",
-    "The weights are right, but no gradient reaches the scores, so nothing could be learned from them. Leave out `detach` and `no_grad`; comparing and counting pass no gradient by themselves.",
+    "The weights are correct, but no gradient reaches the scores, so nothing could be learned from them. Leave out `detach` and `no_grad`; comparing and counting pass no gradient anyway.",
     {"scores": torch.Tensor.detach},
 )
 
@@ -272,6 +272,6 @@ def _written_over(weights, *, scores, mask):
 
 task.changed(
     "written_into_the_scores",
-    "The weights are right, but you write -inf into the scores that came in, and whoever uses them later finds it there. Use masked_fill without the underscore, which makes a copy.",
+    "The weights are correct, but you write -inf into `scores` itself, and code that uses it later finds -inf there. Use masked_fill without the underscore, which makes a copy.",
     {"result": _written_over},
 )

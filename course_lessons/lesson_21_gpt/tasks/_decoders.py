@@ -142,11 +142,11 @@ RIGHT = {
     decoder(turn=unturned): "a correct model: no positions at all",
     decoder(
         mask=last_three
-    ): "a correct model: each id sees at most three ids, including itself, with a cache and without",
+    ): "a correct model: each id sees at most three ids, including itself, with and without a cache",
     in_float64: "a correct model: in float64, with weights that fall with the distance",
     without_cache: "a correct model: it keeps the ids and recomputes everything at each call",
     recurrent: "a correct model: a recurrent network, which keeps its state",
-    each_by_itself: "a correct model: each id by itself, which keeps nothing",
+    each_by_itself: "a correct model: it reads each id separately and keeps nothing",
 }
 
 # Wrong ones
@@ -222,24 +222,24 @@ WRONG = {
     decoder(keep=lambda old, new, both: old if old.shape[2] else both): "an incorrect model: the cache never changes after the first call",
     decoder(keep=lambda old, new, both: new): "an incorrect model: it keeps only the newest piece's keys and values",
     decoder(keep=lambda old, new, both: torch.cat([old, new[:, :, -1:]], 2)): "an incorrect model: it keeps only the last id of each piece",
-    decoder(keep=lambda old, new, both: both[:, :, -3:]): "an incorrect model: its cache keeps three ids, but without a cache it sees all",
-    decoder(join_values=lambda old, new: torch.cat([new, old], 2)): "an incorrect model: new values are put before the old ones, and new keys after them",
+    decoder(keep=lambda old, new, both: both[:, :, -3:]): "an incorrect model: its cache keeps three ids, but without a cache it sees all ids",
+    decoder(join_values=lambda old, new: torch.cat([new, old], 2)): "an incorrect model: new values come before the old ones and new keys after them",
     decoder(of_layer=lambda kept, n: kept[0]): "an incorrect model: its second layer uses the first layer's cache",
     decoder(at_use=lambda old: old[:1].expand(old.shape)): "an incorrect model: all sentences of a batch use the first sentence's cache",
     decoder(at_use=lambda old: torch.cat([0 * old[:1], old[1:]])): "an incorrect model: what it keeps of the first sentence is lost",
     decoder(at_use=lambda old: old.half().float()): "an incorrect model: its cache is in half precision",
-    decoder(mask=at_the_top_left): "an incorrect model: with a cache, its mask begins at the first of all ids, so new ids do not see everything before them",
+    decoder(mask=at_the_top_left): "an incorrect model: with a cache, its mask starts at the first of all ids, so new ids do not see everything before them",
     decoder(mask=one_ahead_in_a_piece): "an incorrect model: with a cache, its mask is off by one, so an id sees the next one of its piece",
     decoder(mask=nothing_hidden_at_first): "an incorrect model: without a cache, each id sees all later ones",
     decoder(normal=over_the_batch): "an incorrect model: it subtracts a mean over the batch, so sentences influence one another",
-    decoder(ending=last_alone): "an incorrect model: with a cache, it gives only the logits of a piece's last id",
+    decoder(ending=last_alone): "an incorrect model: with a cache, it returns only the logits of a piece's last id",
     decoder(ending=without_the_last_id): "an incorrect model: with a cache, the logit of the last id of the vocabulary is 0",
-    decoder(ending=lambda logits, past: logits * (past != 1)): "an incorrect model: where a single id is kept, its logits are 0",
+    decoder(ending=lambda logits, past: logits * (past != 1)): "an incorrect model: if a single id is kept, its logits are 0",
     decoder(ending=nan_with_a_cache): "an incorrect model: with a cache, it gives NaN",
     decoder(ending=lambda logits, past: logits * torch.nan): "an incorrect model: it gives NaN",
     fails_with_several: "an incorrect model: with a cache, it fails on a piece of several ids",
 }  # fmt: skip
 slightly_weaker = decoder(at_use=lambda old: old * (1 - 1e-5))
 RARE = {
-    slightly_weaker: "an incorrect model: what is kept loses a hundred-thousandth with a cache, which moves logits by some 1e-4",
+    slightly_weaker: "an incorrect model: with a cache, what is kept loses a hundred-thousandth, which changes logits by about 1e-4",
 }

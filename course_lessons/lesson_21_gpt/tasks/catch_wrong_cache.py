@@ -40,11 +40,11 @@ def _asking(model):
 def _problem(ids, cache):
     """What is wrong with what a test gives to a model; None for nothing."""
     if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
-        return "Your test calls a model with `ids` that are not a tensor of ids with two axes, one for sentences and one for positions. A piece of one id has both axes as well: ids[:, t : t + 1]."
+        return "Your test calls a model with `ids` that are not a tensor of ids with two axes, one for sentences and one for positions. A piece of one id also has both axes: ids[:, t : t + 1]."
     if not ids.numel() or ids.min() < 0 or ids.max() >= IDS or len(ids) > MOST:
         return f"Your test calls a model with `ids` that are empty, are more than {MOST} sentences, or contain ids outside 0 to {IDS - 1}."
     if cache is not None and (not isinstance(cache, dict) or cache.keys() != KEYS):
-        return "Your test calls a model with a `cache` that no model has returned. The cache is None at the beginning and then the second of the two results of the previous call, unchanged."
+        return "Your test calls a model with a `cache` that no model has returned. The cache is None at first and then the second result of the previous call, unchanged."
     if cache is not None and cache["sentences"] != len(ids):
         return f"Your test calls a model with {len(ids)} sentences and with a cache of {cache['sentences']}. A cache works only with the sentences that it was made from."
     before = 0 if cache is None else cache["ids"]
@@ -65,12 +65,12 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "A model without a cache is its own reference: the logits it gives for the whole text at once are also the correct logits for the text in pieces. Call it once on the whole text, then read the same text in other ways and pass the cache from call to call. Which ways are there? One id after another, a prompt first, and each sentence by itself.",
+        "A model without a cache is its own reference: the logits it returns for the whole text at once are also the correct logits for the text in pieces. Call it once on the whole text, then read the same text in other ways and pass the cache from call to call. Which ways are there? One id after another, a prompt first, and each sentence separately.",
         (
-            "Take a model that returns the sum of all ids so far plus the position, and the ids 3, 1, 4. For all at once, it gives 3, 5, 10: 3 + 0, 4 + 1, 8 + 2. Suppose its position starts again at 0 with each call. One id after another, it gives 3, 4, 8: the second call gives 4 + 0 instead of 4 + 1. "
-            "In pieces of 2 ids and 1 id it gives 3, 5, 8. A test that only checks the first piece finds no fault."
+            "Take a model that returns the sum of all ids so far plus the position, and the ids 3, 1, 4. For all at once, it returns 3, 5, 10: 3 + 0, 4 + 1, 8 + 2. Suppose its position starts again at 0 with each call. One id after another, it returns 3, 4, 8: the second call returns 4 + 0 instead of 4 + 1. "
+            "In pieces of 2 ids and 1 id it returns 3, 5, 8. A test that only checks the first piece finds no fault."
         ),
-        "Make a batch of three sentences of ten random ids from 0 to 5. A function goes through a batch in pieces of given sizes: it begins with None, passes each cache on and joins the logits. In a `try` that returns False on any exception: whole = the logits of the batch at once; compare with it: pieces of 1; pieces of 3, 1, 2 and 4; and each sentence as a batch of one. All differences are below 1e-5, and all numbers are finite.",
+        "Make a batch of three sentences of ten random ids from 0 to 5. A function goes through a batch in pieces of given sizes: it starts with None, passes each cache on and joins the logits. In a `try` that returns False on any exception: whole = the logits of the batch at once; compare with it: pieces of 1; pieces of 3, 1, 2 and 4; and each sentence as a batch of one. All differences are below 1e-5, and all numbers are finite.",
     ),
 )
 
@@ -128,7 +128,7 @@ mistakes_of_comparing(
 )
 _mistaken(
     "last_position",
-    "Models that go wrong before the last id but not at it pass your test, because you compare only the last position's logits. Compare all positions.",
+    "Models that are wrong before the last id but not at it pass your test, because you compare only the last position's logits. Compare all positions.",
     at=slice(-1, None),
 )
 _mistaken(
@@ -138,7 +138,7 @@ _mistaken(
 )
 _mistaken(
     "two_ids",
-    "Models that go wrong only after the second id pass your test. Give them longer texts.",
+    "Models that are wrong only after the second id pass your test. Use longer texts.",
     ids=lambda sentences: _ids(sentences, 2),
     sizes=((1, 1), (2,)),
 )
@@ -150,16 +150,16 @@ _mistaken(
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "single": (
-        "models that go wrong where the first piece is a single id",
+        "models that fail if the first piece is a single id",
         "Read the text one id at a time, from the first id on.",
     ),
     "pieces": (
-        "models that go wrong with pieces of several ids",
+        "models that fail on pieces of several ids",
         "Try pieces of several sizes, including a first and a later piece of several ids.",
     ),
     "alone": (
         "models in which the sentences of a batch influence one another",
-        "Give the model each sentence by itself as well, and compare with the logits in the batch.",
+        "Also call the model on each sentence separately and compare with the logits in the batch.",
     ),
 }
 

@@ -26,7 +26,7 @@ task = Task(
             "Take a width of 3, a vocabulary of two ids with the vectors [0, 1, 2] and [2, 0, 0], positions of which the first is [0, 1, 2], and one layer whose attention outputs [1, 1, 1] and whose network outputs [0, 0, -3], whatever they read. The id 0 at position 0 is [0, 2, 4]. Adding the output of attention gives [1, 3, 5], and adding the output of the network gives [1, 3, 2]. "
             "The last norm, with a gain of 1 and a bias of 0, turns it into [-1.2247, 1.2247, 0]. The products with the two vectors are the logits 1.2247 and -2.4495."
         ),
-        "T = the number of positions. x = embedding of ids, plus the first T rows of positions. hidden = T×T, True above the diagonal. For each layer: y = its norm1 of x; x = x + its attention of y, y, y with attn_mask=hidden, of whose two results the first is taken; x = x + its network of norm2 of x. Return norm of x, times the embedding's weight transposed.",
+        "T = the number of positions. x = embedding of ids, plus the first T rows of positions. hidden = T×T, True above the diagonal. For each layer: y = its norm1 of x; x = x + the first result of its attention of y, y, y with attn_mask=hidden; x = x + its network of norm2 of x. Return norm of x, times the embedding's weight transposed.",
     ),
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
@@ -75,7 +75,7 @@ LADDER = (
 
 SMALL = (1, 3, 4, 1, 3, 2, 1, 5)
 STAGES = {  # what gives something, its sizes, the layers that give zeros, and what is said where this is wrong first
-    "ids and positions alone": (
+    "only ids and positions": (
         SMALL,
         ("blocks.0.attention.out_proj", "blocks.0.network.2"),
         "Here attention and the network output zeros, which leaves the ids and their positions, the last norm and the readout: look at these first.",
@@ -83,12 +83,12 @@ STAGES = {  # what gives something, its sizes, the layers that give zeros, and w
     "attention alone": (
         SMALL,
         ("blocks.0.network.2",),
-        "Here the network outputs zeros. Where attention also outputs zeros, everything is correct, so look at attention first: what does it read, what is it added to, and what does its mask hide?",
+        "Here the network outputs zeros. If attention also outputs zeros, everything is correct, so look at attention first: what does it read, what is it added to, and what does its mask hide?",
     ),
     "attention and network": (
         SMALL,
         (),
-        "Where the network outputs zeros, everything is correct, so look at the network first: what does it read, and what is it added to?",
+        "If the network outputs zeros, everything is correct, so look at the network first: what does it read, and what is it added to?",
     ),
     "two blocks": (
         (*SMALL[:6], 2, 5),
@@ -107,7 +107,7 @@ def _(draw):
         B, T, V, H, D, _, layers, longest = dims
         name = f"{count(B, 'sentence')} of {count(T, 'id')}, V={V}, {count(H, 'head')}, width {D}, {count(layers, 'block')}, up to {longest} positions"
         yield Case(name, _args(draw, *dims), dims == LADDER[-1])
-    yield Case("as many positions as there may be", _args(draw, 2, 5, 7, 2, 4, 3, 2, 5))
+    yield Case("the maximum number of positions", _args(draw, 2, 5, 7, 2, 4, 3, 2, 5))
     yield Case("three blocks", _args(draw, 2, 4, 5, 2, 4, 3, 3, 7))
     yield Case("a single id", _args(draw, 2, 1, 5, 2, 4, 3, 2, 7), edge=True)
     yield Case("100 ids", _args(draw, 1, 100, 5, 2, 4, 3, 1, 101), edge=True)
@@ -120,9 +120,9 @@ IDS, PLACES, EMBEDDED, MASK = (
     "the sum of both",
     "the causal mask",
 )
-NORM1, SEEN, AFTER1 = "what norm1 gives", "what attention gives", "the sum after attention"
-NORM2, FOUND, AFTER2 = "what norm2 gives", "what the network gives", "the sum after the network"
-LAST, READ = "what the last norm gives", "the product with the embedding"
+NORM1, SEEN, AFTER1 = "the output of norm1", "the output of attention", "the sum after attention"
+NORM2, FOUND, AFTER2 = "the output of norm2", "the output of the network", "the sum after the network"
+LAST, READ = "the output of the last norm", "the product with the embedding"
 
 
 @task.steps
@@ -191,7 +191,7 @@ task.changed(
 )
 task.changed(
     "mask_of_numbers",
-    f"Your attn_mask contains numbers, which PyTorch adds to the scores: later positions, with their 1, get even more weight. {HIDDEN}",
+    f"Your attn_mask contains numbers, which PyTorch adds to the scores: the 1 gives later positions even more weight. {HIDDEN}",
     {MASK: lambda ones: 1 - ones.float().tril()},
 )
 NO_NAN = {SEEN: lambda y, allowed, *, right: right(y, allowed, empty=0.0)}  # as with need_weights=False
@@ -202,25 +202,25 @@ task.changed_each(
 )  # fmt: skip
 task.changed(
     "no_positions",
-    "The positions are missing: add the first T rows of self.positions.weight to the ids' vectors.",
+    "The positions are missing: add the first T rows of self.positions.weight to the ids' embeddings.",
     {EMBEDDED: left_out},
 )
 task.changed(
     "positions_of_ids",
-    "You look up the ids in self.positions as well. Look up their positions there, 0 to T-1.",
+    "You also look up the ids in self.positions. Look up their positions there, 0 to T-1.",
     {PLACES: lambda table, ids: table[ids]},
 )
 task.changed_each(
-    ("positions_from_1", "Your positions begin with row 1 of self.positions.weight. The first id is at position 0.", {PLACES: lambda table, ids: table[1 : ids.shape[1] + 1]}),
+    ("positions_from_1", "Your positions start with row 1 of self.positions.weight. The first id is at position 0.", {PLACES: lambda table, ids: table[1 : ids.shape[1] + 1]}),
     ("last_positions", "You add the last T rows of self.positions.weight. The ids are at positions 0 to T-1: use the first T rows.", {PLACES: lambda table, ids: table[-ids.shape[1] :]}),
-    ("one_position_for_all", "All ids get the same position's vector. Each position has its own: row t for the id at position t.", {PLACES: lambda table, ids: table[ids.shape[1] - 1]}),
-    ("positions_reversed", "Your positions count from the end of the text. The first id is at position 0.", {PLACES: lambda table, ids: table[: ids.shape[1]].flip(0)}),
-    ("positions_multiplied", "You multiply the ids' vectors by the positions' vectors. Add them.", {EMBEDDED: torch.mul}),
-    ("ids_unused", "The ids have no effect: x consists of the positions only. Add the ids' vectors from self.embedding.", {EMBEDDED: lambda words, places: 0 * words + places}),
+    ("one_position_for_all", "All ids get the same position's embedding. Each position has its own: row t for the id at position t.", {PLACES: lambda table, ids: table[ids.shape[1] - 1]}),
+    ("positions_reversed", "Your positions are counted from the end of the text. The first id is at position 0.", {PLACES: lambda table, ids: table[: ids.shape[1]].flip(0)}),
+    ("positions_multiplied", "You multiply the ids' embeddings by the positions' embeddings. Add them.", {EMBEDDED: torch.mul}),
+    ("ids_unused", "The ids have no effect: x consists of the positions only. Add the ids' embeddings, self.embedding(ids).", {EMBEDDED: lambda words, places: 0 * words + places}),
 )  # fmt: skip
 task.changed(
     "embedding_scaled",
-    "You multiply the ids' vectors by √D, as the 2017 Transformer did. Here they are added to the positions without this factor.",
+    "You multiply the ids' embeddings by √D, as the 2017 Transformer did. Here they are added to the positions without this factor.",
     {IDS: lambda ids, table: table[ids] * table.shape[1] ** 0.5},
 )
 task.changed(
@@ -250,7 +250,7 @@ task.changed(
 )
 task.changed(
     "post_norm",
-    "The norms come after the additions, which is post-norm, as in 2017. Here each norm comes before its function: x + f(norm(x)).",
+    "The norms come after the additions, which is post-norm, as in the 2017 Transformer. Here each norm comes before its sub-layer: x + f(norm(x)).",
     {
         NORM1: left_out,
         AFTER1: lambda x, seen, *, done: done["the first norm"](x + seen),
@@ -275,7 +275,7 @@ task.changed(
 )
 task.changed(
     "norm1_twice",
-    "norm1 is used for attention and for the network. The network has a norm of its own, norm2.",
+    "norm1 is used for attention and for the network. The network has its own norm, norm2.",
     {"the second norm": lambda name, *, right: right(name.replace("norm2", "norm1"))},
 )
 task.changed(
@@ -300,7 +300,7 @@ def _blocks(order):
 
 task.changed_each(
     ("network_reads_what_attention_read", "The network reads norm1 of x, as attention does. It should read norm2 of x after attention's output has been added.", {NORM2: lambda x, *, done: done[NORM1]}),
-    ("blocks_in_reverse", "x goes through the blocks from last to first. Begin with the first block.", {"weights": _blocks(lambda n, layers: layers - 1 - n)}),
+    ("blocks_in_reverse", "x goes through the blocks from last to first. Start with the first block.", {"weights": _blocks(lambda n, layers: layers - 1 - n)}),
     ("one_block_for_all", "x goes through the first block again and again. Use every block of self.blocks: each has its own weights.", {"weights": _blocks(lambda n, layers: 0)}),
     ("last_block_alone", "x goes only through the last block, or all blocks read the same x. Each block should read the previous block's output.", {"weights": _blocks(lambda n, layers: layers - 1), "sizes": lambda sizes: sizes | {"layers": 1}}),
 )  # fmt: skip

@@ -18,12 +18,12 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "The text is its own target: at each position the model should predict the id one position later. The logits and their targets are therefore both parts of what you are given, each shorter than T by one.",
+        "The text is its own target: at each position the model should predict the id one position later. The logits and their targets are therefore both parts of what you are given, each one shorter than T.",
         (
-            "Take one sentence with the ids 2, 0, 1. At position 0 the target is 0, at position 1 it is 1, and at position 2 nothing is known. Suppose the model gives the target a probability of 0.5 at position 0 and 0.25 at position 1. The losses are 0.6931 and 1.3863, and their mean is 1.0397. "
+            "Take one sentence with the ids 2, 0, 1. At position 0 the target is 0, at position 1 it is 1, and at position 2 it is unknown. Suppose the model gives the target a probability of 0.5 at position 0 and 0.25 at position 1. The losses are 0.6931 and 1.3863, and their mean is 1.0397. "
             "What the model predicts at position 2 does not count."
         ),
-        "given = the logits without those of the last position; wanted = the ids without the first; log_p = log softmax of given over the vocabulary; take from each row the entry of the wanted id; return minus the mean of them all.",
+        "given = the logits without the last position's; wanted = the ids without the first; log_p = log softmax of given over the vocabulary; take the entry of the wanted id from each row; return minus the mean of all these entries.",
     ),
     partial=USUAL,
 )
@@ -56,7 +56,7 @@ def _(draw):
         name = f"{count(B, 'sentence')} of {count(T, 'id')}, {V} in the vocabulary"
         yield Case(name, _inputs(draw, *dims), dims == LADDER[-1])
     yield Case("as many sentences as positions", _inputs(draw, 4, 4, 3))
-    yield Case("as many positions as the vocabulary", _inputs(draw, 2, 5, 5))
+    yield Case("as many positions as ids in the vocabulary", _inputs(draw, 2, 5, 5))
     yield Case("2 positions, of which one has a target", _inputs(draw, 3, 2, 5), True, edge=True)
     yield Case("a vocabulary of one id", (draw.numbers(2, 3, 1), torch.zeros(2, 3).long()), edge=True)
     logits, ids = _inputs(draw, 2, 3, 5)
@@ -66,7 +66,7 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, torch.float64), True, hazard=True)
     logits, ids = _inputs(draw, 3, 4, 5)
     logits += torch.tensor([40.0, -70.0, 0.0])[:, None, None]
-    yield Case("sentences whose logits lie far apart", (logits, ids), hazard=True)
+    yield Case("sentences whose logits are far apart", (logits, ids), hazard=True)
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
     ids = _ids(draw, 2, 3, 5)
     ids[0, 1] = far[0, 0].argmax()
@@ -95,7 +95,7 @@ task.changed(
 )
 task.changed(
     "not_shifted_and_cut",
-    "You compare the logits at each position with the id at that same position and leave the last position out. The target is the next id: ids[:, 1:].",
+    "You compare the logits at each position with the id at that same position and leave out the last position. The target is the next id: ids[:, 1:].",
     {GIVEN: lambda log_p: log_p[:, :-1], WANTED: lambda ids: ids[:, :-1]},
 )
 task.changed(
@@ -105,17 +105,17 @@ task.changed(
 )
 task.changed(
     "last_position_kept",
-    "The last position has a target in your loss: the first id of its own sentence, because `roll` moves it to the end. What follows the last position is unknown: leave it out.",
+    "The last position has a target in your loss: the first id of its own sentence, because `roll` moves it to the end. What follows the last position is unknown: leave this position out.",
     {GIVEN: left_out, WANTED: lambda ids: ids.roll(-1, 1)},
 )
 task.changed(
     "last_position_is_to_say_0",
-    "The last position has the target 0 in your loss. What follows it is unknown: leave it out.",
+    "The last position has the target 0 in your loss. What follows it is unknown: leave this position out.",
     {GIVEN: left_out, WANTED: lambda ids: torch.cat([ids[:, 1:], torch.zeros_like(ids[:, :1])], 1)},
 )
 task.changed(
     "sentences_run_together",
-    "The first id of a sentence is the target of the previous sentence's last position, because you flatten the batch before you shift. Shift each sentence by itself, along the axis T, and flatten afterwards.",
+    "The first id of a sentence is the target of the previous sentence's last position, because you flatten the batch before you shift. Shift each sentence separately, along the axis T, and flatten afterwards.",
     {GIVEN: lambda log_p: log_p.flatten(0, 1)[:-1], WANTED: lambda ids: ids.flatten()[1:]},
 )
 task.changed(
@@ -135,7 +135,7 @@ task.changed(
 )
 task.changed(
     "summed_over_positions",
-    "You add up the losses of a sentence and take the mean over sentences. Take the mean over positions as well.",
+    "You add up the losses of a sentence and take the mean over sentences. Also take the mean over positions.",
     {MEAN: lambda losses: losses.sum(1).mean()},
 )
 task.changed(
@@ -146,12 +146,12 @@ task.changed(
 task.changed_each(
     ("last_target_alone", "You use only the loss of each sentence's last id. Every position but the last has a target: take the mean over all of them.", {LOSSES: lambda of_target: -of_target[:, -1]}),
     ("first_target_alone", "You use only the loss at each sentence's first position. Every position but the last has a target: take the mean over all of them.", {LOSSES: lambda of_target: -of_target[:, 0]}),
-    ("one_for_each_sentence", "You return one loss for each sentence. One number is asked for, the mean over all sentences and positions.", {MEAN: lambda losses: losses.mean(1)}),
-    ("every_position_with_every_id", "You pair every position with every next id of all sentences: indexing with `[..., ids[:, 1:]]` does that. Each position belongs only to its own next id: `gather` takes one entry of each row.", {OF_TARGET: lambda log_p, ids: log_p[..., ids]}),
+    ("one_for_each_sentence", "You return one loss for each sentence. Return one number, the mean over all sentences and positions.", {MEAN: lambda losses: losses.mean(1)}),
+    ("every_position_with_every_id", "You pair every position with every next id of all sentences: indexing with `[..., ids[:, 1:]]` does that. Each position should be paired only with its own next id: `gather` takes one entry from each row.", {OF_TARGET: lambda log_p, ids: log_p[..., ids]}),
     ("most_probable_ids", "You take the most probable id at each position, whatever comes next in the text. The loss is about the id that comes next.", {OF_TARGET: lambda log_p, ids: log_p.amax(-1)}),
-    ("cut_anew", "You cut B×T×V numbers into B×V×T: `view` and `reshape` move nothing, so a row then holds logits of several positions. To exchange two axes, use `transpose`.", {GIVEN: lambda log_p, *, logits: logits[:, :-1].reshape(len(logits), logits.shape[2], -1).mT.log_softmax(-1)}),
+    ("cut_anew", "You cut B×T×V numbers into B×V×T: `view` and `reshape` do not reorder anything, so a row then contains the logits of several positions. To swap two axes, use `transpose`.", {GIVEN: lambda log_p, *, logits: logits[:, :-1].reshape(len(logits), logits.shape[2], -1).mT.log_softmax(-1)}),
     ("no_logarithm", "The logarithm is missing: you take minus the probability of the next id. Use log_softmax instead of softmax.", {LOG_P: lambda logits: logits.softmax(-1)}),
-    ("one_minus_probability", "You take 1 minus the probability of the next id. The cross-entropy is minus its logarithm.", {LOG_P: lambda logits: logits.softmax(-1) - 1}),
+    ("one_minus_probability", "You take 1 minus the probability of the next id. The cross-entropy is the negative logarithm of that probability.", {LOG_P: lambda logits: logits.softmax(-1) - 1}),
     ("softmax_over_the_batch", "Your softmax runs over the sentences of the batch. It runs over the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(0)}),
     ("softmax_over_all_positions", "Your softmax runs over all positions of a sentence. It runs over the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(1)}),
 )  # fmt: skip

@@ -25,12 +25,12 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Add up the probabilities from the most probable id downwards until they reach p: the id that reaches it still belongs to the set. One question decides for each id by itself: what do the probabilities before it sum to? All ids outside the set get 0, and the remaining probabilities have to sum to 1 again, each at its own id.",
+        "Add up the probabilities from the most probable id downwards until they reach p: the id that reaches it still belongs to the set. One question decides for each id: what do the probabilities before it sum to? All ids outside the set get 0, and the remaining probabilities have to sum to 1 again, each at its own id.",
         (
             "Take four ids with the probabilities 0.1, 0.5, 0.15 and 0.25, and p = 0.7. In the order of their probabilities they are ids 1, 3, 2, 0, with 0.5, 0.25, 0.15, 0.1. The sums before them are 0, 0.5, 0.75 and 0.9: the first two are below 0.7, so ids 1 and 3 stay. Their probabilities sum to 0.75. "
             "The result is 0, 0.6667, 0, 0.3333. With p = 0.45, id 1 reaches it by itself, and the result is 0, 1, 0, 0."
         ),
-        "probabilities = softmax of logits; order = the ids sorted by probability, the largest first, equal ones in the order of their ids; sorted = the probabilities in that order; before = the running sum of sorted, less sorted; kept = the ids in order at which before is below p; result = zeros; put the probabilities of kept there; divide by their sum.",
+        "probabilities = softmax of logits; order = the ids sorted by probability, the largest first, equal ones in the order of their ids; sorted = the probabilities in that order; before = the running sum of sorted, minus sorted; kept = the ids in order at which before is below p; result = zeros; put the probabilities of kept there; divide by their sum.",
     ),
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
@@ -61,7 +61,7 @@ def _inputs(draw, V, p, kept=None, ordered=False):
 def _(draw):
     for V, p, kept in ((3, 0.6, 2), (5, 0.7, 2), (5, 0.8, 3), (7, 0.5, 2), (11, 0.9, 6), (13, 0.75, 4)):
         yield Case(f"{V} ids, p = {p}, of which {kept} are kept", _inputs(draw, V, p, kept))
-    yield Case("7 ids, p = 0.3, of which the first to come is enough", _inputs(draw, 7, 0.3, 1))
+    yield Case("7 ids, p = 0.3, of which the first is enough", _inputs(draw, 7, 0.3, 1))
     yield Case("7 ids, the most probable ones first, p = 0.8", _inputs(draw, 7, 0.8, 4, ordered=True))
     logits, p = _inputs(draw, 5, 0.8, 3)
     yield Case("5 ids with logits far below 0", (logits - 8, p))
@@ -70,13 +70,13 @@ def _(draw):
     tied = torch.full((7,), low)
     tied[place] = high
     several = float(_steps_of(tied)[0] + _steps_of(tied)[1]) / 2
-    yield Case("7 ids, the most probable three alike, of which 2 are kept", (tied, round(several, 3)), edge=True)
+    yield Case("7 ids, the three most probable ones equal, of which 2 are kept", (tied, round(several, 3)), edge=True)
     yield Case(
-        "4 ids alike, p = 0.5, which two of them reach exactly",
+        "4 equal ids, p = 0.5, which two of them reach exactly",
         (torch.full((4,), float(draw.whole(-3, 4))), 0.5),
         edge=True,
     )
-    yield Case("8 ids alike, p = 0.3", (torch.full((8,), float(draw.whole(-3, 4))), 0.3), edge=True)
+    yield Case("8 equal ids, p = 0.3", (torch.full((8,), float(draw.whole(-3, 4))), 0.3), edge=True)
     yield Case("p = 1, which keeps all ids", (draw.distinct(7, -4, 5).float() / 2, 1.0), edge=True)
     yield Case("p = 0.001, which keeps one id", (draw.distinct(7, -4, 5).float() / 2, 0.001), edge=True)
     yield Case("a vocabulary of one id", (draw.numbers(1), 0.4), edge=True)
@@ -118,7 +118,7 @@ def no_more_ids_than_it_takes(case, value):
         return f"The ids that you keep have a total probability of {together:.4g}, which does not reach p = {p:.4g}. The id that reaches it belongs to the set."
     without = together - float(probabilities[kept].min())
     if without > p + APART:
-        return f"You keep {int(kept.sum())} ids, but without the least probable of them, the others would still have a total of {without:.4g}, which reaches p = {p:.4g}: keep no more than it takes."
+        return f"You keep {int(kept.sum())} ids, but without the least probable of them, the others would still have a total of {without:.4g}, which reaches p = {p:.4g}: keep only as many as needed."
     return None
 
 
@@ -164,12 +164,12 @@ def _first(kept):
 
 task.changed(
     "crossing_left_out",
-    "The id that takes the sum to p is missing: you keep the ids whose running sum is at most p, and where the first id is above p, nothing is left. An id belongs to the set if the ids before it do not reach p.",
+    "The id that takes the sum to p is missing: you keep the ids whose running sum is at most p, and if the first id is above p, nothing is left. An id belongs to the set if the ids before it do not reach p.",
     {BEFORE: left_out, KEEP: le},
 )
 task.changed(
     "crossing_left_out_but_for_the_first",
-    "The id that takes the sum to p is missing, except where it is the most probable one: you keep the ids whose running sum is at most p. An id belongs to the set if those before it do not reach p.",
+    "The id that takes the sum to p is missing, except if it is the most probable one: you keep the ids whose running sum is at most p. An id belongs to the set if the ids before it do not reach p.",
     {BEFORE: left_out, KEEP: lambda sums, p: _first(sums <= p)},
 )
 task.changed(
@@ -179,7 +179,7 @@ task.changed(
 )
 task.changed(
     "above_p",
-    "Where the sum of the probabilities is exactly p, you continue and keep one id too many. Reaching p is enough: compare the sum before an id using `<`, not `<=`.",
+    "If the sum of the probabilities is exactly p, you continue and keep one id too many. Reaching p is enough: compare the sum before an id using `<`, not `<=`.",
     {KEEP: le},
 )
 task.changed(
@@ -204,13 +204,13 @@ task.changed(
 )
 task.changed(
     "softmax_of_probabilities",
-    "You apply a softmax to the probabilities that are kept, which makes them more alike. Divide them by their sum, or apply the softmax to their logits.",
+    "You apply a softmax to the probabilities that are kept, which makes them more similar. Divide them by their sum, or apply the softmax to their logits.",
     {LEFT: lambda probabilities, kept: torch.where(kept, probabilities, -torch.inf).softmax(0), SHARED: left_out},
 )
 task.changed_each(
     ("softmax_with_the_zeros", "You apply a softmax to the probabilities that are left, zeros included: exp(0) is 1, so the ids that were left out come back. Divide by the sum.", {SHARED: lambda left, total: left.softmax(0)}),
-    ("equal_shares", "All ids that are kept get the same probability. Each keeps its share of what the set has: divide the probabilities that are left by their sum.", {LEFT: lambda probabilities, kept: kept.to(probabilities)}),
-    ("filtered_logits", "You return logits, with minus infinity at the ids that are left out. Return probabilities: a softmax makes them.", {"result": lambda result, *, logits, done: logits.masked_fill(~done[KEPT], -torch.inf)}),
+    ("equal_shares", "All ids that are kept get the same probability. Each keeps its share of the set's probability: divide the probabilities that are left by their sum.", {LEFT: lambda probabilities, kept: kept.to(probabilities)}),
+    ("filtered_logits", "You return logits, with minus infinity at the ids that are left out. Return probabilities: apply a softmax.", {"result": lambda result, *, logits, done: logits.masked_fill(~done[KEPT], -torch.inf)}),
     ("logits_added", "You add up the logits, which are not probabilities: apply a softmax first.", {"the softmax": left_out}),
     ("log_probabilities_added", "You add up log probabilities. They are all below 0, so their sum never reaches p: add up the probabilities.", {"the softmax": lambda logits: logits.log_softmax(-1)}),
     ("all_kept", "p has no effect: you return the probabilities of all ids.", {KEEP: lambda before, p: torch.ones_like(before, dtype=torch.bool)}),
@@ -219,7 +219,7 @@ task.changed_each(
 )  # fmt: skip
 task.changed(
     "order_not_undone",
-    "You return the probabilities in the order of their size. Put each back at its own id.",
+    "You return the probabilities in order of size. Put each back at its own id.",
     {"result": lambda result, *, done: result[done[ORDER]]},
 )
 task.changed(
@@ -234,7 +234,7 @@ task.changed(
 )
 task.changed(
     "upwards",
-    "You begin with the least probable ids. Begin with the most probable one.",
+    "You start with the least probable ids. Start with the most probable one.",
     {ORDER: lambda probabilities: probabilities.argsort(stable=True)},
 )
 task.changed(
@@ -275,7 +275,7 @@ for name, rounded, how in (("up", round, "to the nearest whole number"), ("down"
     )
 task.changed(
     "up_to_the_rest",
-    "You stop where the sum reaches 1 - p. It should reach p.",
+    "You stop when the sum reaches 1 - p. It should reach p.",
     {"p": lambda p: 1 - p},
 )
 task.changed(

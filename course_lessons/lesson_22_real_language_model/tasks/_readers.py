@@ -181,8 +181,8 @@ RIGHT = {
     without_a_cache: "a correct model: it reads each text at once, without a cache",
     reader(dtype=torch.float64): "a correct model: it computes in float64",
     reader(turn_query=halves, turn_key=halves, order=to_halves): "a correct model: it pairs halves, and the rows of its matrices are in the order for halves",
-    reader(place=lambda past, T, calls: torch.arange(past, past + T) + 40): "a correct model: its positions begin at 40, and with rotary positions only differences count",
-    last_text_first: "a correct model: it reads the last text first, and returns all in their order",
+    reader(place=lambda past, T, calls: torch.arange(past, past + T) + 40): "a correct model: its positions start at 40, and with rotary positions only differences matter",
+    last_text_first: "a correct model: it reads the last text first but returns all in their order",
 }  # fmt: skip
 
 # Wrong ones
@@ -259,12 +259,12 @@ def first_text_alone(texts, first):
 WRONG = {
     reader(place=from_0): "an incorrect model: its positions start again at 0 with each call, so they do not advance with the cache",
     reader(place=by_calls): "an incorrect model: its positions count calls instead of ids",
-    reader(place=one_too_far): "an incorrect model: with a cache, its positions are one too far",
+    reader(place=one_too_far): "an incorrect model: with a cache, its positions are one too high",
     reader(theta=1e4): "an incorrect model: its θ is 10,000, but the weights were trained with 100,000",
     reader(turn_query=halves, turn_key=halves): "an incorrect model: it pairs halves where the weights expect neighbours",
-    reader(turn_query=backwards, turn_key=backwards): "an incorrect model: it rotates the wrong way round",
+    reader(turn_query=backwards, turn_key=backwards): "an incorrect model: it rotates in the wrong direction",
     reader(turn_key=unturned): "an incorrect model: it rotates only the queries",
-    reader(next_text=as_it_was): "an incorrect model: the cache of one text is left in when the next one begins",
+    reader(next_text=as_it_was): "an incorrect model: the cache of one text is still there when the next one starts",
     reader(in_use=turned_again): "an incorrect model: cached keys are rotated once more at each step",
     reader(keep=prompt_alone): "an incorrect model: after the first call, nothing more goes into the cache",
     reader(keep=nothing_kept): "an incorrect model: it keeps only the newest call's keys and values",
@@ -278,12 +278,12 @@ WRONG = {
     reader(scale=D**-0.5): "an incorrect model: its scores are divided by √D instead of √d",
     reader(ending=with_a_bias(0.1)): "an incorrect model: its readout has a bias, which makes the logits of two ids too large",
     reader(ending=with_a_bias(-0.1)): "an incorrect model: its readout has a bias, which makes the logits of two ids too small",
-    reader(ending=two_ids_exchanged): "an incorrect model: two ids are exchanged in its readout",
+    reader(ending=two_ids_exchanged): "an incorrect model: two ids are swapped in its readout",
     reader(ending=nan_at_the_end): "an incorrect model: with a cache, its logits are NaN",
-    reader(keep=single_first_id_lost): "an incorrect model: where the first piece is a single id, nothing goes into the cache",
-    last_repeated: "an incorrect model: after the last id of a text, it gives the previous id's logits, which no loss sees",
+    reader(keep=single_first_id_lost): "an incorrect model: if the first piece is a single id, nothing goes into the cache",
+    last_repeated: "an incorrect model: after the last id of a text, it returns the previous id's logits, which no loss sees",
     first_text_alone: "an incorrect model: it returns the logits of the first text for every text",
-    fails_on_one_id: "an incorrect model: it fails where the first piece is a single id",
+    fails_on_one_id: "an incorrect model: it fails if the first piece is a single id",
 }  # fmt: skip
 
 # What the original code says: pairs of a text and its logits

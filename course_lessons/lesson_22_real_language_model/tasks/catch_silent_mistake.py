@@ -22,12 +22,12 @@ MOST = 16  # texts in a call
 def _problem(texts, first):
     """What is wrong with what a test gives to a candidate; None for nothing."""
     if not isinstance(texts, (list, tuple)) or not 0 < len(texts) <= MOST:
-        return f"Your test calls `read` with `texts` that are no list of 1 to {MOST} texts. A single text is a list of one: read([ids], first)."
+        return f"Your test calls `read` with `texts` that are not a list of 1 to {MOST} texts. A single text is a list of one: read([ids], first)."
     for ids in texts:
         if not isinstance(ids, (list, tuple)) or not 0 < len(ids) <= LONGEST:
-            return f"Your test calls `read` with a text that is no list of 1 to {LONGEST} ids. Each pair in `reference` consists of such a list and its logits."
+            return f"Your test calls `read` with a text that is not a list of 1 to {LONGEST} ids. Each pair in `reference` consists of such a list and its logits."
         if not all(type(i) is int and 0 <= i < V for i in ids):
-            return f"Your test calls `read` with a text that holds something other than ids from 0 to {V - 1}."
+            return f"Your test calls `read` with a text that contains something other than ids from 0 to {V - 1}."
     if type(first) is not int or first < 1:
         return "Your test calls `read` with a `first` that is not a whole number of 1 or more: it says how many ids of each text are read at once."
     return None
@@ -43,9 +43,9 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "The reference says what is right for every id of a text, so nothing has to be computed. What you choose is how the texts are read. Ask when a mistake stays hidden: a mistake in the cache while nothing is cached, a mistake with several ids at once while they are read one by one, a mistake that one text leaves behind while there is no next text.",
-        "Take a model that returns the position of each id as its only logit, where 0, 1, 2, 3, 4 is correct. Suppose its positions count calls. With first = 5, there is 1 call, and with first = 1 there are 5, and both give 0, 1, 2, 3, 4. With first = 3, the first call gives 0, 1, 2 and the next two give 1, 2. Only a text that is read in parts of both kinds shows what is wrong.",
-        "texts = the ids of all pairs of the reference; for first in (1, 4): in a `try` that returns False on any exception, found = read(texts, first), all texts in one call; for each text: its shape is that of the reference's logits, and all numbers differ by less than 1e-4 from them; else return False. At the end return True.",
+        "The reference contains the correct logits for every id of a text, so nothing has to be computed. You choose how the texts are read. Ask when a mistake stays hidden: a mistake in the cache as long as nothing is cached, a mistake with several ids at once as long as they are read one by one, a mistake that one text leaves behind as long as there is no next text.",
+        "Take a model that returns the position of each id as its only logit, where 0, 1, 2, 3, 4 is correct. Suppose its positions count calls. With first = 5, there is 1 call, and with first = 1 there are 5, and both give 0, 1, 2, 3, 4. With first = 3, the first call gives 0, 1, 2 and the next two give 1, 2. Only a text that is read in parts of both kinds reveals the mistake.",
+        "texts = the ids of all pairs of the reference; for first in (1, 4): in a `try` that returns False on any exception, found = read(texts, first), all texts in one call; for each text: its shape must match the reference's logits, and all numbers must differ from them by less than 1e-4; otherwise return False. At the end return True.",
     ),
 )
 
@@ -83,7 +83,7 @@ mistakes_of_comparing(
 )
 _mistaken(
     "runs_at_all",
-    "Every model that returns finite numbers of the right shape passes your test. Compare the numbers with the reference's.",
+    "Every model that returns finite numbers of the correct shape passes your test. Compare the numbers with the reference's.",
     same=finite,
 )
 
@@ -108,12 +108,12 @@ def _last_is_close(right, logits):
 
 _mistaken(
     "losses",
-    "Your test compares losses, or leaves out the last position, so a candidate whose logits after the last id are wrong passes your test. These logits are in no loss, but the model continues from them: compare all logits.",
+    "Your test compares losses, or leaves out the last position, so a candidate whose logits after the last id are wrong passes your test. No loss contains these logits, but the model continues from them: compare all logits.",
     same=_losses_are_close,
 )
 _mistaken(
     "most_probable",
-    "Your test compares only the most probable ids. A model that is a little wrong everywhere passes your test: compare the logits.",
+    "Your test compares only the most probable ids. A model that is slightly wrong everywhere passes your test: compare the logits.",
     same=_most_probable_are_the_same,
 )
 _mistaken(
@@ -124,22 +124,22 @@ _mistaken(
 mistakes_of_one_side(_mistaken, "logits", 1e-4)
 _mistaken(
     "mean_difference",
-    "Your test averages the differences, so a model whose logits are too large here and too small there passes your test. Require each difference to be small, using `.abs()`.",
+    "Your test averages the differences, so a model whose logits are too large in some places and too small in others passes your test. Require each difference to be small, using `.abs()`.",
     same=lambda right, logits: right.shape == logits.shape and bool((logits - right).mean().abs() < 1e-4),
 )
 _mistaken(
     "shapes",
-    "Your test looks only at shapes, so any logits of the right shape pass your test. Compare them with the reference's.",
+    "Your test looks only at shapes, so any logits of the correct shape pass your test. Compare them with the reference's.",
     same=lambda right, logits: right.shape == logits.shape,
 )
 _mistaken(
     "first_position",
-    "Your test looks only at the first position of each text, so a model that is wrong from the second on passes your test. Compare the logits after every id.",
+    "Your test looks only at the first position of each text, so a model that is wrong from the second position on passes your test. Compare the logits after every id.",
     same=lambda right, logits: close(right[0], logits[0]),
 )
 _mistaken(
     "whole_and_one_at_a_time",
-    "Models that go wrong where several ids are read at once and others follow pass your test: you read texts whole or one id at a time. Try a `first` in between.",
+    "Models that fail if several ids are read at once and others follow pass your test: you read texts whole or one id at a time. Try a `first` in between.",
     firsts=(1, LONGEST),
 )
 
@@ -163,14 +163,14 @@ _mistaken(
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "single": ("models that go wrong where the first piece is a single id", "Try first = 1 as well."),
+    "single": ("models that fail if the first piece is a single id", "Also try first = 1."),
     "middle": (
-        "models that go wrong where several ids are read at once and others follow",
+        "models that fail if several ids are read at once and others follow",
         "Try a `first` of several ids that is smaller than the length of the texts.",
     ),
     "together": (
         "models in which one text changes the next one",
-        "Give several texts to one call, and compare the later ones as well.",
+        "Pass several texts to one call, and also compare the later ones.",
     ),
 }
 

@@ -17,8 +17,8 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "Every message is written in the same form, whoever is speaking. The system message that may have to be added is a message like any other, and the last line is the beginning of one.",
-        "Take a single message of the user, Hi, and a default of Be brief. The text has 3 messages, and the last of them is open. The first line is <|im_start|>system, the second Be brief<|im_end|>. Then come <|im_start|>user, Hi<|im_end|> and <|im_start|>assistant, so there are 5 lines, and each of them ends with a newline. The end marker occurs 2 times.",
+        "Every message is written in the same form, whoever is speaking. The system message that may have to be added is a message like any other, and the last line is the beginning of a message.",
+        "Take a single user message, Hi, and a default of Be brief. The text has 3 messages, and the last of them is open. The first line is <|im_start|>system, the second Be brief<|im_end|>. Then come <|im_start|>user, Hi<|im_end|> and <|im_start|>assistant, so there are 5 lines, and each of them ends with a newline. The end marker occurs 2 times.",
         "if the role of the first message is not system: put a system message with the default in front, in a new list; for each message, append the start marker, the role, a newline, the content, the end marker and a newline; append the start marker, assistant and a newline.",
     ),
     partial=EDGE | SIDE_EFFECT,
@@ -86,7 +86,7 @@ def agrees_to_the_end(case, value):
     n = len(commonprefix([value, right]))
     before = f"right up to {right[max(0, n - 20) : n]!r}" if n else "wrong from the start"
     yours, wanted = (repr(text[n : n + 15]) if text[n:] else "nothing" for text in (value, right))
-    return f"Your text is {before}. There, {yours} follows, and {wanted} was expected."
+    return f"Your text is {before}. There, {yours} follows, but {wanted} was expected."
 
 
 CLOSED = START + "{role}\n{content}" + END
@@ -100,38 +100,38 @@ for _name, _sentence, _changes in (
     ("not_opened", f"The text ends after the last message, so the model would have to guess who speaks next. End it with {START}assistant and a newline.", {"opening": ""}),
     ("opening_without_newline", "The newline after the last word, assistant, is missing. In training, every role was followed by a newline.", {"opening": START + "assistant"}),
     ("opening_is_closed", f"You close the assistant's message with {END}, so the model has nothing left to say. Leave it open.", {"opening": START + "assistant\n" + END}),
-    ("opening_is_closed_in_a_line", f"You write an empty message of the assistant, which ends with {END}. Leave it open: the model writes what it says and the end marker.", {"opening": START + "assistant\n" + END + "\n"}),
-    ("opening_without_start", f"The last line has the role alone. Each message begins with {START}, the one that the model is to write as well.", {"opening": "assistant\n"}),
-    ("opening_with_space", "The text ends with a space. After the last newline there is nothing.", {"opening": START + "assistant\n "}),
+    ("opening_is_closed_in_a_line", f"You write an empty assistant message, which ends with {END}. Leave it open: the model writes the content and the end marker.", {"opening": START + "assistant\n" + END + "\n"}),
+    ("opening_without_start", f"The last line contains only the role. Each message begins with {START}, including the one that the model is to write.", {"opening": "assistant\n"}),
+    ("opening_with_space", "The text ends with a space. Nothing should follow the last newline.", {"opening": START + "assistant\n "}),
     ("opening_for_user", "The last line says that the user speaks next. The model is the assistant.", {"opening": START + "user\n"}),
     ("no_newline_after_end", f"The newline after {END} is missing: each message begins on a new line.", {"form": CLOSED}),
-    ("space_after_end", f"A space follows {END}. A newline has to follow it.", {"form": CLOSED + " "}),
-    ("newline_before_end", f"There is a newline too many, between the content and {END}. The end marker directly follows the content.", {"form": START + "{role}\n{content}\n" + END + "\n"}),
+    ("space_after_end", f"A space follows {END}. A newline should follow instead.", {"form": CLOSED + " "}),
+    ("newline_before_end", f"There is one newline too many, between the content and {END}. The end marker directly follows the content.", {"form": START + "{role}\n{content}\n" + END + "\n"}),
     ("blank_line_between", "There is an empty line between messages. Only one newline follows each message.", {"between": "\n"}),
     ("blank_line_after_each", "There is an empty line after each message. Only one newline follows each message.", {"form": CLOSED + "\n\n"}),
-    ("space_after_role", "A space follows the role. A newline has to follow it.", {"form": START + "{role} {content}" + END + "\n"}),
+    ("space_after_role", "A space follows the role. A newline should follow instead.", {"form": START + "{role} {content}" + END + "\n"}),
     ("colon_after_role", "There is a colon after the role. The form has none: a newline follows the role.", {"form": START + "{role}:\n{content}" + END + "\n"}),
-    ("colon_and_space_after_role", "You write the role with a colon and the content in the same line, as in a play. A newline alone follows the role.", {"form": START + "{role}: {content}" + END + "\n"}),
+    ("colon_and_space_after_role", "You write the role with a colon and the content on the same line, as in a play. The role is followed only by a newline.", {"form": START + "{role}: {content}" + END + "\n"}),
     ("nothing_after_role", "There is nothing between the role and the content, so they become one word. Put a newline between them.", {"form": START + "{role}{content}" + END + "\n"}),
-    ("newline_after_start", f"There is a newline too many, between {START} and the role. The role directly follows the marker.", {"form": START + "\n{role}\n{content}" + END + "\n", "opening": START + "\nassistant\n"}),
+    ("newline_after_start", f"There is one newline too many, between {START} and the role. The role directly follows the marker.", {"form": START + "\n{role}\n{content}" + END + "\n", "opening": START + "\nassistant\n"}),
     ("space_after_start", f"There is a space between {START} and the role. The role directly follows the marker.", {"form": START + " {role}\n{content}" + END + "\n", "opening": START + " assistant\n"}),
     ("not_closed", f"The messages are not closed. Write {END} after the content of each.", {"form": START + "{role}\n{content}\n"}),
     ("no_roles", "The roles are missing. Write the role of each message right after the start marker.", {"form": START + "{content}" + END + "\n"}),
     ("content_stripped", "You strip the content. Write it as it is: spaces and newlines change its tokens.", {"content": str.strip}),
-    ("stripped_before_opening", "The newline before the last line is missing. Do not strip the text: a newline follows the last message as well.", {"before": _without_newlines}),
-    ("never_a_system_message", "The default is never used. Where the first message is not from the system, put a system message with the default in front.", {"needs_system": lambda messages: False}),
-    ("always_a_system_message", "You put the default in front even where the dialogue has its own system message. It belongs only where the first message is not from the system.", {"needs_system": lambda messages: True}),
-    ("system_anywhere", "You leave the default out where any message is from the system. Only the first message counts.", {"needs_system": lambda messages: all(each["role"] != "system" for each in messages)}),
-    ("system_the_wrong_way_round", "You add the default where there is a system message, and leave it out where there is none. It should be the other way round.", {"needs_system": lambda messages: messages[0]["role"] == "system"}),
+    ("stripped_before_opening", "The newline before the last line is missing. Do not strip the text: a newline also follows the last message.", {"before": _without_newlines}),
+    ("never_a_system_message", "The default is never used. If the first message is not from the system, put a system message with the default before it.", {"needs_system": lambda messages: False}),
+    ("always_a_system_message", "You put the default first even if the dialogue has its own system message. Add it only if the first message is not from the system.", {"needs_system": lambda messages: True}),
+    ("system_anywhere", "You leave out the default if any message is from the system. Only the first message counts.", {"needs_system": lambda messages: all(each["role"] != "system" for each in messages)}),
+    ("system_the_wrong_way_round", "You add the default if there is a system message and leave it out if there is none. It should be the other way round.", {"needs_system": lambda messages: messages[0]["role"] == "system"}),
     ("system_last", "You put the default system message after the others. It comes first.", {"added": lambda messages, default: [*messages, {"role": "system", "content": default}]}),
-    ("default_from_user", "You write the default as a message of the user. Its role is system.", {"added": lambda messages, default: [{"role": "user", "content": default}, *messages]}),
-    ("default_replaces", "The default replaces the first message, which is lost. Put the default in front of it.", {"added": lambda messages, default: [{"role": "system", "content": default}, *messages[1:]]}),
+    ("default_from_user", "You write the default as a user message. Its role is system.", {"added": lambda messages, default: [{"role": "user", "content": default}, *messages]}),
+    ("default_replaces", "The default replaces the first message, which is lost. Put the default before it.", {"added": lambda messages, default: [{"role": "system", "content": default}, *messages[1:]]}),
 ):  # fmt: skip
     task.mistake(_sentence, _name)(lambda messages, default, changes=_changes: prompt(messages, default, **changes))
 
 
 @task.mistake(
-    "You write the default as it is, with no markers around it. It is a message of the system, written like any other."
+    "You write the default as it is, with no markers around it. It is a system message, written like any other."
 )
 def default_without_markers(messages, default):
     added = default + "\n" if messages[0]["role"] != "system" else ""

@@ -12,9 +12,9 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "A text is encoded by the same steps by which the merges were learned: start from single characters and apply one merge after the other, everywhere in the word.",
+        "A text is encoded with the same steps with which the merges were learned: start from single characters and apply one merge after the other, everywhere in the word.",
         "Take the word aab and 2 merges, first (a, b), then (a, ab). The 3 characters are a, a, b. The first merge joins the last 2, which gives a, ab. The second joins these, and 1 token is left, aab. With the merges in the opposite order, (a, ab) would find nothing to join, and a, ab would remain.",
-        "tokens = the characters of the word; for each pair of merges: a new list; go through the tokens from the left; where two neighbours are the pair, append both joined and skip the second, else append the token; the new list takes the place of the old one.",
+        "tokens = the characters of the word; for each pair of merges: a new list; go through the tokens from the left; if two neighbours are the pair, append both joined and skip the second; otherwise append the token; the new list replaces the old one.",
     ),
 )
 
@@ -56,7 +56,7 @@ def _(draw):
     x, y, z = (chr(97 + int(i)) for i in draw.distinct(3, 0, 26))
     many = int(draw.whole(5, 10))
     yield Case("the same letter many times", (many * x, [(x, x), (2 * x, x), (2 * x, 2 * x)]))
-    yield Case("a pair that others have taken apart", (x + y + z + x + y, [(y, z), (x, y), (x + y, z)]))
+    yield Case("a pair that other merges break up", (x + y + z + x + y, [(y, z), (x, y), (x + y, z)]))
     yield Case("no merges", ("not", []), edge=True)
     yield Case("an empty word", ("", MERGES[:2]), edge=True)
 
@@ -85,19 +85,19 @@ def _(word, merges):
 
 
 @task.mistake(
-    "You apply the merges from the last one to the first. They were learned in order, and later ones build on earlier ones: begin with the first."
+    "You apply the merges from the last one to the first. They were learned in order, and later ones build on earlier ones: start with the first."
 )
 def last_first(word, merges):
     return _merged(word, merges[::-1])
 
 
-@task.mistake("Each merge is applied once in the word. Apply it everywhere where its two tokens are neighbours.")
+@task.mistake("Each merge is applied once in the word. Apply it wherever its two tokens are neighbours.")
 def once_each(word, merges):
     return _merged(word, merges, once=True)
 
 
 @task.mistake(
-    "You go through the tokens from the right. Where the same token occurs three times in a row, the first two should be joined: go from the left."
+    "You go through the tokens from the right. If the same token occurs three times in a row, the first two should be joined: go from the left."
 )
 def from_the_right(word, merges):
     return _merged(word, merges, from_the_right=True)
@@ -116,14 +116,14 @@ def longest_first(word, merges):
 
 
 @task.mistake(
-    "You return the characters: no merge has been applied. Keep what a merge returns, because the next one works on it."
+    "You return the characters: no merge has been applied. Keep the result of a merge, because the next one works on it."
 )
 def characters(word, merges):
     return list(word)
 
 
 @task.mistake(
-    "Every merge is applied to the characters of the word, and the last one is returned. Each merge works on the result of the previous one."
+    "Every merge is applied to the characters of the word, and you return the last result. Each merge works on the result of the previous one."
 )
 def on_characters_each_time(word, merges):
     tokens = list(word)
@@ -132,7 +132,7 @@ def on_characters_each_time(word, merges):
     return tokens
 
 
-@task.mistake("You compare the joined text alone, so tokens are merged that are not the pair: (a, ab) is not (aa, b).")
+@task.mistake("You compare only the joined text, so you merge tokens that are not the pair: (a, ab) is not (aa, b).")
 def by_joined_text(word, merges):
     tokens = list(word)
     for pair in merges:

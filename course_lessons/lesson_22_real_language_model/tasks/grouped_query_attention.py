@@ -24,12 +24,12 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Each head has its own queries, and only keys and values are shared. With H heads and G groups, H/G neighbouring heads share one group. Either give each head a copy of its group's keys and values, or cut the axis of heads into two, groups and the heads of a group, and let the keys have an axis of size 1 there. The rest is scaled attention with a mask, for all heads at once.",
+        "Each head has its own queries; only keys and values are shared. With H heads and G groups, H/G neighbouring heads share one group. Either give each head a copy of its group's keys and values, or split the axis of heads into two, groups and the heads of a group, and give the keys an axis of size 1 there. The rest is scaled attention with a mask, for all heads at once.",
         (
             "Take 4 heads and 2 groups: heads 0 and 1 use group 0, heads 2 and 3 use group 1. There are two keys, [0] and [1.0986], in both groups; the values of group 0 are [4] and [8], and the values of group 1 are [10] and [20]. Each head has the query [1], so each has the scores 0 and 1.0986 and the weights 0.25 and 0.75. "
             "Heads 0 and 1 get 0.25·4 + 0.75·8 = 7, heads 2 and 3 get 2.5 + 15 = 17.5: the contexts are 7, 7, 17.5, 17.5. If head h used group h % 2, they would be 7, 17.5, 7, 17.5."
         ),
-        "Repeat each group of key and of value H/G times along the axis of groups, so that copies are side by side. scores = query times key transposed, divided by the root of d; give the mask an axis of size 1 for the heads; minus infinity where it is False; softmax over the last axis; times value.",
+        "Repeat each group of key and of value H/G times along the axis of groups, so that copies are side by side. scores = query times key transposed, divided by the root of d; add an axis of size 1 to the mask for the heads; minus infinity where it is False; softmax over the last axis; times value.",
     ),
     partial=USUAL,
 )
@@ -60,7 +60,7 @@ LADDER = (
 def _(draw):
     for dims in LADDER:
         size, full = SimpleNamespace(**dict(zip("BHGTSd", dims, strict=True))), dims == LADDER[-1]
-        name = f"B={size.B}, {size.H} heads in {size.G} groups, T={size.T}, S={size.S}, width {size.d} of a head"
+        name = f"B={size.B}, {size.H} heads in {size.G} groups, T={size.T}, S={size.S}, head width {size.d}"
         everything = torch.ones(size.B, size.T, size.S, dtype=torch.bool)
         yield Case(f"{name}, everything allowed", _inputs(draw, *dims, everything), full)
         yield Case(f"{name}, with a mask", _inputs(draw, *dims), full)
@@ -109,7 +109,7 @@ def each_head_reads_its_group(case, value):
         off = outside_the_values(value[:, h], values[:, h * G // H], mask)
         if off.any():
             b, t, e = off.nonzero()[0].tolist()
-            return f"A context is a mean of values, with weights that sum to 1. Number {e} of head {h}'s context at position {t} of sentence {b} lies outside those of its group that may be attended to: do your weights sum to 1, and are they 0 where the mask is False?"
+            return f"A context is a mean of values, with weights that sum to 1. Entry {e} of head {h}'s context at position {t} of sentence {b} is outside the range of its group's visible values: do your weights sum to 1, and are they 0 where the mask is False?"
     return None
 
 
@@ -152,12 +152,12 @@ task.changed(
 for name, sentence, wrong in (
     (
         "h_over_G",
-        "Head h uses group h // G. That is right only where G groups have G heads each: divide h by the number of heads in a group, which is H/G.",
+        "Head h uses group h // G. That is correct only if G groups have G heads each: divide h by the number of heads in a group, which is H/G.",
         lambda shared, heads: shared[:, [min(h // shared.shape[1], shared.shape[1] - 1) for h in range(heads)]],
     ),
     (
         "another_sentences_groups",
-        "Sentences and groups are mixed up when you copy the groups: `view` and `reshape` move nothing, so the axes have to be in the right order before.",
+        "Sentences and groups are mixed up when you copy the groups: `view` and `reshape` do not reorder anything, so the axes must be in the right order beforehand.",
         lambda shared, heads: shared.repeat(heads // shared.shape[1], 1, 1, 1).reshape(-1, heads, *shared.shape[2:]),
     ),
 ):
@@ -165,11 +165,11 @@ for name, sentence, wrong in (
 
 
 task.changed_each(
-    ("keys_in_turn", "The values are in the right groups, and the keys are not: head h uses the keys of group h % G. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.", {KEYS: in_turn}),
-    ("values_in_turn", "The keys are in the right groups, and the values are not: head h uses the values of group h % G. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.", {VALUES: in_turn}),
+    ("keys_in_turn", "The values are in the right groups, but the keys are not: head h uses the keys of group h % G. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.", {KEYS: in_turn}),
+    ("values_in_turn", "The keys are in the right groups, but the values are not: head h uses the values of group h % G. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.", {VALUES: in_turn}),
     ("first_group_for_all", "All heads use group 0. The first H/G heads do, and the next ones use the next group.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared[:, :1], heads))),
     ("mean_of_the_groups", "All heads use the mean of all groups. Each group has its own keys and values.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared.mean(1, keepdim=True), heads))),
-    ("groups_in_reverse", "The groups are in the opposite order: the first heads use the last group. They use group 0.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared.flip(1), heads))),
+    ("groups_in_reverse", "The groups are in the opposite order: the first heads use the last group. They should use group 0.", dict.fromkeys((KEYS, VALUES), lambda shared, heads: own(shared.flip(1), heads))),
 )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ task.changed(
 )
 task.changed(
     "heads_returned_in_another_order",
-    "The heads of the contexts are in a different order: the first heads of all groups come first, then the second ones. Put them together as they were split: group by group.",
+    "The heads of the contexts are in a different order: the first heads of all groups come first, then the second heads. Merge them as they were split: group by group.",
     {"result": lambda contexts, *, key: contexts.unflatten(1, (key.shape[1], -1)).transpose(1, 2).flatten(1, 2)},
 )
 task.changed(
@@ -248,16 +248,16 @@ masked_softmax_mistakes(
 plus_infinity_mistakes(task)
 task.changed(
     "finite_fill",
-    "Masked scores become a finite number, such as -1000. That is not -inf: real scores can be lower, and then the masked keys take the weight. Only -inf is below every score.",
+    "Masked scores become a finite number, such as -1000. That is not -inf: genuine scores can be lower, and then the masked keys get the weight. Only -inf is below every score.",
     {MASKED: filled(-1000.0), ZEROS: left_out},
 )
 task.changed(
     "masked_after_and_divided",
-    "The mask comes after the softmax, and you divide the weights that are left by their sum. Where a hidden score is far larger than the others, all that are left are 0, and 0 divided by 0 is NaN: put -inf into the scores first.",
+    "The mask comes after the softmax, and you divide the weights that are left by their sum. If a hidden score is far larger than the others, all the weights that are left are 0, and 0 divided by 0 is NaN: set hidden scores to -inf first.",
     {MASKED: left_out, ZEROS: lambda weights, mask: (w := weights * mask[:, None]) / w.sum(-1, keepdim=True)},
 )
 task.changed(
     "first_sentences_mask",
-    "All sentences use the first sentence's mask. Each sentence has its own: give the mask an axis of size 1 for the heads, after the axis of the batch.",
+    "All sentences use the first sentence's mask. Each sentence has its own: add an axis of size 1 to the mask for the heads, after the axis of the batch.",
     {"mask": lambda mask: mask[:1]},
 )

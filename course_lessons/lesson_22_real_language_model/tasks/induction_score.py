@@ -14,8 +14,8 @@ task = Task(
     importance=3,
     minutes=15,
     hints=(
-        "The token at t occurred before at t - period. What followed it there is at t - period + 1. That is one key for each query, and the score is the mean of the weights on these keys.",
-        "Take six tokens a b c a b c, so that the period is 3. The second a is query 3. It occurred before at position 0, and b followed it at position 1, so the weight in row 3 and column 1 counts. The next weights are in row 4, column 2, and in row 5, column 3.",
+        "The token at t occurred before, at t - period. The token that followed it is at t - period + 1. That is one key for each query, and the score is the mean of the weights on these keys.",
+        "Take six tokens a b c a b c, so that the period is 3. The second a is query 3. It occurred before, at position 0, and b followed it at position 1, so the weight in row 3 and column 1 counts. The next weights are in row 4, column 2, and in row 5, column 3.",
         "queries = the positions from period to T - 1; keys = queries - period + 1; return the mean of weights[:, queries, keys] over the queries.",
     ),
     rows_sum_to_one=("weights",),
@@ -25,9 +25,9 @@ task = Task(
 @task.cases
 def _(draw):
     for H, T, period in ((1, 4, 2), (2, 6, 3), (3, 11, 5), (5, 13, 4)):
-        name = f"{H} heads, {T} tokens with the period {period}"
+        name = f"{H} heads, {T} tokens with a period of {period}"
         yield Case(name, (_weights(draw, H, T), period), gradient=H == 3)
-    yield Case("one query alone", (_weights(draw, 2, 6), 5), edge=True)
+    yield Case("a single query", (_weights(draw, 2, 6), 5), edge=True)
     yield Case("a period of 1, the same token again and again", (_weights(draw, 2, 5), 1), edge=True)
 
 
@@ -58,8 +58,8 @@ def _on(key):
 
 
 for _name, _key, _sentence in (
-    ("earlier_copy", lambda t, period: t - period, "You look at the earlier copy itself, at t - period. An induction head looks one position further: at the token that followed the copy."),
-    ("before_the_copy", lambda t, period: t - period - 1, "You look at the token before the earlier copy, at t - period - 1. The token after it is at t - period + 1."),
+    ("earlier_copy", lambda t, period: t - period, "You measure the weight on the earlier copy itself, at t - period. An induction head looks one position further on: at the token that followed the copy."),
+    ("before_the_copy", lambda t, period: t - period - 1, "You measure the weight on the token before the earlier copy, at t - period - 1. The token after it is at t - period + 1."),
     ("previous_token", lambda t, period: t - 1, "You measure the weight on the previous token, at t - 1. That is the head that helps an induction head."),
     ("current_token", lambda t, period: t, "You measure the weight of each token on itself."),
     ("first_token", lambda t, period: 0 * t, "You measure the weight on the first token."),
@@ -71,13 +71,13 @@ task.changed_each(
     ("first_query", "You take only the first query that has an earlier copy. Take the mean over all of them.", {SCORE: lambda found: found[:, 0]}),
     ("last_query", "You take only the last query. Take the mean over all queries that have an earlier copy.", {SCORE: lambda found: found[:, -1]}),
     ("over_all_positions", "You divide by T. Only T - period queries have an earlier copy: divide by their number.", {SCORE: lambda found, *, weights: found.sum(-1) / weights.shape[-1]}),
-    ("heads_averaged", "You return one number, the mean over the heads as well. Each head has its own score.", {SCORE: lambda found: found.mean()}),
+    ("heads_averaged", "You return one number, because you also take the mean over the heads. Each head has its own score.", {SCORE: lambda found: found.mean()}),
     ("one_query_too_many", "Your mean has one query too many: the one at position period - 1 has no earlier copy. The queries go from period to T - 1.", {ROWS: lambda weights, period: weights[:, int(period) - 1 :], FOUND: lambda rows: rows.diagonal(0, 1, 2)}),
     ("one_query_too_few", "The first query that has an earlier copy, at position period, is missing.", {SCORE: lambda found: found[:, min(1, found.shape[1] - 1) :].mean(-1)}),
     ("last_left_out", "The last query is missing: the queries go from period up to T - 1.", {SCORE: lambda found: found[:, : max(1, found.shape[1] - 1)].mean(-1)}),
 )  # fmt: skip
 
 
-@task.mistake("Rows and columns are exchanged: queries are the rows of the weights, and keys the columns.")
+@task.mistake("Rows and columns are swapped: queries are the rows of the weights, and keys the columns.")
 def transposed(weights, period):
     return _on(lambda t, period: t - period + 1)(weights.mT, period)

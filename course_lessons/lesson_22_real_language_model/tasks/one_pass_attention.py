@@ -21,13 +21,13 @@ task = Task(
     importance=2,
     minutes=30,
     hints=(
-        "Keep three things: the largest score so far, the sum of the exponentials so far, and the sum of the values so far, each multiplied by its exponential. All exponentials are of scores minus the largest score so far. When a block contains a larger score, what you have is too large by one common factor: multiply the sum and the context by this correction and go on. Divide once, at the end.",
+        "Keep three things: the largest score so far, the sum of the exponentials so far, and the sum of the values so far, each multiplied by its exponential. All exponentials are of scores minus the largest score so far. When a block contains a larger score, what you have is too large by one common factor: multiply the sum and the context by a correction factor and go on. Divide once, at the end.",
         (
             "Take two blocks. The first has the scores 0 and 1.0986 and the values [4] and [8]: the largest is 1.0986, the exponentials are 0.3333 and 1, the sum is 1.3333, and the context 0.3333·4 + 1·8 = 9.3333. "
             "The second has one score, 2.1972, and the value [1]. The largest is now 2.1972, and the factor for the old ones is exp(1.0986 - 2.1972) = 0.3333: the sum becomes 0.4444 + 1 = 1.4444 and the context 3.1111 + 1 = 4.1111. "
             "The result is 4.1111 / 1.4444 = 2.8462, the same as with the whole softmax: its weights are 0.0769, 0.2308 and 0.6923."
         ),
-        "largest = minus infinity; total = 0; context = zeros. For each block until None comes: new = the larger one of largest and the block's largest score; factor = exp(largest - new); e = exp(scores - new); total = total times factor, plus the sum of e; context = context times factor, plus e times values; largest = new. Return context divided by total.",
+        "largest = minus infinity; total = 0; context = zeros. For each block until None comes: new = the larger of largest and the block's largest score; factor = exp(largest - new); e = exp(scores - new); total = total times factor, plus the sum of e; context = context times factor, plus e times values; largest = new. Return context divided by total.",
     ),
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
@@ -49,10 +49,8 @@ def _(draw):
     yield Case("2 blocks, of 3 scores and 2 scores, width 2, larger ones first", _blocks(draw, (3, 2), 2, (near(), 0)))
     yield Case("3 blocks of 2 scores, width 3, the largest in the middle", _blocks(draw, (2, 2, 2), 3, (0, near(), 0)))
     yield Case("3 blocks, of 5, 2 and 3 scores, width 7", _blocks(draw, (5, 2, 3), 7))
-    yield Case("4 blocks of 3 scores, width 2, larger and larger ones", _blocks(draw, (3,) * 4, 2, (0, 1, 2, 3)))
-    yield Case(
-        "5 blocks of 2 scores, width 5, smaller and smaller ones", _blocks(draw, (2,) * 5, 5, (0, -1, -2, -3, -4))
-    )
+    yield Case("4 blocks of 3 scores, width 2, ever larger ones", _blocks(draw, (3,) * 4, 2, (0, 1, 2, 3)))
+    yield Case("5 blocks of 2 scores, width 5, ever smaller ones", _blocks(draw, (2,) * 5, 5, (0, -1, -2, -3, -4)))
     yield Case("a single block", _blocks(draw, (5,), 3), edge=True)
     yield Case("a single score", _blocks(draw, (1,), 3), edge=True)
     yield Case("7 blocks of 1 score", _blocks(draw, (1,) * 7, 3), edge=True)
@@ -72,8 +70,8 @@ def _all_of(next_block):
 
 
 OF_BLOCK, NEW = "the block's largest score", "the largest score so far"
-MOVED, FACTOR = "the difference of the largest", "the factor"
-SHIFTED, POWERS = "the lowered scores", "the exponentials"
+MOVED, FACTOR = "the difference between the largest", "the factor"
+SHIFTED, POWERS = "the shifted scores", "the exponentials"
 OLD_TOTAL, OF_SUM, TOTAL = "the rescaled sum", "the block's sum", "the sum so far"
 OLD_CONTEXT, OF_VALUES, CONTEXT = (
     "the rescaled context",
@@ -114,7 +112,7 @@ def a_context_lies_among_the_values(case, value):
     if value.shape != least.shape or not off.any():
         return None
     d = int(off.nonzero()[0])
-    return f"A context is a mean of the values, with weights that sum to 1: its number {d} lies between {least[d]:.4g} and {most[d]:.4g}, the smallest and the largest that the values have there. Yours is {value[d]:.4g}. Are the sum and the context both multiplied by the same factor when the largest score grows, and is the context divided by the sum at the end?"
+    return f"A context is a mean of the values, with weights that sum to 1: its entry {d} is between {least[d]:.4g} and {most[d]:.4g}, the smallest and the largest of the values there. Yours is {value[d]:.4g}. Are the sum and the context both multiplied by the same factor when the largest score grows, and is the context divided by the sum at the end?"
 
 
 @task.property
@@ -126,22 +124,22 @@ def what_lies_far_below_changes_nothing(case, value):
     without = task.oracle_function(Stream(tuple(blocks)).function())
     if value.shape != without.shape or torch.allclose(value.double(), without.double(), atol=1e-4):
         return None
-    return "A block of scores near -10,000 changes nothing: beside scores near 0 its weights are 0, and only the other blocks determine the context. Yours is different. By which factor do you multiply the old sum and context, and which score do you subtract before exp?"
+    return "A block of scores near -10,000 changes nothing: next to scores near 0 its weights are 0, and only the other blocks determine the context. Yours is different. By what factor do you multiply the old sum and context, and which score do you subtract before exp?"
 
 
 task.changed(
     "nothing_rescaled",
-    "When a block contains a larger score, what you have added up so far was computed with the smaller one. Multiply the old sum and the old context by exp(old largest - new largest), and then add.",
+    "When a block contains a larger score, what you have added up so far was computed with the smaller one. Multiply the old sum and the old context by exp(old largest - new largest) and then add.",
     {OLD_TOTAL: left_out, OLD_CONTEXT: left_out},
 )
 task.changed(
     "sum_not_rescaled",
-    "The old context is multiplied by a factor when the largest score grows, and the old sum is not. Both hold exponentials of scores minus the old largest one, so both need the factor.",
+    "The old context is multiplied by a factor when the largest score grows, but the old sum is not. Both contain exponentials of scores minus the old largest one, so both need the factor.",
     {OLD_TOTAL: left_out},
 )
 task.changed(
     "context_not_rescaled",
-    "The old sum is multiplied by a factor when the largest score grows, and the old context is not. Both hold exponentials of scores minus the old largest one, so both need the factor.",
+    "The old sum is multiplied by a factor when the largest score grows, but the old context is not. Both contain exponentials of scores minus the old largest one, so both need the factor.",
     {OLD_CONTEXT: left_out},
 )
 task.changed(
@@ -151,7 +149,7 @@ task.changed(
 )
 task.changed(
     "largest_of_the_block_alone",
-    "You subtract each block's own largest score, even where an earlier block had a larger one, so a block of small scores counts as much as any other. Keep the largest score of all blocks so far, and subtract that.",
+    "You subtract each block's own largest score, even if an earlier block had a larger one, so a block of small scores counts as much as any other. Keep the largest score of all blocks so far, and subtract that.",
     {NEW: lambda largest, of_block: of_block, FACTOR: torch.ones_like},
 )
 task.changed(
@@ -161,12 +159,12 @@ task.changed(
 )
 task.changed(
     "first_largest_for_all",
-    "You subtract the largest score of the first block from all scores. If a later block holds far larger ones, exp overflows; otherwise the result happens to be right. Let the largest score grow.",
+    "You subtract the largest score of the first block from all scores. If a later block contains far larger ones, exp overflows; otherwise the result happens to be correct. Let the largest score grow.",
     {NEW: lambda largest, of_block: torch.where(largest.isfinite(), largest, of_block)},
 )
 task.changed(
     "largest_begins_at_0",
-    "Your largest score begins at 0, or at another number that all scores may be below. If they are far below it, all exponentials are 0, and 0 divided by 0 is NaN. Begin with minus infinity, or with the first block's largest score.",
+    "Your largest score starts at 0, or at another number that may be above all scores. If they are far below it, all exponentials are 0, and 0 divided by 0 is NaN. Start from minus infinity, or from the first block's largest score.",
     {NEW: lambda largest, of_block: torch.maximum(largest, of_block).clamp(min=0)},
 )
 task.changed(
@@ -176,17 +174,17 @@ task.changed(
 )
 task.changed(
     "last_block_alone",
-    "Only the last block counts in your result: what came before it is lost or multiplied by 0. Do you add to the sum and the context, and is the largest score so far kept for the next block?",
+    "Only the last block counts in your result: everything before it is lost or multiplied by 0. Do you add to the sum and the context, and is the largest score so far kept for the next block?",
     {FACTOR: torch.zeros_like},
 )
 task.changed(
     "largest_of_the_block_subtracted",
-    "You multiply the old parts by the right factor, but from the scores of a block you subtract that block's own largest one. Subtract the largest score so far, as in the factor.",
+    "You multiply the old parts by the correct factor, but from a block's scores you subtract that block's own largest score. Subtract the largest score so far, as in the factor.",
     {SHIFTED: lambda scores, new: scores - scores.amax()},
 )
 task.changed(
     "divided_in_the_context",
-    "The values of a block are weighted by that block's own softmax, and its exponentials are added to the sum as well, so you divide twice. Take the exponentials times the values, and divide once, at the end.",
+    "The values of a block are weighted by that block's own softmax, and its exponentials are also added to the sum, so you divide twice. Take the exponentials times the values and divide once, at the end.",
     {OF_VALUES: lambda e, values: e / e.sum() @ values},
 )
 task.changed(
@@ -196,7 +194,7 @@ task.changed(
 )
 task.changed(
     "new_ones_rescaled_too",
-    "You apply the factor both to the old parts and to the new block. In the new exponentials, the new largest score is already subtracted: multiply only the old parts.",
+    "You apply the factor both to the old parts and to the new block. The new exponentials already have the new largest score subtracted: multiply only the old parts.",
     {POWERS: lambda shifted, *, done: (shifted + done[OF_BLOCK] - done[NEW]).exp()},
 )
 task.changed(
@@ -206,7 +204,7 @@ task.changed(
 )
 task.changed(
     "divided_in_each_round",
-    "Your context is divided by the sum in each round and then stays divided, so it is divided once more with the next block. Keep it undivided and divide once, at the end.",
+    "Your context is divided by the sum in each round and stays divided, so it is divided again with the next block. Keep it undivided and divide once, at the end.",
     {CONTEXT: lambda old, of_values, *, done: (old + of_values) / done[TOTAL], DIVIDED: left_out},
 )
 
@@ -232,12 +230,12 @@ def every_other(next_block):
 
 task.changed(
     "first_block_left_out",
-    "The first block is missing: what the first call of next_block returns counts as well.",
+    "The first block is missing: the result of the first call of next_block also counts.",
     {"next_block": after_first},
 )
 task.changed(
     "every_other_block",
-    "Every other block is missing: next_block returns a further block at each call. Call it once in each round and keep the result under a name.",
+    "Every other block is missing: next_block returns a new block at each call. Call it once in each round and store the result in a variable.",
     {"next_block": lambda next_block: handing_out(every_other(next_block))},
 )
 task.changed(
@@ -253,7 +251,7 @@ def _softmaxes(next_block):
 
 
 @task.mistake(
-    "You divide in each block and take the mean of the blocks' contexts, so each block counts the same, whatever its scores are. The softmax runs over the scores of all blocks: divide once, at the end, by the sum over all of them."
+    "You divide in each block and take the mean of the blocks' contexts, so each block counts equally, whatever its scores are. The softmax runs over the scores of all blocks: divide once, at the end, by the sum over all of them."
 )
 def mean_of_blocks(next_block):
     return _softmaxes(next_block).mean(0)
@@ -267,7 +265,7 @@ def sum_of_blocks(next_block):
 
 
 @task.mistake(
-    "You divide in each block and weight the blocks' contexts by the number of scores in each. What counts is their exponentials: divide once, at the end, by the sum of the exponentials of all blocks."
+    "You divide in each block and weight the blocks' contexts by the number of scores in each. What matters is their exponentials: divide once, at the end, by the sum of the exponentials of all blocks."
 )
 def mean_by_length(next_block):
     contexts, lengths = zip(*((s.softmax(0) @ v, len(s)) for s, v in iter(next_block, None)), strict=True)
@@ -276,7 +274,7 @@ def mean_by_length(next_block):
 
 # What is used too late
 
-NAN_COMES = "Perhaps you use a block, or a part of it such as `scores[i]`, after next_block has been called again: the call overwrites it, even the call that returns None. That happens if you keep the blocks or fetch one ahead. Work on a block while you have it."
+NAN_COMES = "Perhaps you use a block, or a part of it such as `scores[i]`, after next_block has been called again: the call overwrites it, even the call that returns None. That happens if you keep the blocks or fetch one ahead. Finish with a block before you fetch the next."
 
 
 @task.property
@@ -287,7 +285,7 @@ def no_nan_without_large_scores(case, value):
 
 
 @task.mistake(
-    f"The result is NaN whatever the scores are. {NAN_COMES} Or the factor for the old parts is the wrong way round: where the largest score begins with minus infinity, exp(new - old) is infinite, and infinity times 0 is NaN."
+    f"The result is NaN whatever the scores are. {NAN_COMES} Or the factor for the old parts is the wrong way round: if the largest score starts from minus infinity, exp(new - old) is infinite, and infinity times 0 is NaN."
 )
 def blocks_kept(next_block):
     scores, values = zip(*iter(next_block, None), strict=True)
