@@ -654,6 +654,21 @@ def test_a_letter_without_quotes_and_another_unknown_name_are_told_what_to_do(ce
     assert [words in shown.stdout + shown.stderr for words in (IN_QUOTES, ABOVE)] == [says == IN_QUOTES, says == ABOVE]
 
 
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("x = 1\ny = wieghts * x", ("----> 2 y = wieghts * x", "Did you mean `weights`?")),
+        ("mystery(3)", ("----> 1 mystery(3)", "No cell that was run in this kernel defines `mystery`")),
+    ],
+)
+def test_a_typo_keeps_its_line_and_gets_the_nearest_name(cell, says, started):
+    started.run_cell("import torch\nweights = torch.ones(3)")
+    with capture_output() as shown:
+        started.run_cell(cell)
+    text = re.sub(r"\x1b\[[\d;]*m", "", shown.stdout + shown.stderr)
+    assert all(words in text for words in says) and ABOVE not in text
+
+
 def test_a_right_answer_that_may_not_work_in_a_class_is_told_so(shell, course_folder, capsys):
     shell.run_cell("import importlib\nfrom course_utils import check")
     shell.run_cell(
