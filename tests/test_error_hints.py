@@ -118,13 +118,13 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
         # `.T` on a batch, in the line that stops, in one before it, or in one that only larger inputs stop at
         ("03.attention", [("query @ key.mT", "2 * query @ key.T")], "In line 26, `key.T` reverses the order of all axes"),
         ("09.self_attention", [("key.mT", "key.T")], "`key.T` reverses the order of all axes"),
-        ("10.multi_head_attention", [("key.mT", "key.T")], "`.mT` exchanges only the last two"),
+        ("10.multi_head_attention", [("key.mT", "key.T")], "`.mT` swaps only the last two"),
         ("02.several_attentions", [("words.mT", "words.T")], "`words.T` reverses"),
         ("08.attend_to_past", [("states.mT", "states.T")], "`states.T` reverses"),
         # names
         ("03.padding_mask", [("torch.arange", "torch.arrange")], "did you mean `torch.arange`?"),
-        ("03.padding_mask", [("torch.arange", "np.arange")], "nothing has imported it: write `import numpy as np` at the top of your cell. PyTorch has it, too: `torch.arange`."),
-        ("03.padding_mask", [("torch.arange", "math.arange")], "nothing has imported it: write `import math`"),
+        ("03.padding_mask", [("torch.arange", "np.arange")], "it has not been imported: write `import numpy as np` at the top of your cell. PyTorch has it too: `torch.arange`."),
+        ("03.padding_mask", [("torch.arange", "math.arange")], "it has not been imported: write `import math`"),
         ("02.masked_softmax", [("-torch.inf", "-inf")], "did you mean `torch.inf`?"),
         ("03.attention", [("-torch.inf", "-inf")], "did you mean `torch.inf`?"),
         ("03.attention", [("~mask", "~masks")], "did you mean `mask`?"),
@@ -141,12 +141,12 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
         ("03.attention", [("mask=None", "mask")], "hands over query, key and value, in this order. Your function has to take just these. This call leaves mask to the default"),
         ("12.encoder_layer", [("def forward(self, x, mask)", "def forward(self, x)")], "hands over self, x and mask, in this order. `forward` has to take just these."),
         # None
-        ("03.attention", [("if mask is not None:", "if True:")], "mask is None for this input: ask `mask is not None` before you use it."),
+        ("03.attention", [("if mask is not None:", "if True:")], "mask is None for this input: check `mask is not None` before you use it."),
         ("02.softmax", [("torch.exp(", "[].append(")], "something in this line is None"),
         # gradients
-        ("04.dot", [("hidden.mT", "torch.from_numpy(hidden.numpy()).mT")], "numpy knows no gradient"),
+        ("04.dot", [("hidden.mT", "torch.from_numpy(hidden.numpy()).mT")], "numpy does not track gradients"),
         # shapes that are unpacked
-        ("08.attend_to_past", [("_, T, D = states.shape", "T, D = states.shape")], "a shape has a number for each axis"),
+        ("08.attend_to_past", [("_, T, D = states.shape", "T, D = states.shape")], "a shape has one number for each axis"),
     ],
 )  # fmt: skip
 def test_a_slip_is_named_at_its_line(task_id, changes, says):

@@ -495,9 +495,9 @@ VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on 
     ("18.mixture_loss", mixture(lambda gates: gates / gates.sum(1, keepdim=True)), "passed", ""),
     # where numbers are as large as no lesson makes them
     ("05.sequence_loss", loss_by_the_largest_of_the_batch, "remark", ""),
-    ("05.sequence_loss", loss_of_probabilities, "remark", "Compute both at once"),
+    ("05.sequence_loss", loss_of_probabilities, "remark", "in one step"),
     ("07.log_probability", lambda z, t: (e := (z - z.max()).exp())[range(len(t)), t].div(e.sum(-1)).log().sum(), "remark", "Subtract each row's own largest logit"),
-    ("01.sentiment", lambda sums, weight, bias: 1 / (1 + torch.exp(-(sums @ weight + bias))), "remark", "Use torch.sigmoid, whose gradient is right"),
+    ("01.sentiment", lambda sums, weight, bias: 1 / (1 + torch.exp(-(sums @ weight + bias))), "remark", "Use torch.sigmoid, whose gradient is correct"),
     ("14.hybrid_loss", hybrid_by_the_largest_of_the_batch, "remark", ""),
     ("16.answer", hops_by_the_largest_of_the_batch, "remark", ""),
     ("01.sentiment_gradient", gradient_with_labels_smoothed, "remark", "±10,000"),
@@ -563,7 +563,7 @@ def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
     task = TASKS["09.self_attention"]
     report = judge_answer(task, by_the_library)
     assert (report.state, report.hazard, report.mistake) == ("passed", True, "garbage_times_zero")
-    assert report.message.startswith("Right, on every input that the lessons build.") and "NaN" in report.message
+    assert report.message.startswith("Right, on every input that occurs in the lessons.") and "NaN" in report.message
     assert "First thing wrong" not in str(report) and "expected" not in report._repr_html_()
     assert not judge_answer(task, solution_of(task.id)).hazard
     unscaled = judge_answer(task, lambda x, *rest: by_the_library(x, *rest, scale=1.0))

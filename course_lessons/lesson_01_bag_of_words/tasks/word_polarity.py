@@ -27,8 +27,7 @@ task = Task(
             "there."
         ),
         (
-            "dots = the matrix product of word_vectors and weight; lengths = the norm of each row times the norm of weight; divide where lengths > 0, and put 0 "
-            "elsewhere."
+            "dots = the matrix product of word_vectors and weight; lengths = the norm of each row times the norm of weight; divide where lengths > 0, and return 0 elsewhere."
         ),
     ),
     partial={"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
