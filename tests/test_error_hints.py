@@ -131,7 +131,7 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
         ("03.attention", [("scores.softmax", "Scores.softmax")], "did you mean `scores`?"),
         ("03.attention", [("softmax(-1)", "softMax(-1)")], "did you mean `.softmax`?"),
         ("05.sequence_loss", [("log_softmax", "logsoftmax")], "did you mean `.log_softmax`?"),
-        ("03.attention", [("weights = scores.softmax", "if mask is not None:\n        weights = scores.softmax")], "nothing has been put into weights before this line"),
+        ("03.attention", [("weights = scores.softmax", "if mask is not None:\n        weights = scores.softmax")], "weights has no value before this line"),
         ("04.two_projections", [("len(weight)", "weight.len()")], "`len` is a function: write `len(…)`."),
         ("02.softmax", [("torch.exp", "torch.nn.functional.exp")], "did you mean `torch.exp`?"),
         ("03.catch_wrong_attention", [("torch.", "F.")], "write `import torch.nn.functional as F` at the top of your cell"),

@@ -185,10 +185,10 @@ for name, sentence, inputs in (
     ("changes_add_up", "Your changes add up: in round s the words before s are still changed, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
     ("x_changed_in_place", "You change x itself: in round s the words before s are still changed, and your caller finds different numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", changed_in_place),
     ("a_constant_added", "You find nothing in a function that subtracts the mean of a word's features. Either you add the same number to all features, which changes nothing there: add a random number to each. Or you add up the differences with their signs, and there they cancel: take `.abs()` first.", each_changed(lambda x, s: x[:, s].add_(1))),
-    ("first_feature_only", "You change one feature of a word only. A function may look at a different one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
+    ("first_feature_only", "You change only one feature of a word. A function may depend on a different one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
     ("set_to_zero", "You set a word to zeros. A word that is already a zero vector does not change: add random numbers instead.", each_changed(lambda x, s: x[:, s].zero_())),
     ("multiplied", "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other one: a function may depend on direction alone. Add random numbers instead.", each_changed(lambda x, s: x[:, s].mul_(2))),
-    ("first_sentence_only", "You look at the first sentence alone: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the sentences of the whole batch.", each_changed(lambda x, s: x[0, s].add_(_noise(x, s)[0]))),
+    ("first_sentence_only", "You check only the first sentence: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the sentences of the whole batch.", each_changed(lambda x, s: x[0, s].add_(_noise(x, s)[0]))),
 ):  # fmt: skip
     task.changed(name, sentence, {INPUTS: inputs})
 

@@ -84,7 +84,7 @@ def _(draw):
     )
     yield Case("NaN and infinity at padding", (with_garbage(logits, mask), target, mask), True, hazard=True)
     apart = draw.numbers(3, 5, 7) + torch.tensor([40.0, -70.0, 0.0])[:, None, None]
-    yield Case("sentences whose logits lie far apart", (apart, _target(draw, mask, 7), mask), hazard=True)
+    yield Case("sentences whose logits are far apart", (apart, _target(draw, mask, 7), mask), hazard=True)
     # No two alike in a row: there the gradient of a correct answer may be off by more than rounding elsewhere.
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
     far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
@@ -172,7 +172,7 @@ task.changed_each(
 
 
 @task.mistake(
-    "You compute a loss at every position and take out the padding afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN or infinity from padding stay in the result or in the gradient, since 0 times NaN is NaN. Leave padding out before you compute anything. And if the whole batch has no word, you divide by 0: return 0 in that case."
+    "You compute a loss at every position and remove the padding afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN or infinity from padding stay in the result or in the gradient, since 0 times NaN is NaN. Leave padding out before you compute anything. And if the whole batch has no word, you divide by 0: return 0 in that case."
 )
 def padding_taken_out_late(logits, target, mask):
     return (F.cross_entropy(logits.mT, target, reduction="none") * mask).sum() / mask.sum()

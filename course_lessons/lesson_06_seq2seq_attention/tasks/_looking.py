@@ -65,7 +65,7 @@ def weight_where_the_mask_is_true(case, value):
     weights, mask = value[1], case.args[2]
     both = mask.any(1) & ~mask.all(1)
     if both.any() and (weights[both] * mask[both]).abs().max() < 1e-6 and (weights[both].sum(1) > 0.5).all():
-        return "All weight lies where the mask is False, and none where it is True: the mask is the wrong way round."
+        return "All weight is where the mask is False, and none where it is True: the mask is the wrong way round."
     return nothing_where_masked(weights, mask)
 
 
@@ -96,7 +96,7 @@ MISTAKES = {
         {"mask": torch.ones_like},
     ),
     "mask_inverted_nan": (
-        f"{INVERTED} Where a sentence has padding, all its weight lies there; where it has none, the softmax of nothing but -inf gives NaN.",
+        f"{INVERTED} If a sentence has padding, all its weight is there; if it has none, the softmax of nothing but -inf gives NaN.",
         {"mask": torch.logical_not, CLEAN: left_out, WEIGHTS: left_out},
     ),
     "mask_as_lengths": (

@@ -73,7 +73,7 @@ def _(draw):
 
 LINKS, SURE, POSSIBLE = "the links", "the set of the sure pairs", "the set of the possible pairs"
 IN_SURE, IN_POSSIBLE = "the number of sure links", "the number of possible links"
-AGREEING, PAIRS = "the number of both", "the number of links"
+AGREEING, PAIRS = "the sum of the two", "the number of links"
 SHARE = "the quotient"
 
 

@@ -67,7 +67,7 @@ def _(draw):
     yield Case("a word with a probability of 1e-13", (improbable, target), edge=True)
     yield Case("200 words", (draw.numbers(200, 5), _target(draw, 200, 5)), True, edge=True)
     apart = draw.numbers(3, 5) + torch.tensor([[40.0], [-70.0], [0.0]])
-    yield Case("words whose logits lie far apart", (apart, _target(draw, 3, 5)), hazard=True)
+    yield Case("words whose logits are far apart", (apart, _target(draw, 3, 5)), hazard=True)
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(3)])
     far[0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])
     yield Case("logits of ±10,000", (far, torch.tensor([0, 4, int(far[2].argmax())])), True, hazard=True)

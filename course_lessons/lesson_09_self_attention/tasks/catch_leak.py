@@ -118,7 +118,7 @@ WRONG = {
     lambda x: causal_attention(x) + _later_rows(x)[:, 1:2] / 3: "an incorrect model: one feature of later rows gets through",
     lambda x: causal_convolution(x) + F.pad(_later_rows(x).sum(1, keepdim=True) / 3, (WIDTH - 1, 0)): "an incorrect model: one feature of its output sees later rows",
     lambda x: causal_attention(x) + next_rows(x)[:, :1] / 3 * torch.tensor([1.0, -1.0, 0.0, 0.0]): "an incorrect model: what it sees of the next row is added to one feature and subtracted from another",
-    lambda x: causal_attention(x) + next_rows(x).relu() / 2: "an incorrect model: positive numbers of the next row get through",
+    lambda x: causal_attention(x) + next_rows(x).relu() / 2: "an incorrect model: positive entries of the next row get through",
     lambda x: x + F.layer_norm(next_rows(x), (WIDTH,)) / 2: "an incorrect model: the next row gets through a layer norm",
     lambda x: x + F.normalize(next_rows(x), dim=-1) / 2: "an incorrect model: the direction of the next row gets through, but not its length",
     lambda x: x + next_rows(x) / 200: "an incorrect model: a little of the next row gets through, a two-hundredth",
@@ -126,7 +126,7 @@ WRONG = {
     lambda x: (scores(x).softmax(-1) * earlier(len(x))) @ (x @ VALUE): "an incorrect model: its mask comes after the softmax, so later rows share in the total",
     lambda x: (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-5).sqrt(): "an incorrect model: mean and variance are taken over all rows, later ones included",
     lambda x: x / x.abs().amax(): "an incorrect model: everything is divided by the largest number, which may be in a later row",
-    lambda x: x + x.amax(0): "an incorrect model: the largest numbers of all rows are added, later ones included",
+    lambda x: x + x.amax(0): "an incorrect model: the maximum over all rows is added, later rows included",
     centred_convolution: "an incorrect model: a centred convolution, in which each row sees the next one",
     lambda x: attention(x, earlier(len(x)).T): "an incorrect model: its mask is inverted, so each row sees the later ones",
     lambda x: recurrent(x) + recurrent(x.flip(0)).flip(0): "an incorrect model: a recurrent network in both directions, of which one begins with the last row",
@@ -255,12 +255,12 @@ _mistaken(
 )
 _mistaken(
     "same_number_added",
-    "A model that normalises the next row before it looks at it passes your test: its output does not change when the same number is added to all features of a row. Put new random numbers there.",
+    "A model that normalises the next row before using it passes your test: its output does not change when the same number is added to all features of a row. Put new random numbers there.",
     change=lambda x, t, draw: torch.cat([x[: t + 1], x[t + 1 :] + 1]),
 )
 _mistaken(
     "multiplied",
-    "A model that scales the next row to a fixed length before it looks at it passes your test: its output does not change when a row is multiplied by a number. Put new random numbers there.",
+    "A model that scales the next row to a fixed length before using it passes your test: its output does not change when a row is multiplied by a number. Put new random numbers there.",
     change=lambda x, t, draw: torch.cat([x[: t + 1], 2 * x[t + 1 :]]),
 )
 

@@ -59,7 +59,7 @@ def a_path_is_long_enough_and_no_longer(case, value):
     if path == {"self": 1, "recurrent": n}.get(kind):
         return None
     if kind == "self":
-        return f"In self-attention each word looks at each other word directly. Your longest path is {path}."
+        return f"In self-attention each word attends directly to every other word. Your longest path is {path}."
     if kind == "recurrent":
         return f"In a recurrent layer a signal from the first word goes through every step until the last. Your longest path for {n} words is {path}."
     reach = (lambda layers: min(k ** min(layers, 64), n)) if kind == "convolution" else lambda layers: layers * radius

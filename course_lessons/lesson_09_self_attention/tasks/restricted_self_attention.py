@@ -151,7 +151,7 @@ task.changed_each(
 
 
 @task.mistake(
-    "Where i - radius is negative, your slice begins at a position counted from the end, and it is empty or wrong. Let it begin at max(0, i - radius)."
+    "If i - radius is negative, your slice begins at a position counted from the end, and it is empty or wrong. Let it begin at max(0, i - radius)."
 )
 def negative_start(query, key, value, radius, hub):
     seen = hub[:, :, None] | hub[:, None, :]  # B T T

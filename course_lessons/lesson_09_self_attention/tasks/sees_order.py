@@ -44,7 +44,7 @@ UNAWARE = {
     each_by_itself: "a model that does not notice the order: each row by itself",
     lambda x: x.mean(0).expand_as(x): "a model that does not notice the order: all rows become their mean",
     lambda x: x - x.mean(0): "a model that does not notice the order: each row minus the mean of all",
-    lambda x: each_by_itself(x) + x.amax(0): "a model that does not notice the order: the largest numbers of all rows are added",
+    lambda x: each_by_itself(x) + x.amax(0): "a model that does not notice the order: the maximum over all rows is added",
     lambda x: attention(x) + len(x): "a model that does not notice the order: self-attention that knows the length",
     lambda x: each_by_itself(x) + added_one_by_one(x) / len(x): "a model that does not notice the order: it adds up one row after another",
 }  # fmt: skip
@@ -85,7 +85,7 @@ AWARE = {
     lambda x: attention(x) + PLACES[: len(x)] / 100: "a model that notices the order weakly: a hundredth of each position is added",
     lambda x: convolution(x, 1): "a model that notices the order: a centred convolution",
     lambda x: x + x.roll(2, 0) / 2: "a model that notices the order: each row sees the one two positions before, round in a circle",
-    lambda x: x + (x.abs() > 0.1) * x.roll(1, 0): "a model that notices the order: where a number is above a tenth, that of the row before is added",
+    lambda x: x + (x.abs() > 0.1) * x.roll(1, 0): "a model that notices the order: where an entry is above a tenth, the previous row's entry is added",
     lambda x: x + F.pad(x[:, 3:].roll(1, 0), (3, 0)): "a model that notices the order: the last feature of the row before is added",
     **{_at(T): f"a model that notices the order only of {T} rows" for T in (4, 7, 10, LONGEST)},
 }  # fmt: skip

@@ -48,7 +48,7 @@ def contexts_lie_between_the_values(case, value):
     allowed = torch.ones(1, 1, 1, dtype=torch.bool) if mask is None else mask
     outside = outside_the_values(value, x.double() @ weight_v.double(), allowed) & allowed.any(2)[..., None]
     return (
-        "Each number of a context should lie between the smallest and the largest of the values that its word may attend to; one of yours lies outside. Are the weights of each word at least 0, do they sum to 1, and are they 0 where the mask is False?"
+        "Each entry of a context should lie between the smallest and the largest of the values that its word may attend to; one of yours lies outside. Are the weights of each word at least 0, do they sum to 1, and are they 0 where the mask is False?"
         if outside.any()
         else None
     )

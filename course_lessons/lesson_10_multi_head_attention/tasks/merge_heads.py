@@ -32,7 +32,7 @@ def _(draw):
     for size in sizes(B=2, H=3, T=5, d=7):
         name = f"{count(size.B, 'sentence')} of {count(size.T, 'word')}, {size.H} heads of width {size.d}"
         yield Case(name, _inputs(draw, size.B, size.H, size.T, size.d), size.full)
-    yield Case("as many sentences as words, heads and numbers in a part", _inputs(draw, 3, 3, 3, 3))
+    yield Case("as many sentences as words, heads and entries in a part", _inputs(draw, 3, 3, 3, 3))
     yield Case("a single head", _inputs(draw, 2, 1, 3, 5), True, edge=True)
     yield Case("heads of width 1", _inputs(draw, 2, 5, 3, 1), True, edge=True)
     yield Case("a single word", _inputs(draw, 1, 2, 1, 3), edge=True)

@@ -235,7 +235,7 @@ task.changed(
 )
 task.changed(
     "garbage_times_zero",
-    "Where no word may attend to a word, its key and value may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Before you compute anything, replace with zeros whatever no word attends to and the queries that may attend to nothing.",
+    "If no word may attend to a word, its key and value may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Before you compute anything, replace with zeros whatever no word attends to and the queries that may attend to nothing.",
     {},  # the steps are those for words without NaN
 )
 
