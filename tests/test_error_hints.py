@@ -136,10 +136,10 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
         ("02.softmax", [("torch.exp", "torch.nn.functional.exp")], "did you mean `torch.exp`?"),
         ("03.catch_wrong_attention", [("torch.", "F.")], "write `import torch.nn.functional as F` at the top of your cell"),
         # arguments
-        ("03.attention", [("key, value, mask=None", "key, value")], "hands over query, key, value and mask, in this order. Your function has to take just these."),
-        ("03.attention", [("value, mask=None", "value, mask, scale")], "hands over query, key, value and mask, in this order."),
-        ("03.attention", [("mask=None", "mask")], "hands over query, key and value, in this order. Your function has to take just these. This call leaves mask to the default"),
-        ("12.encoder_layer", [("def forward(self, x, mask)", "def forward(self, x)")], "hands over self, x and mask, in this order. `forward` has to take just these."),
+        ("03.attention", [("key, value, mask=None", "key, value")], "the check passes query, key, value and mask, in this order. Your function has to accept exactly these."),
+        ("03.attention", [("value, mask=None", "value, mask, scale")], "the check passes query, key, value and mask, in this order."),
+        ("03.attention", [("mask=None", "mask")], "the check passes query, key and value, in this order. Your function has to accept exactly these. This call uses the exercise's default for mask"),
+        ("12.encoder_layer", [("def forward(self, x, mask)", "def forward(self, x)")], "the check passes self, x and mask, in this order. `forward` has to accept exactly these."),
         # None
         ("03.attention", [("if mask is not None:", "if True:")], "mask is None for this input: check `mask is not None` before you use it."),
         ("02.softmax", [("torch.exp(", "[].append(")], "something in this line is None"),
