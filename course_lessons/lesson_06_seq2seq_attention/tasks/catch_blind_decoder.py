@@ -117,8 +117,8 @@ RIGHT = {
     _looks_before: "a correct decoder that attends before each step",
     _looks_after: "a correct decoder that attends after each step",
     _sentence_by_sentence: "a correct decoder that processes one sentence after another",
-    _with(_two_heads): "a correct decoder with two attention layers at once",
-    _with(_changed({CLEAN: lambda h, mask, *, right: F.layer_norm(right(h, mask), (ANNOTATION,))})): "a correct decoder that subtracts its mean from each annotation",
+    _with(_two_heads): "a correct decoder with two heads",
+    _with(_changed({CLEAN: lambda h, mask, *, right: F.layer_norm(right(h, mask), (ANNOTATION,))})): "a correct decoder that subtracts from each annotation its own mean",
     _with(_changed({CLEAN: lambda h, mask, *, right: F.normalize(right(h, mask), dim=-1)}), _looks_after): "a correct decoder that scales each annotation to length 1",
     _with(_changed(ADDED_UP)): "a correct decoder that adds up one position after another",
 }  # fmt: skip
@@ -180,7 +180,7 @@ WRONG = {
     _with(_changed(dict.fromkeys(("annotations", "mask"), lambda of_batch: of_batch.roll(1, 0)))): "an incorrect decoder: each sentence attends to the one before it in the batch",
     _with(_changed({CONTEXT: lambda parts: parts.sum(1) + parts.sum(1).mean(0) / 2}), _looks_after): "an incorrect decoder: the mean context of the batch is added",
     _with(_cut_into_equal_parts): "an incorrect decoder: the annotations of the batch are cut into equal parts",
-    lambda words, state, *others: _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), *others): "an incorrect decoder: its query contains the sum of all words, including later ones",
+    lambda words, state, *others: _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), *others): "an incorrect decoder: its query contains the mean of all words, including later ones",
 }  # fmt: skip
 
 
