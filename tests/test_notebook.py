@@ -40,7 +40,7 @@ def test_check_returns_and_shows_its_report_and_passed_stays_passed(course_folde
     report = check("04.dot", wrong)
     assert (report.state, report.mistake, report.kind) == ("failed", "transposed", "shape")
     assert str(report) in capsys.readouterr().out
-    assert "Rows and columns are exchanged" in report.message
+    assert "Rows and columns are swapped" in report.message
     assert kept(course_folder)["04.dot"] == {"state": "failed", "passed": False, "attempts": 1}
     check("04.dot", right)
     check("04.dot", wrong)
@@ -315,7 +315,7 @@ def test_a_notebook_shows_a_report_once(shell):
     with capture_output() as captured:
         shell.run_cell("check('04.dot', lambda s, h: h @ s.mT)")
     (shown,) = captured.outputs
-    assert "Rows and columns are exchanged" in shown.data["text/html"]
+    assert "Rows and columns are swapped" in shown.data["text/html"]
     assert shown.data["text/plain"].startswith("✗ 04.dot")
 
 
