@@ -543,7 +543,7 @@ def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, capsys
         (0.7501, "is right"),
         (0.25, "0.25 is the weight of the second word"),
         (3, "3 is the ratio"),
-        (0.6, "0.6 is not right. Take e^z"),
+        (0.6, "0.6 is not right. Compute e^z"),
         (True, "The answer should be a number"),
         ("much", "The answer should be a number"),
         (float("nan"), "The answer should be a number"),
@@ -606,7 +606,7 @@ def test_a_prediction_is_compared_and_kept_nowhere(course_folder, capsys):
     predict("02.cold", "a lot")
     assert "should be a number, not 'a lot'" in capsys.readouterr().out
     reveal("02.cold", 0.9928)
-    assert "Answer: 0.9928. Divided by 0.4" in capsys.readouterr().out
+    assert "Answer: 0.9928. Dividing by 0.4" in capsys.readouterr().out
     predict("02.cold", 0.4)
     assert "Your guess is 0.4. Run the next cell to see what comes out." in capsys.readouterr().out
     reveal("02.cold", 0.9928)
