@@ -8,6 +8,15 @@ COURSE := $(VENV)/bin/python -m course_utils
 PIP := $(VENV)/bin/python -m pip
 INSTALL := $(PIP) install --quiet --disable-pip-version-check -c constraints.txt -e
 WANTED := pyproject.toml constraints.txt
+PLACE := $(VENV)/.place
+
+# An environment names its own folder in a hundred files: in a folder that was moved, it is made anew.
+ifneq ($(wildcard $(PLACE)),)
+ifneq ($(shell cat $(PLACE)),$(CURDIR))
+$(info This folder was moved or copied, so its environment is made anew.)
+$(shell rm -rf $(VENV))
+endif
+endif
 
 .PHONY: lab test test-all build site clean
 
@@ -54,7 +63,8 @@ $(VENV)/.site: $(WANTED)
 say = echo "Installing what constraints.txt names: minutes the first time, seconds afterwards."
 
 # An environment that works is kept; a missing or half-made one is made anew.
-make_venv = $(PIP) --version >/dev/null 2>&1 || { $(check_python) && $(PYTHON) -m venv --clear $(VENV); }
+make_venv = { $(PIP) --version >/dev/null 2>&1 || { $(check_python) && $(PYTHON) -m venv --clear $(VENV); }; } \
+	&& echo "$(CURDIR)" > $(PLACE)
 
 check_python = { $(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' \
 	>/dev/null 2>&1 || { echo "The course needs Python 3.10 to 3.13 with its venv module, and $(PYTHON) is not that" \

@@ -60,12 +60,12 @@ def _(numbers):
     return losses == sorted(losses, reverse=True)
 
 
-@claim("01", "But only about a quarter of all errors are in such reviews")
+@claim("01", "But only about a quarter of all errors are in reviews with a negation")
 def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
 
 
-@claim("01", "The model's numbers agree with these shares: the correlation is 0.68 on SST-2.")
+@claim("01", "The model's numbers agree with these shares, though only roughly: the correlation is 0.68 on SST-2.")
 def _(numbers):
     return abs(numbers("\ncorrelation: ")[0] - 0.68) < 0.02
 
@@ -78,7 +78,7 @@ def _(numbers):
 
 @claim(
     "01",
-    "the models get positive reviews right less often if they contain a negation, and negative reviews more often.",
+    "a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones.",
 )
 def _(numbers):
     good, good_negated, bad, bad_negated = numbers("upward: accuracy. positive ")[1::2]  # behind the number of reviews
@@ -87,7 +87,7 @@ def _(numbers):
 
 @claim(
     "01",
-    "The trained models' accuracy is the share of plain reviews, which is less than a linear score could reach.",
+    "The accuracy of the trained models equals the share of plain reviews, which is less than a linear score could reach.",
 )
 def _(numbers):
     return numbers("at most ") == [0.875] and numbers("Answer: ")[0] < 0.8
@@ -190,7 +190,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "Of these models, those with one matrix for query and key learn most slowly: after 75 epochs, one run still gets only 78% right.",
+    "Of the models with a learned matrix, those with one for query and key learn most slowly: after 75 epochs, one run still gets only 78% right.",
 )
 def _(numbers):
     shared, others = (
@@ -334,7 +334,7 @@ def _(numbers):
     return new > 150 and share > 0.8
 
 
-@claim("05", "In our run, the model trained here is close to the other five.")
+@claim("05", "In our run, the model trained here is close to the other five or slightly below them.")
 def _(numbers):
     five, own = (
         re.findall(rf"{whose}: ([^.]*(?:\.\d[^.]*)*)", numbers.shown)[-2:] for whose in ("five models", "your model")
@@ -434,7 +434,7 @@ def _(numbers):
     return two[2] < ours - 0.05 and 0 < later - two_later[0] < 0.05  # two: mean, lowest, highest
 
 
-@claim("19", "With many, each class of the test is new, and there the rule gets more right after 1,500 steps.")
+@claim("19", "With many, each class in the test is new, and after 1,500 steps, SNAIL gets fewer right than the rule.")
 def _(numbers):
     kinds = ("five classes", "forty classes", "many classes", "many classes, 6,000 steps")
     own, _, _, rule, new, _, _, rule_new = zip(*(numbers(f"\n{kind}  ") for kind in kinds), strict=True)
@@ -562,7 +562,7 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "In texts of 12 words, at most a quarter of the answers are right")
+@claim("11", "at most a quarter of the answers are right in texts of 12 words.")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 
@@ -671,12 +671,12 @@ def _(numbers):
     return numbers("queries, encoder")[0] < 0.01
 
 
-@claim("13", "The model predicts about seven out of ten words correctly.")
+@claim("13", "The model predicts about 70% of the words correctly.")
 def _(numbers):
     return 0.6 < numbers("share of words right:")[0] < 0.8
 
 
-@claim("13", "The mean and the division each help on their own, and Adam, which combines them, does best.")
+@claim("13", "The mean and the rescaling each help on their own, and Adam, which combines them, does best.")
 def _(numbers):
     names = ("SGD", "SGD with momentum", "Adam, β₁ = 0", "Adam")
     sgd, mean, division, adam = (numbers(f"{name:17} mean")[0] for name in names)
@@ -691,7 +691,7 @@ def _(_):
     return torch.allclose(weights.detach(), torch.tensor([-0.1, -0.1, 0.0]), atol=1e-5)
 
 
-@claim("13", "On average, Adam is a few hundredths ahead of the division alone, but not for every seed.")
+@claim("13", "On average, Adam is a few percentage points ahead of rescaling alone, though not with every seed.")
 def _(numbers):
     gained = numbers("seed by seed: tensor([")[:5]  # a seed's gain differs between processors by up to 0.06
     return 0.015 < sum(gained) / 5 < 0.07 and min(gained) < 0
@@ -741,7 +741,7 @@ def _(numbers):
     return abs(found_without - found_before) < 0.1 and found > found_before + 0.3 and right_without < right
 
 
-@claim("14", "The logits change only when pixels inside the glimpses change.")
+@claim("14", "Only the change inside the glimpses changes the logits.")
 def _(numbers):
     return numbers("columns from 20: largest change ") == [0] and numbers("columns from 8: largest change ")[0] > 0.1
 
@@ -801,7 +801,9 @@ def _(numbers):
     return before > 0.25 and at_name < 0.1
 
 
-@claim("15", "On scenes with new handwritten digits, the captioner gets nearly all names and relations right.")
+@claim(
+    "15", "On scenes with new handwritten digits, the captioner gets more than nine in ten names and relations right."
+)
 def _(numbers):
     ours, guess = numbers("our captioner  "), numbers("always the most frequent  ")
     return min(ours[:2]) > 0.85 and guess[0] < 0.15 and guess[1] < 0.5
@@ -821,18 +823,18 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", "with the penalty, only about a quarter of the look for a name reaches the word on average.")
+@claim("15", "with the penalty, the look for a name is scaled to about a quarter on average.")
 def _(numbers):
     (for_name, earlier), (plain, _) = numbers("\npenalty: mean gate "), numbers("no penalty: mean gate ")
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
 
 
-@claim("16", "In our story, each hop looks at the fact that it needs:")
+@claim("16", "In our story, both hops do:")
 def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the bathroom”. The network says bathroom")
 
 
-@claim("16", "Two of the mean weights are more than five times as large as equal weights")
+@claim("16", "Two of the mean weights are more than five times as large as with equal weights")
 def _(numbers):
     (take, drop, _), (*_, where), (equal, _, equal_too) = (
         numbers(f"\n{row}  ") for row in ("hop 1", "hop 2", "equal weights")
@@ -846,7 +848,7 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.48
 
 
-@claim("16", "The network and the rule agree in most stories and are right about equally often.")
+@claim("16", "On most stories, the network and the rule give the same answer, and they are right about equally often.")
 def _(numbers):
     (one_hop,), (votes,) = numbers("the network with one hop  "), numbers("always the place to which most moves lead  ")
     return numbers("to which most moves lead in")[0] > 0.7 and abs(one_hop - votes) < 0.04
@@ -887,7 +889,7 @@ def _(numbers):
     return min(yours, with_relu[0]) > 0.9 and with_relu[1] > one_matrix[2] and two[0] < one_matrix[0] + 0.05
 
 
-@claim("16", "In longer stories, each of the three networks gets far more answers wrong. The vector of age 9 helps")
+@claim("16", "In longer stories, each of the three networks gets far more answers wrong. The vector for age 9 helps")
 def _(numbers):
     short, long, repaired = (
         numbers(f"\n{row}  ") for row in ("2 to 10 facts", "12 to 20 facts", "12 to 20, ages up to 9")
@@ -1013,8 +1015,8 @@ def _(numbers):
 
 @claim(
     "19",
-    "Even where a class was shown five times, it is about as good as the rule that ignores the pictures and far worse than "
-    "the nearest picture.",
+    "Even when a class has been shown five times, it is about as good as the rule that ignores the pictures and far worse than "
+    "the nearest-picture rule.",
 )
 def _(numbers):
     attention, blind, nearest = (
@@ -1025,20 +1027,20 @@ def _(numbers):
     return abs(attention - blind) < 0.08 and attention < nearest - 0.3
 
 
-@claim("19", "With the pairs, nearly all labels are right, even where a class was shown only once.")
+@claim("19", "Given the pairs, the layer gets nearly all labels right, even when a class has been shown only once.")
 def _(numbers):
     return numbers("one attention layer, pairs given")[0] > 0.9
 
 
 @claim(
     "19",
-    "After 400 steps, neither half works by itself: each gets fewer than half of the labels right, even where a class was shown five times.",
+    "After 400 steps, neither half works by itself: each gets fewer than half of the labels right, even when a class has been shown five times.",
 )
 def _(numbers):
     return max(numbers("one attention layer  ") + numbers("convolutions alone  ")) < 0.5
 
 
-@claim("19", "SNAIL, which has both, gets nearly all labels right, even where a class was shown only once.")
+@claim("19", "SNAIL, which has both, gets nearly all labels right, even when a class has been shown only once.")
 def _(numbers):
     return numbers("SNAIL  ")[0] > max(0.92, numbers("nearest picture ")[0] + 0.12)
 
@@ -1067,7 +1069,7 @@ def _(numbers):
     return numbers("episodes kept:")[0] > 300 and by_snail > 0.93 and 0.74 < by_rule < 0.86
 
 
-@claim("19", "With the new digits, attention hardly finds the right label any more.")
+@claim("19", "With the new digits, attention hardly finds the correct label any more.")
 def _(numbers):
     known, new = (numbers(f"right label, digits {digits}:")[0] for digits in ("0 to 4", "5 to 9"))
     return known > 0.85 and numbers("if all steps so far got the same:")[0] < new < 0.4
@@ -1157,13 +1159,13 @@ def _(numbers):
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
 
 
-@claim("21", "a letter that can be copied costs it far fewer than 3.06 bits.")
+@claim("21", "a letter that can be copied costs it far less than 3.06 bits.")
 def _(numbers):
     (limit, _), (ours, ours_again) = map(numbers, ("the rules  ", "our GPT  "))
     return limit + 0.05 < ours < limit + 0.3 and 0.3 < ours_again < 2
 
 
-@claim("21", "The model gets nearly all texts right.")
+@claim("21", "The model gets nearly all of them right.")
 def _(numbers):
     return numbers("share of answers that are right:")[0] > 0.9
 

@@ -635,13 +635,13 @@ def test_from_handing_out_to_feedback(copy_of_the_course, monkeypatch):
     assert float(grades(folder / "results")["ada"]["total"]) == 12
     assert (folder / "results" / "journal.jsonl").read_bytes() == journal, "what has been run is not run again"
 
-    (_, table, text), (_, _, by_hand) = blocks("Set something by hand")
+    (_, table, text), (_, _, by_hand) = blocks("Adjust grades by hand")
     (folder / table).write_text(text, encoding="utf-8")
     assert command(*shlex.split(by_hand)[1:]) == 0
     found = grades(folder / "results")
     assert float(found["ada"]["total"]) == 8 and found["ada"]["by hand"] == "03.attention: 4, graded 8"
     assert float(found["emmy"]["total"]) == 4 and found["emmy"]["by hand"] == "extension"  # half of 8, in time now
-    ((_, _, term),) = blocks("Look at a whole term")
+    ((_, _, term),) = blocks("Summarise a whole term")
     assert command(*shlex.split(term)[1:]) == 0
     assert "Ada Lovelace" in (folder / "term" / "term.csv").read_text(encoding="utf-8-sig")
     assert "Lesson 03" in (folder / "term" / "term.html").read_text(encoding="utf-8")

@@ -128,6 +128,15 @@ def test_progress_counts_every_task_and_shows_the_lessons_that_are_begun(capsys)
     assert "02 Weighted sums: 0 of " in out and "02.softmax" not in out
 
 
+def test_progress_keeps_a_wrong_answer_to_a_question_that_is_shown_again(capsys):
+    state.change("04.q1", lambda entry: notebook._count(entry, "failed"), print)
+    check("04.q1", ...)
+    capsys.readouterr()
+    progress()
+    out = capsys.readouterr().out
+    assert "✗ 04.q1" in out and "changed since" not in out
+
+
 def test_progress_says_what_comes_next(capsys):
     def said():
         capsys.readouterr()

@@ -246,6 +246,19 @@ def test_make_installs_once_and_again_when_the_pins_change(checkout):
 
 
 @needs_make
+def test_make_makes_the_environment_anew_where_the_folder_was_moved(checkout):
+    assert make(checkout, "lab", stand_in(checkout, "3.12")).returncode == 0
+    moved = checkout.parent / "moved"
+    checkout.rename(moved)
+    log(moved)
+    done = make(moved, "lab", stand_in(moved, "3.12"))
+    assert done.returncode == 0 and "This folder was moved or copied" in done.stdout
+    assert any(line.startswith("-m venv") for line in log(moved))
+    assert "moved" not in make(moved, "lab", stand_in(moved, "3.12")).stdout
+    assert log(moved) == ["-m course_utils lab"]
+
+
+@needs_make
 def test_make_takes_an_interrupted_installation_up_again(checkout):
     python = stand_in(checkout, "3.12")
     (checkout / "offline").touch()

@@ -426,6 +426,50 @@ def test_submit_names_a_placeholder_and_an_answer_in_a_text_cell(clone):
     assert "02.softmax: `softmax` is in a text cell. Make it a code cell" in "\n".join(submit(clone, "02").remarks)
 
 
+@pytest.mark.parametrize(
+    ("changes", "here", "told"),
+    [
+        ([("return ", "raise NotImplementedError\n    return ")], "not attempted", "so is the placeholder"),
+        ([("return (scores", "return helper(scores")], "answered", "uses `helper`, which no cell of this notebook defines"),
+        ([(" (scores", " (mystery + scores"), ("return", "elsewhere = 1\n    return elsewhere *")], "answered", "uses `mystery`, "),
+        ([(")\n", ")\n    # a comment\n")], "answered", ""),
+    ],
+)  # fmt: skip
+def test_submit_tells_what_grading_would_find(clone, changes, here, told):
+    answer = SOFTMAX
+    for old, new in changes:
+        answer = answer.replace(old, new, 1)
+    write_into(own(clone), answered(answer))
+    done = submit(clone, "02")
+    of_task = [remark for remark in done.remarks if remark.startswith("02.softmax: ")]
+    assert done.rows[0].here == here and len(of_task) == bool(told) and told in "".join(of_task)
+
+
+def test_submit_is_content_with_a_placeholder_that_is_never_reached_and_with_names_that_cells_define(clone):
+    def work(cells):
+        helper = "import math\nwith torch.no_grad():\n    ONE = 1\ndef helper(x):\n    global LATER\n    LATER = 0\n    return x\n%time 1 + 1"
+        cells.insert(1, code(helper))
+        answered(
+            SOFTMAX.replace("return (", "return ONE * math.e * 0 + LATER + helper(") + "\n    raise NotImplementedError"
+        )(cells)
+
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    assert done.rows[0].here == "answered" and "02.softmax" not in "\n".join(done.remarks)
+
+
+def test_submit_names_an_empty_function_below_the_answer(clone):
+    def work(cells):
+        (stub,) = [place for place, cell in enumerate(cells) if cell["source"].startswith("def softmax(")]
+        cells.insert(stub, code(SOFTMAX))
+
+    write_into(own(clone), work)
+    said = "\n".join(submit(clone, "02").remarks)
+    assert re.search(
+        r"02.softmax: the empty function in code cell \d+ replaces the one above it, in cell \d+: delete it", said
+    )
+
+
 def test_a_task_that_is_as_it_was_gets_no_note_where_its_answer_has_lost_its_id():
     stub, answer = "def softmax(x):\n    raise NotImplementedError", "def softmax(x):\n    return x.softmax(-1)"
     (asks,), (prompt,), (reworded,), (mine,) = (cells_of(text) for text in (stub, "b", "c", answer))
@@ -741,7 +785,7 @@ def test_an_answer_in_a_block_or_indented_or_behind_a_prompt_is_answered(clone, 
 
 def test_the_lesson_itself_is_named_in_one_sentence(clone):
     said = submit(clone, "02", own(clone, "notebooks")).remarks
-    assert said[0].startswith("This notebook holds none of the tasks of lesson 02.") and len(said) == 1
+    assert said == ["This seems to be lesson 02 itself: the tasks are in the notebook of its exercises."]
 
 
 def test_an_answer_that_its_check_does_not_reach_is_named(clone):

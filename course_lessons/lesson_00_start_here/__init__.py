@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="00",
     title="Start here",
-    question="What is a weighted sum, and how does this course answer you?",
+    question="What is a weighted sum, and how does this course check your work?",
     goals=(
         "compute a weighted sum on paper and in code",
         "read the PyTorch of this course: shapes, broadcasting with `None`, `@`, masks, gradients",

@@ -11,7 +11,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 01.sum_vectors
 #
-# Sum each sentence's word vectors, $\text{sums}_{b,d} = \sum_s \text{mask}_{b,s}\,\text{words}_{b,s,d}$. The mask is True at words and False at padding, and padding must not count.
+# Sum each sentence's word vectors, $\text{sums}_{b,d} = \sum_s \text{mask}_{b,s}\,\text{words}_{b,s,d}$. The mask is True for words and False for padding, which must not contribute.
 
 
 # %%

@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## Real reviews
 #
-# SST-2 contains sentences from film reviews, which people have labelled as positive (1) or negative (0). If the download fails, the notebook says so and uses generated reviews instead, so your numbers will differ from ours.
+# SST-2 contains sentences from film reviews, labelled by people as positive (1) or negative (0). If the download fails, the notebook says so and uses generated reviews instead, so your numbers will differ from ours.
 
 # %%
 learn = load_reviews("train")
@@ -42,7 +42,7 @@ diagrams.bag_of_words()
 #
 # ## A sentence as a bag of word vectors
 #
-# Every word becomes a number and then a vector. A **vocabulary** maps words to numbers, starting with the most frequent. The number 0 is reserved for **padding**, the empty positions after a shorter sentence, and 1 for words that are not in the vocabulary. To **encode** a sentence is to write it as numbers. Before you run the cell, encode the shorter of its two sentences.
+# Each word is mapped to a number, and each number to a vector. A **vocabulary** numbers the words, starting with the most frequent. The number 0 is reserved for **padding**, which fills the empty positions after shorter sentences, and 1 for words that are not in the vocabulary. **Encoding** a sentence means writing it as a list of numbers. Before you run the cell, encode the shorter of its two sentences.
 
 
 # %% tags=["nbval-check-output"]
@@ -77,7 +77,7 @@ print(mask)
 #
 # $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} x_s$$
 #
-# We make up seven vectors, one per number, and add up the word vectors of each sentence. Work out both sums on paper.
+# We invent seven vectors, one for each number in the vocabulary, and add up the word vectors of each sentence. Work out both sums on paper.
 
 # %%
 vectors = torch.tensor([
@@ -97,9 +97,9 @@ for b, sentence in enumerate(ids):
 by_loop
 
 # %% [markdown]
-# In the second sentence, "good" $(2, 1)$ plus "movie" $(0, 1)$ gives $(2, 2)$; padding does not count.
+# In the second sentence, "good" $(2, 1)$ plus "movie" $(0, 1)$ gives $(2, 2)$; the padding contributes nothing.
 #
-# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` adds an axis at the end of the mask. The second counts how often each word occurs and multiplies these counts by the table of vectors. Check that all three ways agree.
+# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` adds a trailing axis to the mask. The second counts how often each word occurs and multiplies these counts by the table of vectors. Check that all three ways agree.
 
 # %% tags=["nbval-check-output"]
 fetched = vectors[ids]  # B S D
@@ -112,7 +112,7 @@ by_counts = counts @ vectors  # B D
 print(torch.equal(by_loop, by_mask), torch.equal(by_loop, by_counts))
 
 # %% [markdown]
-# All three ways give the same sums, and the counts explain the name **bag of words**: what matters is how often a word occurs, not where.
+# The sums are equal, and the counts explain the name **bag of words**: what matters is how often a word occurs, not where.
 #
 # ## From a sum to a probability
 #
@@ -130,15 +130,15 @@ print("probabilities", torch.sigmoid(score))
 # %% [markdown]
 # Again, the second sentence is easy to check on paper: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
 #
-# ## What does the error change?
+# ## How does the error reach the words?
 #
-# Training minimises the **cross-entropy** $L$, the negative logarithm of the probability that the model assigns to the true label $y$. We follow its gradient back to the score $z$:
+# Training minimises the **cross-entropy** $L$, the negative logarithm of the probability that the model assigns to the true label $y$. We trace its gradient back to the score $z$:
 #
 # $$L = -y \log p - (1 - y) \log(1 - p)$$
 #
 # $$\frac{\partial L}{\partial p} = -\frac{y}{p} + \frac{1 - y}{1 - p} = \frac{p - y}{p(1 - p)} \qquad \frac{\partial p}{\partial z} = p(1 - p)$$
 #
-# Multiplied together, these two derivatives give $\partial L / \partial z = p - y$, the difference between the probability and the label, which is called the **error**. From the score, the error flows back to every word.
+# The product of these two derivatives is $\partial L / \partial z = p - y$, the difference between the probability and the label, which is called the **error**. From the score, the error flows back to every word.
 
 # %% tags=["nbval-check-output"]
 predict("01.largest_gradient", ...)
@@ -157,7 +157,7 @@ print(error[0] * w)
 reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# All words in a sentence get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2 because the loss is the mean over two sentences. A word that occurs twice in a sentence gets this gradient twice. For a positive review, $p - y$ is negative, so a step *against* the gradient moves the review's words along $w$, whereas words in negative reviews move in the opposite direction.
+# All words in a sentence get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2 because the loss is the mean over two sentences. A word that occurs twice in a sentence gets this gradient twice. For a positive review, $p - y$ is negative, so a step *against* the gradient moves the vectors of the review's words in the direction of $w$. In a negative review, word vectors move in the opposite direction.
 #
 # ## Training
 #
@@ -186,7 +186,7 @@ with torch.no_grad():  # copying numbers is not a training step
     print(torch.equal(ours(ids, mask), score))
 
 # %% [markdown]
-# The class reproduces our scores. Training makes six passes through the reviews, called **epochs**; in each epoch, the reviews are shuffled and split into batches of 128. The optimizer AdamW determines how much each weight changes. Two of its settings matter here: the **learning rate** scales the steps and decays to 0 by the end, and the **weight decay** pulls all weights towards 0. Does the loss fall in every epoch?
+# The scores are identical. Training consists of six passes through the reviews, called **epochs**; in each epoch, the reviews are shuffled and split into batches of 128. The optimizer AdamW determines how much each weight changes. Two of its settings matter here: the **learning rate** scales the steps and decays to 0 by the end, and the **weight decay** pulls all weights towards 0. How does the loss change from epoch to epoch?
 
 
 # %%
@@ -223,9 +223,9 @@ for epoch, loss in enumerate(train(model, learn_ids, learn_mask, learn.labels, 0
     print(f"epoch {epoch}: mean loss {loss:.3f}")
 
 # %% [markdown]
-# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual: of the five values we tried, it did best on SST-2's **validation** reviews, on which the model was not trained. A setting chosen on some reviews suits those reviews a little too well, which is why we test on different ones.
+# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual, but of the five values we tried, it did best on SST-2's **validation** reviews, on which the model was not trained. A setting chosen on one set of reviews tends to fit that set a little too well, which is why we test on different ones.
 #
-# We now train five such models, which cannot see word order, each with a different seed that determines all its random choices.
+# We now train five such models, each with a different seed, which determines all random choices. None of these models can see word order.
 
 # %% tags=["nbval-check-output"]
 predict("01.accuracy", ...)
@@ -258,9 +258,9 @@ reveal("01.accuracy", accuracy.mean())
 # | word counts (naive Bayes) | 81.8% |
 # | averaged word vectors | 80.1% |
 # | naive Bayes with word pairs | 83.1% |
-# | a network that follows the grammar | 85.4% |
+# | a network that follows the parse tree | 85.4% |
 #
-# Word pairs and grammar capture some of the word order but add only a few points. BERT, first trained on a great deal of other text, reaches 94.9% (Devlin et al., 2019). Unlike our model, the network and BERT also learned from labelled phrases, so word order is not the only difference.
+# Word pairs and grammar capture some of the word order but add only a few points. BERT, which was pretrained on a great deal of other text, reaches 94.9% (Devlin et al., 2019). Unlike our model, BERT and the parse-tree network were also trained on labelled phrases, so word order is not the only difference.
 #
 # What has the last of our five models learned about each word? A word's vector has 16 entries, but $w$ turns it into one number, so the model *amounts to* one number per word:
 #
@@ -278,7 +278,7 @@ print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
 # %% [markdown]
 # ## Polarity is a direction
 #
-# A word's number, $w^\top x$, is the component of its vector along $w$ times the length of $w$; at right angles to $w$, it is 0. Training pushed words in positive reviews along $w$ and words in negative reviews against it. A word's **polarity**, whether it is positive or negative, therefore becomes a direction, which we plot for two-dimensional vectors. Where will "great", "dull" and "the" point?
+# A word's number, $w^\top x$, is the component of its vector along $w$ times the length of $w$; for a vector at right angles to $w$, it is 0. Training pushed word vectors along $w$ in positive reviews and against $w$ in negative ones. A word's **polarity**, whether it is positive or negative, therefore becomes a direction. We plot it for two-dimensional vectors. Where will "great", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)
@@ -296,7 +296,7 @@ for word, adds in zip(shown, vectors @ w, strict=True):
     print(f"{word:6} adds {adds:+.2f} to the score")
 
 # %% [markdown]
-# Positive words reach far along $w$ (its arrow is shortened) and negative words far against it, whereas the vector of "the" is very short. Do the 16-dimensional model's numbers agree with reviews it was not trained on? For each word that occurs at least ten times in the test reviews, we compute what share of the reviews containing it are positive.
+# Positive words extend far in the direction of $w$ (whose arrow is shortened) and negative words far in the opposite direction, whereas the vector for "the" is very short. Do the numbers in the 16-dimensional model hold up on reviews it was not trained on? For each word that occurs at least ten times in the test reviews, we compute what share of the reviews containing it are positive.
 
 # %%
 frequent = build_vocabulary(test.sentences, min_count=10)
@@ -313,7 +313,7 @@ places = {place: word for place, word in enumerate(words) if word in named}
 plots.scatter(shares, adds, "share of positive reviews", "adds to score: w·x", places)
 
 # %% [markdown]
-# The model's numbers agree with these shares: the correlation is 0.68 on SST-2. The model has therefore learned something about the words themselves, not only about its training reviews.
+# The model's numbers agree with these shares, though only roughly: the correlation is 0.68 on SST-2. The model has therefore learned something about the words themselves, not only about its training reviews.
 #
 # ## What does the model make of a sentence?
 #
@@ -337,13 +337,13 @@ for sentence in sentences:
     print(f"p = {torch.tensor(score).sigmoid():.2f} {adds}")
 
 # %% [markdown]
-# On SST-2, the model gets the first and the fourth sentence wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds its -0.24 to every sentence, good or bad.
+# On SST-2, the model gets the first and the fourth sentence wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds its -0.24 to every sentence, positive or negative.
 #
 # **Your turn**: add your own sentences to the list. What is the shortest sentence that fools the model?
 #
 # ## What "not" does to a score
 #
-# Does a fixed number for "not" harm positive and negative reviews alike?
+# Does a fixed number for "not" hurt accuracy on positive and negative reviews alike?
 
 # %%
 positive = test.labels == 1
@@ -363,11 +363,11 @@ of_negated = errors[test.negated].sum() / errors.sum()
 print(f"share of all errors that are in reviews with a negation: {of_negated:.2f}")
 
 # %% [markdown]
-# Only the positive reviews are harmed: on SST-2, the models get positive reviews right less often if they contain a negation, and negative reviews more often. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in such reviews, so most errors here have other causes. With one fixed number per word, a negation helps one kind of review and harms the other. Is that unavoidable? To find out, we need a toy task in which we know the truth.
+# No: on SST-2, a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most errors here have other causes. With one fixed number per word, a negation helps with one kind of review and hurts with the other. Is that unavoidable? To find out, we need a toy task whose rule we know.
 #
 # ## A toy task with a predictable failure
 #
-# Each **generated review** has one opinion word, and in about a quarter of the reviews, a "not" before this word reverses the label.
+# Each **generated review** contains one opinion word, and in about a quarter of the reviews, a "not" before this word reverses the label.
 
 # %%
 toy = generate_reviews(4000, 0, negation=0.25)
@@ -378,7 +378,7 @@ negated = toy_test.negated.float().mean().item()
 print(f"{negated:.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# Suppose that a good word adds $g$ to the score, a bad word $h$ and "not" $n$, and that a score above 0 means a good review. Move the three sliders: how many of the four cases can you get right?
+# Suppose that a good word adds $g$ to the score, a bad word $h$ and "not" $n$, and that a score above 0 means a positive review. Move the three sliders: how many of the four cases can you get right?
 
 
 # %%
@@ -405,7 +405,7 @@ case_explorer
 #
 # No choice gets all four right. The other words and $b$ add the same number $k$ to each score, so we would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. Adding the first and the last gives $2k + g + h + n > 0$, but adding the other two gives $2k + g + h + n < 0$, a contradiction.
 #
-# One of the four cases must therefore be wrong, and it costs least if this is a negated case, because plain reviews are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
+# One of the four cases must therefore be wrong, and the cost is lowest if this is a negated case, because plain reviews, those without "not", are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
@@ -413,7 +413,7 @@ print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
 # %% [markdown]
 # ## What does training find?
 #
-# Does training find numbers that get three cases right? Training does not count errors but lowers the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label, and its number can help one half only by harming the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become a confident mistake, which costs more than "not good" gains. A number above 0 would harm "not good" in the same way, so we expect training to choose 0.
+# Does training find numbers that get three cases right? Training does not count errors but minimises the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label. Its number can help with one half only at the expense of the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become a confident mistake, which costs more than "not good" gains. A number above 0 would hurt "not good" in the same way, so we expect training to choose 0.
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
@@ -440,11 +440,11 @@ print("The mean of five runs:")
 reveal("01.with_negation", right.mean())
 
 # %% [markdown]
-# The trained models' accuracy is the share of plain reviews, which is less than a linear score could reach. If "not" adds 0, a review gets the same score with or without it, so the models should get all plain reviews right and all negated reviews wrong.
+# The accuracy of the trained models equals the share of plain reviews, which is less than a linear score could reach. If "not" adds 0, a review gets the same score with or without it, so the models should get all plain reviews right and all negated reviews wrong.
 #
 # ## Where any sum must fail
 #
-# The two reviews in a **contrast pair** have the same words in different orders, and opposite labels. Because their sums are equal, a model gets exactly one of the two right, whatever it computes from the sum. We make 500 pairs and print one. The short black lines mark what we expect. How close do the five runs come?
+# The two reviews in a **contrast pair** contain the same words in different orders and have opposite labels. Because their sums are equal, a model gets exactly one of the two right, whatever it computes from the sum. We make 500 pairs and print one. In the plot, short black lines mark the expected accuracies. How close do the five runs come?
 
 # %%
 one, other = contrast_pairs(500, seed=2)
@@ -461,11 +461,11 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 # %% [markdown]
 # As expected, every run gets all plain reviews right, all negated reviews wrong and one review in each contrast pair right.
 #
-# For the four cases, the sum contains enough information. The score fails because it is **linear**: $w$ turns each word into one number. Take $(1, 0)$ for "good", $(-1, 0)$ for "bad" and $(0, 1)$ for "not", and call the sum $(u, v)$. The score $u (1 - 2v)$ then gets all four cases right. For a contrast pair, however, no score can help, because the two sums are equal.
+# For the four cases, the sum contains enough information. The score fails because it is **linear**: $w$ turns each word into one number. Use $(1, 0)$ for "good", $(-1, 0)$ for "bad" and $(0, 1)$ for "not", and call the sum $(u, v)$. The score $u (1 - 2v)$ then gets all four cases right. For a contrast pair, however, no score can help, because the two sums are equal.
 #
 # ## What can the sum do, and where is it bound to fail?
 #
-# On real sentences, logistic regression on a sum of word vectors gets about four in five reviews right, but it is bound to fail in two places. Its linear score gets at most three of "good", "bad", "not good" and "not bad" right. And whatever we compute from the sum, one review in each contrast pair is wrong.
+# On real sentences, logistic regression on a sum of word vectors gets about four in five reviews right, but it is bound to fail in two ways. Its linear score gets at most three of "good", "bad", "not good" and "not bad" right. And whatever we compute from the sum, we get one review in each contrast pair wrong.
 #
 # ## Questions
 #
@@ -489,8 +489,8 @@ check("01.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - A sentence becomes a bag of words, the sum of its word vectors; a mask keeps out the padding.
-# - Logistic regression on the sum learns a direction: the further a word's vector reaches along it, the more the word adds to the score.
+# - A sentence becomes a bag of words, the sum of its word vectors; a mask excludes the padding.
+# - Logistic regression on the sum learns a direction: the further a word's vector extends along it, the more the word adds to the score.
 # - Every word in a sentence receives the same error, once for each time it occurs.
 # - In a linear score, "not" adds one fixed number, so it cannot reverse both "good" and "bad". A sum also loses the word order.
 #

@@ -20,9 +20,9 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 01's sum, "not" cannot change how much "great" counts. Take four cases, a good and a bad review, each with and without "not": a linear score on the sum gets at most three of them right. In this lesson, each word gets a weight. Can this weight depend on the other words, and is that enough for "not"?
+# In lesson 01's sum, "not" cannot change how much "great" counts. Take four cases, a good and a bad review, each with and without "not": a linear score on the sum gets at most three of them right. In this lesson, each word gets a weight. Can this weight depend on the other words, and is that enough to handle "not"?
 #
-# ## A sum in which words count differently
+# ## A sum in which words carry different weights
 #
 # A **weighted sum** multiplies each word's vector $x_s$ by a **weight** $a_s$ and adds up the results to give the **context** $c$:
 #
@@ -392,7 +392,7 @@ for model in models[3]:
 # %% [markdown]
 # In every run, the models get half of these reviews right. The two reviews in a pair have the same words, so each word has the same score and weight in both, and the contexts are equal. Neither training nor additional θs can change this, as long as a word has the same vector wherever it is. What is missing is the order of the words, which lesson 11 adds.
 #
-# ## Can a word's weight depend on the other words, and is that enough for "not"?
+# ## Can a word's weight depend on the other words, and is that enough to handle "not"?
 #
 # Yes, a word's weight can depend on the other words, though its score cannot: the softmax divides by a total to which every word contributes. Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, but training finds these three. Two θs can get all four right.
 #
@@ -426,4 +426,4 @@ check("02.q5", ...)
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
 #
-# **Next**: θ asks every sentence the same question. [What if the sentence asks the question itself?](03_queries_keys_values.ipynb)
+# **Next**: θ asks every sentence the same question. [What if the sentence asks its own question?](03_queries_keys_values.ipynb)

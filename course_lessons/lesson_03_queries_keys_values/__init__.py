@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="03",
     title="Queries, keys, values",
-    question="What if the sentence asks the question itself?",
+    question="What if the sentence asks its own question?",
     goals=(
         "rewrite fixed attention as queries, keys and values",
         "compute the three steps by hand and as $\\mathrm{Attention}(Q, K, V)$",

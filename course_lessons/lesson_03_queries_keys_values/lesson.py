@@ -362,7 +362,7 @@ reveal("03.projections", three_vectors.count(1.0))
 figures.share_right_by_matrices()
 
 # %% [markdown]
-# Any one of the three matrices is enough, or nearly so, if training is long enough. After 15 epochs, a query matrix or a key matrix alone gets more than 90% of the reviews right in every run. A value matrix alone does so in every run only after 40 epochs. Of these models, those with one matrix for query and key learn most slowly: after 75 epochs, one run still gets only 78% right. Without any matrix, no run gets above 90% at this learning rate. At a rate of 0.2, after 75 epochs, four of five runs get more than 90% right, and one gets 68%.
+# Any one of the three matrices is enough, or nearly so, if training is long enough. After 15 epochs, a query matrix or a key matrix alone gets more than 90% of the reviews right in every run. A value matrix alone does so in every run only after 40 epochs. Of the models with a learned matrix, those with one for query and key learn most slowly: after 75 epochs, one run still gets only 78% right. Without any matrix, no run gets above 90% at this learning rate. At a rate of 0.2, after 75 epochs, four of five runs get more than 90% right, and one gets 68%.
 #
 # Has training found the matrices we chose? We plot the attention weights of the last of the five models with all three; the others may have found different solutions. What do "the", "film", "was" and "not" look at?
 
@@ -408,9 +408,9 @@ with torch.no_grad():
 # - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key and draws the others away from "great". Both "not" and "great" find "was", and this takes away about 3 each time.
 # - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
 #
-# ## What if the sentence asks the question itself?
+# ## What if the sentence asks its own question?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, each of our five training runs found self-attention that does it, within 15 epochs. Any one of the three matrices was enough, or nearly so, but training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at this learning rate. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
+# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, each of our five training runs found self-attention that does it, within 15 epochs. Any one of the three matrices was enough, or nearly so, but training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
 #
 # ## Where you will meet this
 #

@@ -299,9 +299,9 @@ table(rows, ["variance", "variance if divided by √D"], digits=2)
 #
 # The square root of the variance, the **standard deviation**, measures how far the scores typically are from 0: √D without scaling and 1 with scaling.
 #
-# ## Does scaling help learning?
+# Large scores matter because they push the weights towards 0 and 1. There, a small change in a score hardly changes a weight, so little gradient reaches the scores, and attention might learn more slowly.
 #
-# Where the weights are close to 0 or 1, a small change in a score hardly changes them, so little gradient reaches the scores, and attention might learn more slowly without scaling.
+# ## Does scaling help learning?
 #
 # We return to the "turned" task with two values of D and two learned matrices that project queries and keys. The two curves in each panel differ only in whether the scores are scaled, and the dotted line shows the loss of a model that knows the true orthogonal matrix. Guess for which D scaling matters more.
 #

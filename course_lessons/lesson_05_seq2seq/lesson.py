@@ -395,7 +395,7 @@ columns = ["all words", "first four", "next four", "the rest"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# With the vector of a different sentence, about 18% of the words are right: that many can be guessed. With the sentence's own vector, about 60% are right, so this vector holds a good part of the sentence. The 60% is more than the 37% above, because here no wrong word leads to the next one, and no omitted word shifts the others.
+# With the vector of a different sentence, about 18% of the words are right: that many can be guessed. With the sentence's own vector, about 60% are right, so this vector holds a good part of the sentence. The 60% is more than the 37% above, because here no wrong word leads to the next one, no omitted word shifts the others, and no surplus word counts.
 #
 # But not all parts come through equally well: the model gets nearly 90% of the first four words right, but fewer than half of the last ones. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors fixed and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, this decoder should get more of them right.
 
@@ -449,7 +449,7 @@ share, _ = exact_shares(translate(model, new), truth(new))  # of sentences
 print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 
 # %% [markdown]
-# Up to three words, nearly all the sentences are right. Of the new four-word sentences, more than four fifths are right, so the model has done more than learn sentences by heart. At six words, somewhat fewer than half of the sentences are right on average, and at twelve, the curve for whole sentences has fallen to 0. In our run, the model trained here is close to the other five.
+# Up to three words, nearly all the sentences are right. Of the new four-word sentences, more than four fifths are right, so the model has done more than learn sentences by heart. At six words, somewhat fewer than half of the sentences are right on average, and at twelve, the curve for whole sentences has fallen to 0. In our run, the model trained here is close to the other five or slightly below them.
 #
 # ## Is the vector too small?
 #
@@ -462,7 +462,7 @@ print(f"64 numbers:         {64 * 32} bits")
 # %% [markdown]
 # Twelve words take at most 63.9 bits, and the vector has 64 entries, so one bit per entry would be enough; each entry has 32.
 #
-# But the network has to *learn* how to put a sentence into the vector and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models in each of seven versions. The first is ours; the others differ in the dimension of the vector, the number of steps or the cell. Which of them get more than half of the eight-word sentences right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+# But the network has to *learn* how to put a sentence into the vector and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models in each of seven versions. The first is ours; the others differ in the dimension of the vector, the number of steps, or the cell and its learning rate. Which of them get more than half of the eight-word sentences right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
 # %%
 figures.whole_sentences_right(lengths=(3, 6, 8, 12))

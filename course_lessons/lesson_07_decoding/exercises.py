@@ -1,6 +1,5 @@
 # %% [markdown]
-# You will compute how probable a translation is and search for a probable one, greedily and with a beam. Then you will work out the length penalty with which a longer translation wins, compute BLEU, and write a test
-# that tells correct beam searches from incorrect ones. T is the length of the target and V the size of the vocabulary.
+# You will compute how probable a translation is and search for a probable one, greedily and with a beam. Then you will work out the length penalty with which a longer translation wins, compute BLEU, and write a test that tells correct beam searches from incorrect ones. T is the length of the target and V the size of the vocabulary.
 
 # %%
 import math
@@ -14,7 +13,7 @@ from course_utils.models.minimal import beam_search as reference
 # %% [markdown]
 # ## How probable is a translation?
 #
-# At each position, a decoder outputs one score for each word in the vocabulary. The probability of a whole translation $y$ of a source $x$ is the product of its words' probabilities.
+# At each position, a decoder outputs one score for each word in the vocabulary. The probability of a whole translation $y$ of a source sentence $x$ is the product of its words' probabilities.
 
 # %% [markdown]
 # ## 07.log_probability
@@ -56,8 +55,8 @@ check("07.log_probability", log_probability)
 #
 # We search for the translation that the decoder considers most probable. There are far too many translations to try every one.
 #
-# In the next tasks, a function `step` plays the role of the decoder. `step(prefix)` takes the list of ids written so far, which begins with `bos`. It returns a new tensor with V numbers, the natural logarithm of each id's
-# probability of coming next. It keeps nothing between calls, so the same prefix always gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
+# In the tasks below, a function `step` plays the role of the decoder. `step(prefix)` takes the list of ids written so far, which begins with `bos`. It returns a new tensor with V numbers, the natural logarithm of each id's
+# probability of coming next. It stores nothing between calls, so the same prefix always gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
 # limits the number of ids written: `eos` counts, but `bos` does not. Once that many are written, `step` is not called again.
 
 # %% [markdown]
@@ -207,12 +206,12 @@ check("07.tipping_alpha", tipping_alpha)
 # %% [markdown]
 # ## 07.bleu
 #
-# BLEU (Papineni et al., 2002) asks how many of a hypothesis's **n-grams** (runs of $n$ words) also occur in its reference. An n-gram matches as often as it occurs in both sentences, which is the smaller of its two counts.
+# BLEU (Papineni et al., 2002) asks how many of a hypothesis's **n-grams** (runs of $n$ words) also occur in its reference. The number of matches of an n-gram is the smaller of its counts in the two sentences.
 # The numbers of matches and of n-grams are summed over **all** sentences before they are divided to give the **precisions** $p_n$:
 #
 # $$p_n = \frac{\text{matching n-grams of all hypotheses}}{\text{n-grams of all hypotheses}} \qquad \text{BLEU} = 100 \cdot \text{bp} \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad \text{bp} = \begin{cases} 1 & c \ge r \\ e^{1 - r/c} & c < r \end{cases}$$
 #
-# Here $c$ is the number of words in all hypotheses and $r$ the number in all references. The **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are, so case matters. Each hypothesis has one reference and may be empty.
+# Here $c$ is the number of words in all hypotheses and $r$ the number of words in all references. The **brevity penalty** bp keeps short hypotheses from winning. Words are compared as they are, so case matters. Each hypothesis has one reference and may be empty.
 # If no n-gram matches for some $n$, BLEU is 0. Write the function in plain Python.
 
 

@@ -20,9 +20,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## Two translations of one sentence
 #
-# We use a model like lesson 06's, trained on photo captions, to translate an English caption into French in two ways. This lesson explains what `width` and `alpha` mean in the code.
+# We use a model like the one in lesson 06, trained on photo captions, to translate an English caption into French in two ways. We explain `width` and `alpha` later in this lesson.
 #
-# For each result we print the logarithm of its probability, which is negative: the closer it is to 0, the more probable the translation. Which of the two translations is more probable?
+# For each translation, we print the logarithm of its probability, which is negative: the closer it is to 0, the more probable the translation. Which of the two translations is more probable?
 
 # %%
 model, subwords = load_pretrained("attention-en-fr")
@@ -40,11 +40,11 @@ for width in (1, 3):
 #
 # ## A tree of translations
 #
-# To see why, we use an example small enough to draw. A decoder translates "le chien" (*the dog*) into two English words. Given the previous words, it assigns a probability to every possible next word, and the probability of a whole translation $y$ of a source $x$ is the product of these probabilities:
+# To see why, we use an example small enough to draw. A decoder translates "le chien" (*the dog*) into two English words. Given the previous words, it assigns a probability to every possible next word, and the probability of a whole translation $y$ of a source sentence $x$ is the product of these probabilities:
 #
 # $$p(y \mid x) = \prod_t p(y_t \mid x, y_1, \dots, y_{t-1})$$
 #
-# Together, all the translations form a tree. In the diagram, each line is labelled with the probability of one word and each box with the probability of all the words up to and including its own. The solid lines show greedy search's path. Look for a path that leads to a more probable translation.
+# Together, all the translations form a tree. In the diagram, each line is labelled with the probability of one word and each box with the probability of all the words up to and including its own word. The solid lines show the path that greedy search takes. Look for a path that leads to a more probable translation.
 
 # %%
 next_word = {
@@ -63,24 +63,24 @@ greedy = [("a",), ("a", "dog")]  # the most probable word at each step
 plots.tree(probability, kept=greedy)
 
 # %% [markdown]
-# One such path leads to "the dog", with a probability of 0.4 · 0.9 = 0.36, whereas "a dog", found by greedy search, has only 0.5 · 0.4 = 0.20. The most probable *first* word is "a", but after it the probability is split more evenly among three words, and greedy search never goes back.
+# One such path leads to "the dog", with a probability of 0.4 · 0.9 = 0.36, whereas "a dog", found by greedy search, has only 0.5 · 0.4 = 0.20. The most probable *first* word is "a", but after "a", the probability is split more evenly than after "the", and greedy search never goes back.
 #
 # Missing a more probable translation is called a **search error**.
 #
 # ## Keep several hypotheses
 #
-# We cannot try every translation: our model has 4,000 **tokens**, which are words and parts of words, and they form $4{,}000^{10}$ sequences of length ten. But we can keep more than one translation as we search. A translation that the search has started is called a **hypothesis**; it begins with the token BOS and stays *open* until the token EOS ends it.
+# We cannot try every translation: our model has 4,000 **tokens**, which are words and parts of words, so there are $4{,}000^{10}$ sequences of ten tokens. But we can keep more than one translation as we search. A partial translation is called a **hypothesis**; it begins with the token BOS and stays *open* until the token EOS ends it.
 #
-# **Beam search** keeps the most probable hypotheses; its `width` says how many. It works in rounds:
+# **Beam search** keeps only the `width` most probable hypotheses. It works in rounds:
 #
 # 1. Extend every open hypothesis by one more token, in every possible way.
 # 2. Of all these continuations, keep the `width` most probable.
 # 3. Set aside those that end with EOS. The others stay open for the next round.
 # 4. Stop after `longest` rounds. The result is the most probable hypothesis among those set aside.
 #
-# In step 1, the code tries only the `width` most probable tokens for each hypothesis, because only `width` continuations are kept in all. It adds logarithms instead of multiplying probabilities, because a product of many small numbers can underflow to 0. The ranking stays the same, since a larger probability has a larger logarithm.
+# In step 1, the code tries only the `width` most probable tokens for each hypothesis, because only `width` continuations are kept in total. It adds logarithms instead of multiplying probabilities, because a product of many small numbers can underflow to 0. The ranking stays the same, since a larger probability has a larger logarithm.
 #
-# The function `step` is the decoder: it takes the previous ids and returns the log probability of every possible next token.
+# The function `step` is the decoder: it takes the token ids so far and returns the log probability of every possible next token.
 
 
 # %%
@@ -115,7 +115,7 @@ def beam_search(step, width, longest):
 
 
 # %% [markdown]
-# For the tree, `step` looks up the probabilities that we wrote down above. Work through a width of 2 on paper: which two hypotheses are kept in the first round, and which in the second?
+# For the tree, `step` looks up the probabilities that we wrote down above. Work through the search with a width of 2 on paper: which two hypotheses are kept in the first round, and which in the second?
 
 # %% tags=["nbval-check-output"]
 # a word's place in this list is its id, so BOS is 1 and EOS is 2
@@ -136,9 +136,9 @@ for width in (1, 2):
     print(f"width {width}: {text}, probability {exp(best.log_p):.2f}")
 
 # %% [markdown]
-# With a width of 2, beam search finds "the dog": the first round keeps "a" and "the", and the second keeps "the dog" with 0.36 and "a dog" with 0.20. With a width of 1, the first round keeps only "a", so the search is greedy.
+# With a width of 2, beam search finds "the dog": the first round keeps "a" and "the", and the second keeps "the dog" with 0.36 and "a dog" with 0.20. With a width of 1, the first round keeps only "a": beam search reduces to greedy search.
 #
-# Move the sliders to see which hypotheses each width keeps in each round; the round's best is shown in red. Which does a width of 3 keep in the second round?
+# Move the sliders to see which hypotheses each round keeps at each width; the best of each round is shown in red. Which does a width of 3 keep in the second round?
 
 # %%
 figures.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
@@ -148,7 +148,7 @@ figures.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
 #
 # ## The bench by the river
 #
-# Now we run the same `beam_search` on the caption. All it needs is a different `step`, which asks the model for the next token; `step_of` builds it for a given source sentence. One of the hypotheses will end before the others. Should the search stop at that point?
+# Now we run the same `beam_search` on the caption. All it needs is a different `step`, which asks the model for the probabilities of the next token; `step_of` builds it for a given source sentence. One of the hypotheses will end before the others. Should the search stop at that point?
 
 
 # %%
@@ -180,7 +180,7 @@ for number in (10, 11, 14, 15):
 # %% [markdown]
 # The search should go on. The hypotheses diverge after "banc" (*bench*). In round 10, "à" is the most probable next token, so greedy search chooses it, but one round later "près de" and "au bord" (*on the bank*) have overtaken it.
 #
-# The hypothesis with "à la rivière" ends first, in round 14, and is set aside. Although only two hypotheses are then open, round 15 again keeps three, because one of these two is extended in two ways. In that round, "près de la rivière" ends with a higher probability, so the first hypothesis to end need not be the best.
+# The hypothesis with "à la rivière" ends first, in round 14, and is set aside. Although only two hypotheses are then open, round 15 again keeps three, because two continuations of one of them are among the three most probable. In that round, "près de la rivière" ends with a higher probability, so the first hypothesis to end need not be the best.
 #
 # ## Is the most probable translation the best?
 #
@@ -203,15 +203,15 @@ print(f"probability of the full stop after 'sautant': {of_next[ids[-2]].exp():.3
 reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 
 # %% [markdown]
-# The wider beam's translation is much shorter: it says "A girl jumping." and leaves out the rope, the sidewalk and the garage. The narrower beam's translation leaves out little: "parking garage" has become "garage".
+# The translation found by the wider beam is much shorter: in English, it reads "A girl jumping.", without the rope, the sidewalk and the garage. The translation found by the narrower beam leaves out very little: "parking garage" has become "garage".
 #
-# The beam of 20 is not to blame, because it found the more probable translation. It is the model that assigns the worse translation a higher probability, which is called a **model error**. The beam of 5 made a search error that, by luck, saved it from the model error. Stahlberg & Byrne (2019) used exact search, which discards only hypotheses that can no longer win. For more than half of their sentences, the most probable translation was empty.
+# The beam of 20 is not to blame, because it found the more probable translation. It is the model that assigns the worse translation a higher probability; such an error is called a **model error**. The beam of 5 made a search error that, by luck, saved it from the model error. Stahlberg & Byrne (2019) used exact search, which discards only hypotheses that can no longer win. For more than half of their sentences, the most probable translation was empty.
 #
-# How can such a short translation win? A perfect model would assign hardly any probability to a full stop after "Une fille sautant". Ours assigns it only 0.009, but the long translation's remaining words together are even less probable: $e^{-5.797 + 5.654} = 0.87$ times as probable as the full stop and EOS. The rest of the probability is spread over all other continuations. To correct for translations that end too early, Wu et al. (2016) divide the log probability by a number $lp$ that grows with the number of tokens $|y|$, EOS included. A larger divisor moves a negative number closer to 0, which favours long translations. The division is applied only at the end, to hypotheses that have ended:
+# How can such a short translation win? A perfect model would assign hardly any probability to a full stop after "Une fille sautant". Ours assigns it only 0.009, but the remaining words of the long translation together are even less probable: $e^{-5.797 + 5.654} = 0.87$ times as probable as the full stop and EOS. The rest of the probability is spread over all other continuations. To correct for translations that end too early, Wu et al. (2016) divide the log probability by a number $lp$ that grows with the number of tokens $|y|$, EOS included. A larger divisor moves a negative number closer to 0, which favours long translations. We divide only at the end, and only for the finished hypotheses:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# The authors, who chose the 5 and the 6, call this length normalization; like Vaswani et al. (2017), we call $lp$ a **length penalty**. We leave out their score's other term, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and a log probability of -5.654, the long one 16 tokens and -5.797. Which wins? In the code, `ended` still holds the hypotheses that the beam of 20 found.
+# The 5 and the 6 are the authors' choice. They call this length normalization; like Vaswani et al. (2017), we call $lp$ a **length penalty**. We leave out the other term in their score, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and a log probability of -5.654, and the long one has 16 tokens and -5.797. Which wins? In the code, `ended` still holds the hypotheses that the beam of 20 found.
 
 
 # %%
@@ -228,13 +228,13 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 # %% [markdown]
 # With $\alpha = 1$, the long translation wins: it scores -5.797 / 3.5 = -1.656, whereas the short one scores -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# Too large an $\alpha$ can do harm: with $\alpha = 4$, the winner says twice where the girl is. We therefore have to choose both $\alpha$ and the width. We keep $\alpha = 1$ and choose the width, for which we need a number that measures how good a translation is.
+# Too large an $\alpha$ can do harm: with $\alpha = 4$, the winner mentions twice where the girl is. We therefore have to choose both $\alpha$ and the width. We keep $\alpha = 1$ and choose the width, for which we need a number that measures how good a translation is.
 #
 # ## BLEU: compare with a human translation
 #
-# **BLEU** (Papineni et al., 2002) compares a translation with a **reference**, a translation written by a person. It counts **n-grams**, which are runs of $n$ words. The **precision** $p_n$ is the share of the translation's n-grams that also occur in the reference. An n-gram counts at most as often as it occurs in the reference, so repeating a word does not help.
+# **BLEU** (Papineni et al., 2002) compares a translation with a **reference**, a translation written by a person. It counts **n-grams**, which are runs of $n$ words. The **precision** $p_n$ is the share of the translation's n-grams that also occur in the reference. An n-gram is counted no more often than it occurs in the reference, so repeating a word does not help.
 #
-# BLEU multiplies the four precisions for n from 1 to 4 and takes the fourth root of the product, which gives their geometric mean. If one precision is 0, so is BLEU. A translation could achieve high precisions by saying little, so a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
+# BLEU multiplies the four precisions for n from 1 to 4 and takes the fourth root of the product, which gives their geometric mean. If one precision is 0, so is BLEU. A translation could achieve high precision by saying very little, so a **brevity penalty** lowers the score if the translation has fewer words ($c$) than the reference ($r$):
 #
 # $$\text{BLEU} = 100 \cdot \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
@@ -273,7 +273,7 @@ print(f"sacrebleu    {library.score:.2f}   {library.signature}")
 #
 # A whole test set has a single BLEU score. Counts and lengths are added up over all sentences, and each $p_n$ and the brevity penalty are then computed once, from the sums.
 #
-# BLEU counts words, but can it tell whether the meaning is right? Suppose the reference is "The black dog is not sleeping on the sofa." Which translation gets the higher BLEU: "The black dog is now sleeping on the sofa." or "The black dog lies awake on the sofa."?
+# BLEU counts words, but can it tell whether the meaning is correct? Suppose the reference is "The black dog is not sleeping on the sofa." Which translation gets the higher BLEU: "The black dog is now sleeping on the sofa." or "The black dog lies awake on the sofa."?
 
 # %% tags=["nbval-check-output"]
 predict("07.meaning", ...)
@@ -289,7 +289,7 @@ higher = now_sleeping.score > lies_awake.score
 reveal("07.meaning", "now sleeping" if higher else "lies awake")
 
 # %% [markdown]
-# BLEU prefers the translation with "now sleeping", which says the opposite of the reference, so a high score does not guarantee that the meaning is right. Over a whole test set, BLEU is still useful for comparing models or searches.
+# BLEU prefers the translation with "now sleeping", which says the opposite of the reference, so a high score does not guarantee that the meaning is correct. Over a whole test set, BLEU is still useful for comparing models or searches.
 #
 # ## How wide should the beam be?
 #
@@ -304,7 +304,7 @@ print("Lines show the mean of three seeds, bands the range from lowest to highes
 reveal("07.width", figures.by_width())
 
 # %% [markdown]
-# Without a penalty, widths of 3 and 5 give the best BLEU, and beyond 10, BLEU falls sharply. Koehn & Knowles (2017) described this drop, which Yang et al. (2018) call the **beam-search curse**. The plot on the right shows why: the translations become too short. At a width of 50, they have only 0.79 times as many words as the references, so the brevity penalty lowers their score.
+# Without a penalty, widths of 3 and 5 give the best BLEU, and beyond 10, BLEU falls sharply. Koehn & Knowles (2017) described this drop, which Yang et al. (2018) call the **beam-search curse**. The plot on the right shows why: the translations become too short. At a width of 50, they contain only 0.79 times as many words as the references, so the brevity penalty lowers their score.
 #
 # With $\alpha = 1$, the same beams choose longer translations, and a wide beam does hardly any harm. The drop is therefore due to length: the model assigns too high a probability to translations that are too short. Does the penalty help at a width of 5 as well, and do wide beams find more probable translations?
 

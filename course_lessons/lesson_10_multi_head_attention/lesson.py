@@ -522,4 +522,4 @@ check("10.q5", ...)
 #
 # **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
 #
-# **Next**: some heads look at the previous word. But self-attention ignores the order of words, so how can they? [Where does the order come from?](11_positions.ipynb)
+# **Next**: some heads look at the previous word, although self-attention ignores the order of words. [How can attention know the order of the words?](11_positions.ipynb)

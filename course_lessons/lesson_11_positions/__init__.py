@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="11",
     title="Positions",
-    question="Where does the order come from?",
+    question="How can attention know the order of the words?",
     goals=(
         "show what a model without positions cannot tell apart",
         "compute a sinusoidal vector for any position and say what its fast and slow pairs are for",

@@ -1,6 +1,5 @@
 # %% [markdown]
-# You will build clocks for measurements, write the matrix that lets a head look back, and rotate pairs as many language models do. Then you will write two tests: one finds scores that depend only on distance, and the other finds models that ignore word order. B is the number of sentences, T the number of words in
-# a sentence and D the dimension of a vector; p is a position and i a pair of dimensions, both counted from 0.
+# You will build clocks for measurements, write the matrix that lets a head look back, and rotate pairs as many language models do. Then you will write two tests: one finds scores that depend only on distance, and the other finds models that ignore word order. B is the number of sentences, T the number of words in a sentence and D the dimension of a vector; p is a position and i a pair of dimensions, both counted from 0.
 
 # %%
 import torch
@@ -10,9 +9,9 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 11.sinusoidal_positions
 #
-# Words are at positions 0, 1, 2 and so on, whereas a sensor may report at times such as 0.25 or 86,400 seconds. Give each time a vector of clocks, as the lesson does for each position. Here, however, the clocks are specified by their **periods**, the times that a full turn takes:
+# Words are at positions 0, 1, 2 and so on, whereas a sensor may report at times such as 0.25 or 86,400 seconds. Give each time a vector of clocks, as the lesson does for each position. Here, however, the clocks are specified by their **periods**, the time that each full turn takes:
 #
-# 1. The first hand makes a full turn in `shortest`, and the last hand in `longest`.
+# 1. The period of the first hand is `shortest`, and the period of the last hand is `longest`.
 # 2. From each hand to the next, the period grows by the same *factor*.
 # 3. The vector has a sine and then a cosine for each hand: at time 0 it is 0, 1, 0, 1, and so on.
 #
@@ -51,7 +50,7 @@ check("11.sinusoidal_positions", sinusoidal_positions)
 # %% [markdown]
 # ## 11.shift_matrix
 #
-# The lesson's handmade head used only positions. Each row of x, T×(words + width), now begins with a word's entries, followed by its sinusoidal position, as in the lesson (base 10,000). The keys are the positions $P$. Write the query matrix $W^Q$ of a head that looks `back` words back, whatever the words are:
+# The lesson's handmade head used only positions. Each row of x, T×(words + width), now begins with a word's entries, followed by its sinusoidal position, as in the lesson (base 10,000). The keys are the position vectors $P$. Write the query matrix $W^Q$ of a head that looks `back` words back, whatever the words are:
 #
 # 1. The scores $x W^Q P^\top$ do not depend on the words.
 # 2. The query at position $p$ is position $p - \text{back}$ times a number, so the score is largest for the word at $p - \text{back}$.
@@ -94,7 +93,7 @@ check("11.shift_matrix", shift_matrix)
 # %% [markdown]
 # ## 11.rotate
 #
-# The lesson's `turn` pairs neighbouring dimensions, as Su et al. (2021) do. The code of many language models, including GPT-NeoX, pairs dimension $i$ with dimension $i + D/2$ instead. In both versions, scores depend on positions only through distances, but trained weights work only with the version that they were trained with. Write the second version:
+# The lesson's `turn` pairs neighbouring dimensions, as Su et al. (2021) do. The code of many language models, including GPT-NeoX, pairs dimension $i$ with dimension $i + D/2$ instead. In both versions, scores depend on positions only through distances, but trained weights work only with the version used in training. Write the second version:
 #
 # $$(a, b) \;\to\; (a \cos\varphi - b \sin\varphi,\; a \sin\varphi + b \cos\varphi) \qquad \varphi = (\text{start} + t) \cdot 10000^{-2i/D}$$
 #
@@ -133,7 +132,7 @@ check("11.rotate", rotate)
 # %% [markdown]
 # ## 11.relative_only
 #
-# Which scores still make sense in a text longer than any in training? Perhaps scores that depend only on the *distance* between query and key. The check passes you functions `score(query, key, p, s)`, which take two vectors with 4 entries each and their positions. Return `True` if a function keeps this promise:
+# Which scores still make sense in a text longer than any in training? Perhaps scores that depend only on the *distance* between query and key. The check passes functions `score(query, key, p, s)` to yours; they take two vectors with 4 entries each and their positions. Return `True` if a function keeps this promise:
 #
 # 1. Moving both positions by the same amount leaves the score unchanged, up to rounding (below $10^{-4}$), for every query, key, p and s.
 #

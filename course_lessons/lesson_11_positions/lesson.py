@@ -18,11 +18,11 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can a model get the order from? We see what is lost without it and try four ways to supply it. At the end, we turn to texts longer than those in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can the order come from? We see what is lost without it and try four ways to supply it. At the end, we turn to texts longer than those in training.
 #
 # ## The same words in a different order
 #
-# The course comes with a translation model built from self-attention, a Transformer, which lesson 12 explains. To each word the model adds a vector that depends on the word's **position**, its place in the sentence. We let it translate two sentences with the same words, first as it is and then with all position vectors set to zero. What will the translations look like without positions?
+# The course comes with a translation model built from self-attention, a Transformer, which lesson 12 explains. To each word vector, the model adds a vector that depends on the word's **position**, its place in the sentence. We let it translate two sentences with the same words, first unchanged and then with all position vectors set to zero. What will the translations look like without positions?
 
 # %% tags=["nbval-check-output"]
 model, subwords = load_pretrained("transformer-en-de")
@@ -32,13 +32,13 @@ model.embedding.positions.zero_()
 print("without positions:", translate(model, subwords, texts))
 
 # %% [markdown]
-# Without positions, both sentences get the same translation, because to the encoder they are the same words, each occurring equally often.
+# Without positions, both sentences get the same translation, because to the encoder, they are the same bag of words.
 #
 # This model was trained with positions. Would a model trained without them recover the order in some other way?
 #
 # ## A task in which order is everything
 #
-# We train small models on a task in which only the order helps. A text consists of different words, written as numbers, after which one of them is repeated. **Which word comes next?** The answer is the word that followed the first time. A model that finds this word performs **induction**.
+# We train small models on a task in which word order is the only clue. Each text is a list of distinct words, written as numbers, followed by a repeat of one of them. **Which word comes next?** The answer is the word that followed it the first time. A model that finds this word performs **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6
@@ -46,11 +46,11 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
     print("text:", text[:-1], "  again:", text[-1], "  next:", answer)
 
 # %% [markdown]
-# In the first text, 27 is repeated; the first time, it was followed by 2, so 2 is the answer. We do not count the repeated word: this text has 6 words and 7 positions.
+# In the first text, 27 is repeated; the first time, it was followed by 2, so 2 is the answer. Because we do not count the repeated word, this text has 6 words but 7 positions.
 #
-# Two layers of self-attention can find the answer if they know the order. In the first layer, each word looks at the previous word: 2 looks at 27, so its vector then also says that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
+# Two layers of self-attention can find the answer if they know the order. In the first layer, each word looks at the previous word: 2 looks at 27, so its vector then also records that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
 #
-# Our model has two such layers, each with one head, and each layer adds a word's context to its vector. Positions can enter in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both functions return their input unchanged.
+# Our model has two such layers, each with one head, and each layer adds a word's context to its vector. Positions can be encoded in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both return their input unchanged.
 
 
 # %%
@@ -138,15 +138,15 @@ shares["one number"] = shares_right(trained(add=add_tenths))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# One number is not enough. In texts of 12 words, at most a quarter of the answers are right, and no more after 5,000 steps with learning rates of 0.002, 0.005 or 0.015. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
+# With one number, at most a quarter of the answers are right in texts of 12 words. Training for 5,000 steps, with learning rates of 0.002, 0.005 or 0.015, does not raise this share. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
-# The key's position appears only in the second term. The query also contains a position, but it is the same for all keys. The second term is therefore a straight line in p, which is largest at one of its ends. For a word in the middle of a text, neither end is the previous word.
+# The key's position appears only in the second term. The query also contains a position, but the query is the same for all keys. The second term is therefore linear in p and largest at one end of the text. For a word in the middle of a text, neither end is the previous word.
 #
 # ## A vector for each position
 #
-# We therefore give each position a vector of its own. The score can then be highest at any position, provided the query points in the direction of that position's vector. Vectors that are learned in the same way as word vectors are called **learned positions**. For what share of the 12-word texts will the answer be right?
+# We therefore give each position a vector of its own. The score can then be highest at any position, provided the query points in the direction of that position's vector. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
 
 
 # %%
@@ -190,17 +190,17 @@ print(sinusoidal_positions(length=3, D=4))
 # %% [markdown]
 # In the row for position 1, pair 0 has turned by 1 / 10000⁰ = 1 and pair 1 by 1 / 10000^(2/4) = 0.01.
 #
-# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike a real clock's hands, ours start pointing right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first passed a full turn, and what is pair 12's angle there?
+# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a real clock, ours start out pointing right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first completed a full turn, and what is the angle of pair 12 there?
 
 # %%
 figures.clocks()
 
 # %% [markdown]
-# At position 7, pair 0 has passed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbours apart, but because it comes round again, some distant positions look alike. A slow hand tells near from far but can hardly tell neighbours apart. We therefore need both, as a clock needs a second hand and an hour hand.
+# At position 7, pair 0 has completed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbouring positions apart, but because it comes round again, some distant positions look alike. A slow hand tells near from far but can hardly tell neighbours apart. We therefore need both, as a clock needs a second hand and an hour hand.
 #
 # ## How can a head find the previous word?
 #
-# In our task, the first layer has to look at the previous word, as a head did in lesson 10. From each sinusoidal position to the previous one, a hand turns back by the same angle $\delta$, wherever it points. You may remember from school:
+# In our task, the first layer has to look at the previous word, as a head did in lesson 10. From each sinusoidal position to the previous one, each hand turns back by its own fixed angle $\delta$, wherever it points. You may remember these identities from school:
 #
 # $$\sin(a - \delta) = \sin a \cos\delta - \cos a \sin\delta \qquad \cos(a - \delta) = \cos a \cos\delta + \sin a \sin\delta$$
 #
@@ -230,7 +230,7 @@ print(M)
 print("one back:", torch.allclose(P[1:] @ M, P[:-1], atol=1e-4))
 
 # %% [markdown]
-# With $M$, we can build such a head by hand. The keys are the positions, and each word's query is its position moved back by one, which equals the previous word's key. Because all keys have the same length, that key gets the highest score. Where will the large weights be?
+# With $M$, we can build a head by hand that finds the previous word. The keys are the position vectors, and each word's query is its position vector moved back by one, which equals the previous word's key. Because all keys have the same length, that key gets the highest score. Which weights will be large?
 
 # %%
 P = sinusoidal_positions(length=7, D=64)  # T D
@@ -251,7 +251,7 @@ plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 #
 # </details>
 #
-# A head *can* find the previous word, but will a model with sinusoidal positions learn to do so? Below the table, the next cell shows its weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the previous word, and where does the last word look in the other layer?
+# A head *can* find the previous word, but will a model with sinusoidal positions learn to do so? The next cell shows a table and, below it, the model's weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the previous word, and where does the last word look in the other layer?
 
 
 # %%
@@ -269,7 +269,7 @@ figures.two_layers(sinusoidal_model, words[0])
 #
 # ## Rotary positions
 #
-# Our handmade head's scores depend only on distances, because we chose M that way. A learned matrix need not have this property: it can treat positions 3 and 20 differently. With **rotary positions** (Su et al., 2021), only distances matter, whatever the model learns. These positions are not added to the words; they rotate the queries and keys. Each pair of entries is an arrow in the plane: the first entry says how far right it points, the second how far up.
+# The scores of our handmade head depend only on the distance between positions, because we chose M that way. A learned matrix need not have this property: it can treat positions 3 and 20 differently. With **rotary positions** (Su et al., 2021), only distances matter, whatever the model learns. These positions are not added to the word vectors; they rotate the queries and keys. Each pair of entries is an arrow in the plane: the first entry is its horizontal component, the second its vertical one.
 #
 # As above, each pair has its own speed $\theta$. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow pointing right, and $\theta = 1$, with the query at position 3 and the key at position 1. What is the angle between the two arrows after the rotation, and what is it when both are ten positions further on?
 
@@ -314,7 +314,7 @@ for m, n in ((3, 1), (13, 11)):
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
 
 # %% [markdown]
-# Both products are cos 2 = -0.416. To look at the previous word, a model can learn keys that, in some pairs, are one step's angle ahead of the query. At every position, the product is then largest for the previous word. In our model, `turn` now rotates all queries and keys. Will this solve our task as well?
+# Both products are cos 2 = -0.416. To look at the previous word, a model can learn keys that, in some pairs, are ahead of the query by the angle of one step. At every position, the product is then largest for the previous word. In our model, `turn` now rotates all queries and keys. Will this solve our task as well?
 
 # %%
 shares["rotary positions"] = shares_right(trained(turn=turn))
@@ -325,9 +325,9 @@ table(shares, headings, digits=2)
 #
 # ## What happens beyond the trained lengths?
 #
-# Three of our ways solve the task, but longer texts have positions that never occurred in training. For this test, learned positions get additional rows, which keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work on longer texts.
+# Three of our four ways solve the task, but longer texts have positions that never occurred in training. For this test, the learned positions are extended by rows that keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work on longer texts.
 #
-# We trained five models of each kind on texts of up to 12 words. In the plot, the dotted line marks the longest training texts.
+# We trained five models of each kind on texts of up to 12 words. In the plot, the dotted line marks the greatest length in training.
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
@@ -349,11 +349,11 @@ plots.curves(numbers, right, label, "share right", "", ax, known, legend="above"
 _ = ax.axvline(12, color="0.6", linestyle=":")
 
 # %% [markdown]
-# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words: 0.46, and 0.49 in a run of 5,000 steps. In our task, they do not fulfil Vaswani et al.'s hope: they are about as bad as learned positions. With rotary positions, far fewer answers are lost.
+# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words: 0.46, and 0.49 in a run of 5,000 steps. On our task, sinusoidal positions do not fulfil the hope of Vaswani et al.: they do about as badly as learned positions. With rotary positions, far fewer answers are lost.
 #
-# In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions remain right in texts of 24 words; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Are the late answers really the ones that are lost? We test `sinusoidal_model` from above, a sixth model.
+# In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions remain right in texts of 24 words; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model` from above, a sixth model.
 #
-# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace layer 0's attention weights with the handmade head's and change nothing else. How many of the late answers will then be right?
+# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace the attention weights of layer 0 with those of the handmade head and change nothing else. How many of the late answers will then be right?
 
 
 # %%
@@ -390,13 +390,13 @@ rows["layer 0 by hand"] = by_position(by_hand)
 table(rows, list(parts), "share right, by the answer's position", digits=2)
 
 # %% [markdown]
-# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are right. In this model, neither the positions nor layer 1 is at fault: layer 0 looks in the wrong places. The likely cause is what it never met in training: an answer after position 11, and words after position 12, which it must ignore.
+# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are right. In this model, neither the positions nor layer 1 is at fault: layer 0 looks in the wrong places. The likely cause is what it never saw in training: an answer after position 11, and words after position 12, which it must ignore.
 #
-# With rotary positions, the previous word is at a signed distance of 1, whether the query is at position 3 or 20. Layer 0 met this distance in every training text, which may be why far fewer answers are lost, but we have not tested this.
+# With rotary positions, the previous word is at a signed distance of 1, whether the query is at position 3 or 20. Layer 0 saw this distance in every training text, which may be why far fewer answers are lost, but we have not tested this.
 #
-# In our task, layer 0 needs only this distance. A language model needs many, and even with rotary positions it gets worse on texts longer than its training texts (Press et al., 2022).
+# In our task, layer 0 needs only this distance. A language model needs many, and even with rotary positions it does worse on texts longer than those in training (Press et al., 2022).
 #
-# ## Where does the order come from?
+# ## How can attention know the order of the words?
 #
 # We have to supply the order, unless a causal mask reveals it. Without positions, the translation model gave both sentences the same translation, and our small model could only guess. One number for each position was not enough, but a learned or sinusoidal vector for each position was. Rotary positions also solved our task, and beyond the trained lengths they lost the fewest answers.
 #

@@ -357,7 +357,7 @@ train_own(train, {"12.encoder_layer": EncoderLayer, "12.decoder_layer": DecoderL
 #
 # *This exercise is optional.* To an encoder, it makes no difference what its vectors stand for. A **Vision Transformer** ([Dosovitskiy et al., 2021](https://arxiv.org/abs/2010.11929)) reads an image as a sentence whose words are **patches** of P×P pixels.
 #
-# Cut each image into patches and read them row by row, from left to right. Flatten each patch in the order C, P, P and project it with `weight`, flattened in the same way, and `bias`. Put `summary` in front of the patches: a learned vector, after the encoder, that says what is in the image. Then add `positions`.
+# Cut each image into patches and read them row by row, from left to right. Flatten each patch in the order C, P, P and project it with `weight`, flattened in the same way, and `bias`. Put `summary`, a learned vector, in front of the patches; what the encoder makes of it will say what is in the image. Then add `positions`.
 #
 # Y and X are multiples of P, and N is the number of patches.
 
@@ -420,7 +420,7 @@ class VisionTransformer(nn.Module):
 
 
 # %% [markdown]
-# It learns to read scikit-learn's handwritten digits of 8×8 pixels, cut into 16 patches of 2×2, in two times about five seconds: once with positions and once with zeros instead. What share of the 400 test digits will each of the two get right?
+# It learns to read scikit-learn's handwritten digits of 8×8 pixels, cut into 16 patches of 2×2, twice, for about five seconds each: once with positions and once with zeros instead. What share of the 400 test digits will each of the two get right?
 
 
 # %% tags=["own-machine"]

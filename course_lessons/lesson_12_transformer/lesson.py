@@ -413,7 +413,7 @@ print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}
 # %% [markdown]
 # With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. Because a word counts only in its exact position, a missing word makes the words after the gap wrong as well.
 #
-# Do lesson 06's GRUs get more words right by themselves? We trained both models for 200 steps on the same batches, at the best of three learning rates and with three seeds each.
+# Do GRUs with attention, much like lesson 06's, get more words right by themselves? We trained both models for 200 steps on the same batches, at the best of three learning rates and with three seeds each.
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -426,7 +426,7 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. It should have one for sentences of 100 words, because in training no word waits for the previous one. At that length, lesson 09's recurrent layer took several times as long as self-attention. Our sentences have at most 18 words.
+# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One reason for attention was that in training, no word waits for the previous one. In lesson 09, that made a layer several times as fast for one text of 100 words; in batches of 64 sentences of at most 18 words, it gains nothing.
 #
 # ## Take one part out
 #
@@ -547,7 +547,7 @@ caption = "residual connections taken out: words right, teacher forcing"
 table(rows, ["seed 0", "seed 1", "seed 2"], digits=2, caption=caption)
 
 # %% [markdown]
-# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, one of them (seed 0) is as good. Do words become alike in such models, as in our first experiment? Before any training, we compare them in the memory of our longer sentence.
+# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, the model with seed 0 is as good; we have not trained the others for so long. Do words become alike in such models, as in our first experiment? Before any training, we compare them in the memory of our longer sentence.
 
 
 # %%
@@ -655,7 +655,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digit
 #
 # Attention can translate without any GRU, though GRUs learn faster on our toy task. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With one of these missing, most words were wrong after 300 steps when the model wrote by itself. Without residual connections, our models learned far more slowly, and with small initial weights they learned next to nothing in 1,000 steps. To translate a sentence as well on its own as in a batch, the model also needs the source mask.
 #
-# Without feed-forward networks, about twice as many words were wrong on average after 300 steps (hardly more after 700), and a third layer did not make up for their absence. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
+# Without feed-forward networks, about twice as many words were wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, hardly more words were wrong. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
 #
 # ## Where you will meet this
 #

@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="13",
     title="Training it",
-    question="How is it trained, and what does it know?",
+    question="How is a Transformer trained, and what has it learned?",
     goals=(
         "write a training loop that keeps the best weights and say what each of its lines does",
         "compute a step of Adam by hand and say how it differs from a step of SGD",

@@ -1,8 +1,7 @@
 # %% [markdown]
 # Four of these tasks form the core of the lesson: you fix a schedule and a step of Adam, measure the gap between a smoothed loss and the lowest one, and decide what runs with the same seeds show.
 #
-# The other five are optional, for readers who want more. You fill batches by number of tokens, compute one step of attention with a cache, work out the size of the cache, write a test that catches incorrect training loops, and write a whole translation model from an empty cell. The letters:
-# B sentences, T words in a sentence, t earlier words, D width of a word, H heads, d = D/H width of a head, V vocabulary.
+# The other five are optional, for readers who want more. You fill batches by number of tokens, compute one step of attention with a cache, work out the size of the cache, write a test that catches incorrect training loops, and write a whole translation model from an empty cell. The letters: B sentences, T words in a sentence, t earlier words, D width of a word, H heads, d = D/H width of a head, V vocabulary.
 
 # %%
 import torch
@@ -62,7 +61,7 @@ check("13.learning_rate", learning_rate)
 # %% [markdown]
 # ## 13.adam_step
 #
-# This step of Adam has bugs. It is nearly right at step 1, but goes wrong from step 2 on:
+# This step of Adam has bugs. It is nearly correct at step 1, but goes wrong from step 2 on:
 #
 # ```python
 # def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
@@ -340,7 +339,7 @@ check("13.cache_bytes", cache_bytes)
 #
 # *This exercise is optional.*
 #
-# A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all these promises:
+# A candidate `train(model, weights, batches, held_out, rate, clip)` is a training loop. You write the model that it trains, which may be as small as you like: `model(weights, batch, training)` returns the loss and a list of its gradients, one for each tensor in `weights`, with dropout on if `training` is True. Return `True` for a candidate that keeps all these promises:
 #
 # 1. For each batch in turn, it computes gradients at the current weights, with dropout on.
 # 2. If the norm of all gradients together exceeds `clip`, they are scaled down to it.

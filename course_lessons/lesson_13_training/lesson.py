@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 torch.set_num_threads(1)  # the tensors are small: more threads would wait
 
 # %% [markdown]
-# In lesson 12, a small Transformer learned an invented language in 200 steps. The course also includes a Transformer that translates real photo captions from English to German. How was it trained, and what does it know?
+# In lesson 12, a small Transformer learned an invented language in 200 steps. The course also includes a Transformer that translates real photo captions from English to German. How was it trained, and what has it learned?
 #
 # We first take training apart, using small models that learn in seconds, and then test what the translation model knows.
 #
@@ -55,11 +55,11 @@ print("trained:  ", translate(translator, subwords, captions))
 figures.draw_passes()
 
 # %% [markdown]
-# The model improves on both sets, most of all in the first epochs. But the curves drift apart: in the end, the model reaches [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions. We return to this gap below.
+# On both sets, the model improves most in the first epochs. But then the curves diverge: in the end, the model reaches [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions. We return to this gap below.
 #
 # ## What does one step do?
 #
-# It took 3,014 steps to turn random weights into trained ones. In each step, the model reads a **batch** of pairs and predicts each next word from the correct previous words. An **optimizer** then moves the weights so that the loss falls. Find the line that computes the gradient and the line that moves the weights.
+# It took 3,014 steps to turn random weights into trained ones. In each step, the model reads a **batch** of pairs and predicts every word from the correct words before it. An **optimizer** then updates the weights so as to reduce the loss. Find the line that computes the gradient and the line that updates the weights.
 
 
 # %%
@@ -71,7 +71,7 @@ def take_step(model, optimizer, loss):
 
 
 # %% [markdown]
-# `backward` computes the gradient, which says how the loss changes with each weight. `step` moves every weight by an amount that the **learning rate** controls, and `zero_grad` clears the previous step's gradient.
+# `backward` computes the gradient, which tells us how the loss changes with each weight. `step` changes every weight by an amount controlled by the **learning rate**, and `zero_grad` clears the previous step's gradient.
 #
 # All four lines were in the training loop of lesson 05, including **clipping**, which treats all gradients as one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to that limit, so one unusual batch cannot move the weights far.
 #
@@ -87,7 +87,7 @@ for gradient in ([3.0, 4.0], [0.3, 0.4]):
 # %% [markdown]
 # The norm of [3, 4] is 5, so both entries are divided by 5. The norm of [0.3, 0.4] is 0.5, which is below the limit, so nothing changes.
 #
-# To try out such steps, we need a task that a model can learn in seconds. We use lesson 12's invented language, with sentences of up to six words, and a Transformer with one layer on each side. It is trained on 20,000 pairs in batches of 64. Of 284 other pairs, one half is the test set and the other is the **validation set**, on which we choose between learning rates or models.
+# To experiment with training steps, we need a task that a model can learn in seconds. We use the invented language of lesson 12, with sentences of up to six words, and a Transformer with one encoder layer and one decoder layer. The training set has 20,000 pairs, read in batches of 64. Another 284 pairs are split evenly between a test set and the **validation set**, which we use to choose learning rates and models.
 
 # %%
 pairs = small_world(20_000, seed=1, order="verb-last", longest=6)
@@ -131,11 +131,11 @@ def new_model(seed, dropout=0.0):
 
 
 # %% [markdown]
-# The simplest optimizer is stochastic gradient descent (**SGD**). From each weight θ, it subtracts the learning rate times that weight's gradient $g$:
+# The simplest optimizer is stochastic gradient descent (**SGD**). From each weight θ, it subtracts the learning rate times the gradient $g$ of this weight:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot g$$
 #
-# We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts each word of the test sentences from the correct previous words.
+# We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts every word of the test sentences from the correct words before it.
 
 
 # %%
@@ -153,9 +153,9 @@ right = hundred_steps(torch.optim.SGD, rate=1.0, seed=0)
 print(f"share of words right: {right:.2f}")
 
 # %% [markdown]
-# The model predicts about seven out of ten words correctly.
+# The model predicts about 70% of the words correctly.
 #
-# SGD uses the same learning rate for all weights, but are their gradients equally large? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient as a multiple of the value for the readout, the last matrix.
+# SGD uses the same learning rate for all weights, but do their gradients have the same size? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient relative to the gradient of the readout, the final matrix.
 
 # %%
 model = new_model(seed=0)
@@ -178,19 +178,19 @@ for name, matrix in matrices.items():
 table(rows, ["size of the gradient, readout = 1"])
 
 # %% [markdown]
-# The gradients differ widely: the encoder's query matrix has a gradient less than a hundredth the size of the readout's. SGD's first step therefore moves that matrix less than a hundredth as far as the readout. Would the model learn more if every weight moved equally far?
+# The gradients differ widely: the encoder's query matrix has a gradient less than a hundredth the size of the readout's. SGD's first step therefore changes that matrix less than a hundredth as much as it changes the readout. Would the model learn more if every weight changed by the same amount?
 #
 # ## How much should each weight move?
 #
-# Most Transformers are trained with **Adam** (Kingma & Ba, 2015), which divides each weight's gradient by its usual size. For each weight, Adam maintains two running means: $m$ is the mean of its gradients $g$, and $v$ the mean of their squares. Each new gradient contributes a little, while earlier ones fade:
+# Most Transformers are trained with **Adam** (Kingma & Ba, 2015), which divides each weight's gradient by its typical magnitude. For each weight, Adam maintains two running means: $m$ is the mean of its gradients $g$, and $v$ the mean of their squares. Each new gradient contributes a little, while earlier ones fade:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
 #
-# Usually, β₁ is 0.9 and β₂ is 0.999. Both means start at 0, so they are too small at first. If every gradient is $g$, then $m$ is 0.1 $g$ after one step and 0.9 · 0.1 $g$ + 0.1 $g$ = 0.19 $g$ after two. After $t$ steps, $m$ is $(1 - \beta_1^t)\, g$, which is why Adam divides $m$ by $1 - \beta_1^t$ and $v$ by $1 - \beta_2^t$:
+# Typical values are β₁ = 0.9 and β₂ = 0.999. Both means start at 0, so they are too small at first. If every gradient is $g$, then $m$ is 0.1 $g$ after one step and 0.9 · 0.1 $g$ + 0.1 $g$ = 0.19 $g$ after two. After $t$ steps, $m$ is $(1 - \beta_1^t)\, g$, which is why Adam divides $m$ by $1 - \beta_1^t$ and $v$ by $1 - \beta_2^t$:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The tiny number ε only prevents division by 0. Take two weights with gradients of 4 and 0.01 and a learning rate of 0.1. SGD would move them by 0.4 and 0.001.
+# The tiny number ε is there only to prevent division by zero. At a learning rate of 0.1, SGD would move two weights with gradients of 4 and 0.01 by 0.4 and 0.001. The code adds a third weight, whose gradient changes sign.
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -220,9 +220,9 @@ reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weigh
 #
 # The third weight shows what the mean $m$ is for. Because its gradient changes sign at the second step, $m$ is small compared with the square root of $v$, and Adam moves the weight by only 0.005.
 #
-# Do models learn more in 100 steps with Adam than with SGD? And is the reason the division or the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** uses only the mean: it follows a running sum of gradients, which is ten times $m$. Adam with β₁ = 0 uses only the division, because its $m$ is the latest gradient.
+# Do models learn more in 100 steps with Adam than with SGD? If so, is it because Adam rescales the gradient or because of the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** uses only the mean: it follows a running sum of gradients, which is ten times $m$. Adam with β₁ = 0 only rescales the gradient, because its $m$ is the latest gradient.
 #
-# For each optimizer, we chose the best of three learning rates on the validation set, at which we now train five models with seeds 0 to 4.
+# For each optimizer, we used the validation set to choose the best of three learning rates. With this rate, we now train five models, with seeds 0 to 4.
 
 
 # %%
@@ -256,17 +256,17 @@ gained = shares["Adam"] - shares["Adam, β₁ = 0"]
 print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 
 # %% [markdown]
-# The mean and the division each help on their own, and Adam, which combines them, does best. On average, Adam is a few hundredths ahead of the division alone, but not for every seed.
+# The mean and the rescaling each help on their own, and Adam, which combines them, does best. On average, Adam is a few percentage points ahead of rescaling alone, though not with every seed.
 #
 # Most large models are trained with **AdamW** (Loshchilov & Hutter, 2019), which adds **weight decay** to Adam: each step also shrinks every weight a little.
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \lambda\, \theta$$
 #
-# A weight then stays large only if the loss keeps demanding it. With λ = 0, AdamW is Adam.
+# A weight then stays large only if the loss keeps demanding it. With λ = 0, AdamW reduces to Adam.
 #
 # ## Do the first steps need a smaller learning rate?
 #
-# So far, the learning rate has been constant, but most training runs follow a **schedule**, which changes it from step to step. Our schedule multiplies the learning rate by two factors: one falls to a twentieth, as in lesson 05, and the other rises to 1 during the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the learning rate highest?
+# So far, the learning rate has been constant, but most training runs follow a **schedule**, which changes it from step to step. Our schedule multiplies the learning rate by two factors: one decays from 1 to 1/20, as in lesson 05, and the other rises to 1 during the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the learning rate highest?
 
 
 # %%
@@ -288,9 +288,9 @@ for _ in range(100):
 plots.curves(range(100), {"learning rate": [rates]}, "step", "learning rate")
 
 # %% [markdown]
-# The learning rate is highest at step 20. What is the warm-up for? Two reasons have been suggested. In the first steps, Adam's $v$ is based on only a few gradients and may be far off (Liu et al., 2020). And with post-norm (lesson 12), the last layers' gradients are large at first (Xiong et al., 2020).
+# The learning rate is highest at step 20. What is the warm-up for? Two reasons have been suggested. In the first steps, Adam's $v$ is based on only a few gradients and may be far off (Liu et al., 2020). And with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020).
 #
-# Is it post-norm that needs the warm-up? We have trained models with six layers on each side and large initial weights, using pre-norm or post-norm, with or without a warm-up of 200 steps.
+# Is it post-norm that needs the warm-up? We have trained models with six encoder layers, six decoder layers and large initial weights, using pre-norm or post-norm, with or without a warm-up of 200 steps.
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -308,13 +308,13 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 
 # %% [markdown]
-# Without a warm-up, post-norm fails in these 600 steps for every seed, while the other three combinations learn the task. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds. It fails here because the learning rate is high in the first steps, which a warm-up avoids.
+# Without a warm-up, post-norm fails to learn the task in 600 steps, with every seed, while the other three combinations learn it. At a learning rate of 0.001, post-norm learns even without a warm-up, with all five seeds. It fails here because the learning rate is high in the first steps, which a warm-up avoids.
 #
 # ## What keeps a model from memorising its training data?
 #
-# The translation model has seen each training caption 11 times and translates these captions better than new ones. A model that sees the same sentences again and again may memorise them and translate new ones badly, which is called **overfitting**. Two ingredients are meant to prevent it.
+# The translation model has seen each training caption 11 times and translates these captions better than new ones. A model that sees the same sentences again and again may memorise them and translate new ones badly, which is called **overfitting**. Two techniques are meant to prevent this.
 #
-# The first is **dropout** (Srivastava et al., 2014). During training, it sets each number in the output of an embedding or sub-layer to 0 with probability p, so the model cannot rely on any single number. With p = 0.25, what does it do to ten ones?
+# The first is **dropout** (Srivastava et al., 2014). During training, it sets each entry of the output of an embedding or sub-layer to 0 with probability p, so the model cannot rely on any single entry. With p = 0.25, what does it do to a vector of ten ones?
 
 # %%
 torch.manual_seed(10)
@@ -326,9 +326,9 @@ dropout.eval()  # the model is used now
 print("in use:     ", dropout(ones))
 
 # %% [markdown]
-# Some of the ones become 0, different ones each time, while the others become 1 / 0.75 = 1.333, which keeps the mean at about 1. When the model is in use, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
+# Some of the ones become 0, a different selection each time, while the others become 1 / 0.75 = 1.333, which keeps the mean at about 1. When the trained model is used, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
 #
-# The second ingredient is **label smoothing** (Szegedy et al., 2016). So far, the target probability of the correct word has been 1. A model could therefore keep lowering its loss by becoming more and more certain of the words it has seen. With smoothing, the correct word's target is 1 - ε, and all V words, including the correct one, share ε equally. With V = 5 and ε = 0.1, the target is 0.9 + 0.1 / 5 = 0.92 for the correct word and 0.02 for each other word. The smoothed loss is minus the sum of the model's log probabilities, each multiplied by its target.
+# The second is **label smoothing** (Szegedy et al., 2016). So far, the target probability of the correct word has been 1. A model could therefore keep lowering its loss by becoming more and more certain of the words it has seen. With smoothing, the correct word keeps 1 - ε of this probability, and the remaining ε is shared equally among all V words, the correct one included. With V = 5 and ε = 0.1, the target is 0.9 + 0.1 / 5 = 0.92 for the correct word and 0.02 for each other word. The smoothed loss is minus the sum of the model's log probabilities, each multiplied by its target.
 #
 # One model predicts exactly these targets, and a second model is more certain of the correct word. Guess which of the two has the lower smoothed loss.
 
@@ -345,11 +345,11 @@ for name, p in models.items():
     print(f"{name:13} smoothed loss {smoothed_loss:.2f}, plain loss {plain_loss:.2f}")
 
 # %% [markdown]
-# The model that predicts exactly the targets has the lower smoothed loss, 0.39, and no model can do better. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss, such as the one in our first plot. By the plain loss, the more certain model is better.
+# The model that predicts exactly the targets has the lower smoothed loss, 0.39, and no model can do better. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss, such as the one in our first plot. Judged by the plain loss, the more certain model is better.
 #
 # ## The whole loop
 #
-# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to memorise. Every 50 steps, it therefore computes a **validation loss** with dropout off, and it keeps a copy of the weights whose loss is lowest. Why not use the test set for this?
+# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to memorise. Every 50 steps, it therefore computes a **validation loss** with dropout off, and it keeps a copy of the weights with the lowest loss. Why not use the test set for this?
 
 
 # %%
@@ -395,7 +395,7 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
 # %% [markdown]
 # Choosing by the test loss would spoil the test, because the lowest of several losses looks a little too good.
 #
-# From here on, this is the course's training loop. Nothing in it is specific to translation, so you can copy it into your own project, without the progress bar. Here it trains two models on only 300 pairs for 600 steps each: one has neither dropout nor weight decay, and the other has both. How will each model's two losses change?
+# From here on, this is the course's training loop. Nothing in it is specific to translation, so you can copy it into your own project, without the progress bar. Here it trains two models on only 300 pairs for 600 steps each: one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
 
 
 # %%
@@ -442,7 +442,7 @@ print("the same loss:", same)
 #
 # Does dropout make translations better? To find out, we train with and without dropout and change nothing else, which is called an **ablation**.
 #
-# We have done this for models with two layers on each side, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether their translations of new sentences are better with dropout or without.
+# We have done this for models with two encoder layers and two decoder layers, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether their translations of new sentences are better with dropout or without.
 
 
 # %% tags=["nbval-check-output"]
@@ -462,7 +462,7 @@ table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", d
 # %% [markdown]
 # For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows hardly show this, because the seeds differ more than the rows. The last row shows the **paired differences** between two runs with the same seed, which start with the same weights, see the same batches and differ only in their dropout.
 #
-# All five differences have the same sign. Could that be chance? If dropout had no effect, each sign would be like a coin toss. With only three seeds, all signs would then agree one time in 4; with five seeds, one time in 16. The signs alone therefore prove little, but the differences are also large, and none is near 0.
+# All five differences have the same sign. Could that be due to chance? If dropout had no effect, each sign would be like a coin toss. With only three seeds, all signs would then agree one time in 4; with five seeds, one time in 16. The signs alone therefore prove little, but the differences are also large, and none is near 0.
 #
 # Now we train on only 1,500 pairs for the same number of steps, so the models see each pair 53 times.
 
@@ -501,7 +501,7 @@ plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5
 #
 # ## What does the translation model know?
 #
-# The model translates training captions better than new ones. What makes new captions hard? Perhaps their rare words do. We group the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does the BLEU change with the number of *training captions* that contain this word?
+# The model translates training captions better than new ones. What makes new captions hard? Perhaps their rare words do. We group the 1,000 captions of `test_2017_flickr`, a test set, by their rarest word. How does BLEU change with the number of *training captions* that contain this word?
 
 # %% tags=["nbval-check-output"]
 columns = ["captions in the test set", "BLEU", "words in a caption"]
@@ -528,9 +528,9 @@ for word in ("elephants", "elephant", "?", "not"):
     print(f"captions with {word!r}: {figures.captions_with(word)}, read as {pieces}")
 
 # %% [markdown]
-# The first two translations are correct. In the first, "trägt" (wears) is at the end of its clause, as German requires. In the second, the model translates "elephants" although only five captions contain this word; but 15 contain "elephant", which begins with the same pieces.
+# The first two translations are correct. In the first, "trägt" (wears) is at the end of its relative clause, as German requires. In the second, the model translates "elephants" although only five captions contain this word; but 15 contain "elephant", which begins with the same pieces.
 #
-# The last two translations are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this chance, or does the model know German clauses better than "not"? We write 20 sentences with a clause and 20 with "not".
+# The last two translations are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this due to chance, or does the model know relative clauses better than "not"? We write 20 sentences with a relative clause and 20 with "not".
 
 # %%
 people = ["A dog", "The man", "A woman", "A boy", "The girl"]
@@ -583,11 +583,11 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # </details>
 #
-# ## How is it trained, and what does it know?
+# ## How is a Transformer trained, and what has it learned?
 #
-# A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and moves the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout harmed small models that saw many pairs only four times.
+# A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and updates the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout hurt small models that saw many pairs only four times.
 #
-# The model knows best what its captions often contain, as whole words or in pieces. It has learned where "trägt" goes in a German clause, but it still fails on some clauses and on "not", for which rarity alone is not the reason.
+# The model knows best what its captions often contain, as whole words or in pieces. It has learned where "trägt" goes in a German relative clause, but it still fails on some clauses and on "not", for which rarity alone is not the reason.
 #
 # ## Where you will meet this
 #
@@ -624,7 +624,7 @@ check("13.q5", ...)
 #
 # - Adam divides each weight's mean gradient by the root mean square of its gradients. The first step therefore moves every weight by the learning rate, unless its gradient is 0.
 # - We measure what an ingredient is worth by the paired differences between runs with the same seed. By chance, five signs agree one time in 16 and three one time in 4.
-# - The translation model translates new captions but does worse on rare words. It put the verb at the end in 16 of our 20 clauses and negated none of our 20 sentences with "not".
+# - The translation model translates new captions but does worse on rare words. It put the verb at the end in 16 of our 20 relative clauses and negated none of our 20 sentences with "not".
 #
 # **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes) and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #

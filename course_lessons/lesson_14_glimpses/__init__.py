@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="14",
     title="Glimpses",
-    question="Where should it look next?",
+    question="Where should a network look next?",
     goals=(
         "compute what a glimpse with sharp and coarse patches shows of a picture, and how many numbers it contains",
         "say what a glimpse network, a core and a location network each receive and return",

@@ -438,7 +438,7 @@ figures.show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 # %% [markdown]
 # In 46 of 100 fields, on average, both of the first two looks miss. In 33 of these 46, the third or fourth look hits. Laid over a different field, these later looks are the first to hit in fewer than 10 of 100 fields, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: among clutter, a model with four looks reads far fewer digits than a network that sees all the pixels.
 #
-# ## So: where should it look next?
+# ## So: where should a network look next?
 #
 # REINFORCE leads the model towards places where, after similar glimpses in training, a look earned more than expected. In our fields, such a place is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to look there: without one or the other, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they depend on what the model has seen.
 #
@@ -484,4 +484,4 @@ check("14.q5", ...)
 #
 # **Exercises**: [open them](../exercises/14_glimpses_exercises.ipynb)
 #
-# **Next**: this model looks in order to give one answer. A sentence about a picture needs a look for each word. [Which part of the picture is this word?](15_captions.ipynb)
+# **Next**: this model looks in order to give one answer. A sentence about a picture needs a look for each word. [Which part of the picture does this word describe?](15_captions.ipynb)

@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="15",
     title="Show, Attend and Tell",
-    question="Which part of the picture is this word?",
+    question="Which part of the picture does this word describe?",
     goals=(
         "say what an annotation of a picture is, and how a caption decoder starts and looks",
         "compute by hand what a gate lets through, and what the penalty on overlooked cells costs",

@@ -228,13 +228,13 @@ parts = ["names right", "relations right", "whole captions right"]
 table(rows, parts, digits=2)
 
 # %% [markdown]
-# On scenes with new handwritten digits, the captioner gets nearly all names and relations right. Does it need attention for this? On scenes of up to four things, we have trained five captioners with looks and five that get the mean of all annotations before each word instead.
+# On scenes with new handwritten digits, the captioner gets more than nine in ten names and relations right. Is the mean of all annotations enough for this? On scenes of up to four things, we have trained five captioners with looks and five that get the mean before each word instead.
 
 # %%
 figures.with_and_without_looks()
 
 # %% [markdown]
-# Without looks, hardly any caption is right. Does a name's map show its thing? The **pointing accuracy** is the share of names for which the largest weight lies on the thing. A random cell would be right 1 time in 25. But most cells are empty, and picking one of the two or three things at random is right about 40 times in 100.
+# With only the mean, hardly any caption is right. Does a name's map show its thing? The **pointing accuracy** is the share of names for which the largest weight lies on the thing. A random cell would be right 1 time in 25. But most cells are empty, and picking one of the two or three things at random is right about 40 times in 100.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -281,7 +281,7 @@ written_explorer
 #
 # ## Does the word change when the cell is emptied?
 #
-# Does a word really depend on the cell that its map shows? We change the picture, which is called an **intervention**, and see what happens to the word. Our first intervention empties a cell by giving it the annotation that it has in an empty scene. We empty one cell at a time, each in a copy of our scene. Which emptied cell costs "five" the most probability?
+# Does a word really depend on the cell that its map shows? We change what the captioner sees, which is called an **intervention**, and see what happens to the word. Our first intervention empties a cell by giving it the annotation that it has in an empty scene. We empty one cell at a time, each in a copy of our scene. Which emptied cell costs "five" the most probability?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
@@ -522,7 +522,7 @@ columns = ["no penalty", "penalty"]
 table(rows, columns, corner="names right, thing emptied", digits=2)
 
 # %% [markdown]
-# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates confirm this: with the penalty, only about a quarter of the look for a name reaches the word on average.
+# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates fit this: with the penalty, the look for a name is scaled to about a quarter on average.
 #
 # One look at a thing satisfies the penalty: with two looks, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say which word this look should be for. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the correct names is lost without the thing?
 
@@ -532,7 +532,7 @@ figures.names_by_seed()
 # %% [markdown]
 # Without the penalty, all five captioners point at nearly all things. With the penalty, four of the five point at almost none. These four lose most of their names when the thing is missing one look earlier, and hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the things. With the same penalty, the look may therefore be for either word. We have not tested why it is mostly for the "a".
 #
-# ## Which part of the picture is this word?
+# ## Which part of the picture does this word describe?
 #
 # It is the part that changes the word when we change that part and nothing else. For a name, it is the thing, and for a relation, both things.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # First you measure which facts a memory network's hops look at (Sukhbaatar et al., 2015). Then you build its hops and choose the entries of its embeddings yourself. You also write a test that catches networks that answer without reading. Finally, you train a network with your hops.
 #
-# In the shapes, B is the number of stories, each with one question, M the number of facts in a story, and S the largest number of facts that an answer rests on. D is the width, K the number of hops, and V the number of answers. **A mask is True at facts and False at padding.**
+# In the shapes, B is the number of stories, each with one question, M the number of facts in a story, and S the largest number of facts that an answer rests on. D is the width, K the number of hops, and V the number of answers. **A mask is True for facts and False for padding.**
 
 # %%
 import torch
@@ -14,7 +14,7 @@ from course_utils.models.memory import Answered, MemoryNetwork, fit
 # %% [markdown]
 # ## 16.memories
 #
-# Which facts does each hop look at? On its own, a weight of 0.3 says little: in a story of two facts, equal weights would be larger, but in a story of ten facts, 0.3 is three times as much as equal weights.
+# Which facts does each hop look at? On its own, a weight of 0.3 says little: it is less than equal weights would give each of two facts, but three times what they would give each of ten.
 #
 # You get a trained network's weights and, for each story, the positions of its **supporting facts** in the order of reasoning.
 #
@@ -53,9 +53,9 @@ check("16.memories", memories)
 # %% [markdown]
 # ## 16.answer
 #
-# The question goes through K hops, K ≥ 1. The list `memories` contains K + 1 tensors. Neighbouring hops share one of them (**adjacent tying**): hop k, counted from 0, compares its question with `memories[k]` and reads from `memories[k + 1]`. The scores are plain dot products. After the last hop, `readout` gives each answer a number.
+# The question goes through K hops, K ≥ 1. The list `memories` contains K + 1 tensors. Neighbouring hops share one of them (**adjacent tying**): hop k, counted from 0, compares its question with `memories[k]` and reads from `memories[k + 1]`. The scores are plain dot products. After the last hop, `readout` turns the question into a logit for each answer.
 #
-# The mask is the same in every hop, and only facts where it is True get any weight. A story may have no facts at all. A softmax over nothing gives NaN, but yours must not: in a story without facts, nothing is read.
+# The mask is the same in every hop, and only facts where it is True get any weight. A story may have no facts at all. A softmax over nothing gives NaN, but your function must not: in a story without facts, nothing is read.
 
 
 # %%
@@ -149,7 +149,7 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # %% [markdown]
 # ## Answers without reading
 #
-# A network that never looks at its story can still answer many questions, because some answers are frequent. Another network reads only the latest fact and is right whenever that fact is enough. Their scores do not show this, but you see it when you change the story and the answer stays the same.
+# A network that never looks at its story can still answer many questions, because some answers are frequent. Another network reads only the latest fact and is right whenever that fact is enough. The share of correct answers does not show this, but you can see it when you change the story and the answer stays the same.
 
 # %% [markdown]
 # ## 16.catch_cheating_memory
@@ -158,7 +158,7 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 #
 # 1. When one row's question changes, some number in this row changes.
 # 2. When any single fact changes, some number in its row changes.
-# 3. Whatever is at padding, all numbers in all rows stay the same.
+# 3. Whatever the padding contains, all numbers in all rows stay the same.
 # 4. It raises no error.
 #
 # Use three stories of different lengths, all with padding and one with at least seven facts. To change something, add a random number of about 1 to each feature. If the model reads it, some number changes by more than $10^{-4}$; rounding errors stay below $10^{-5}$.

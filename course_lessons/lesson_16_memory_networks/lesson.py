@@ -23,7 +23,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## A story and a question
 #
-# A small program writes our stories, in which people go to places, take things and drop them. We use 4,000 stories for training and another 4,000 for testing. One of the test stories accompanies us through the lesson. Which of its facts do you need for the answer?
+# A small program writes our stories, in which people go to places, take things and drop them. We use 4,000 stories for training and another 4,000 for testing. We follow one of the test stories through the lesson. Which of its facts do you need for the answer?
 
 # %% tags=["nbval-check-output"]
 _, training = stories("two facts", number=4000, seed=0)
@@ -34,13 +34,13 @@ for number, fact in enumerate(example.facts, 1):
 print(example.question)
 
 # %% [markdown]
-# You need fact 4, which says who has the milk, and fact 7, which says where Daniel went. The facts that an answer rests on are called its **supporting facts**. The difficulty is fact 7, which does not mention the milk: the question can only get there by way of Daniel.
+# You need fact 4, which says who has the milk, and fact 7, which says where Daniel went. The facts that an answer rests on are called its **supporting facts**. Fact 7 is the difficult one, because it does not mention the milk: the question leads to it only through Daniel.
 #
 # ## A sentence becomes a vector
 #
-# A **memory network** turns each fact into a vector, called a **memory** (Weston et al., 2014). We build the version by Sukhbaatar et al. (2015). The simplest memory is the sum of the word vectors, as in a bag of words.
+# A **memory network** turns each fact into a vector, called a **memory** (Weston et al., 2014). We build the version proposed by Sukhbaatar et al. (2015). The simplest memory is the sum of the word vectors, as in a bag of words.
 #
-# Does a sum preserve enough? Questions are read in the same way as facts, and here are two questions with the same words but different answers. How far apart are the sums of their word vectors?
+# Does a sum preserve enough information? Questions are encoded in the same way as facts. Here are two questions with the same words but different answers. How far apart are the sums of their word vectors?
 
 
 # %% tags=["nbval-check-output"]
@@ -54,13 +54,13 @@ distance = (x.sum(0) - y.sum(0)).norm()
 print(f"the two sums are {distance:.2f} apart")
 
 # %% [markdown]
-# The two sums are the same, because the two questions contain the same words and a sum forgets their order.
+# The two sums are the same, because the two questions contain the same words and a sum loses their order.
 #
-# Before the word vectors are added, each is therefore multiplied by weights that depend on its position. The paper calls this **position encoding** (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of width D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ ($\circ$ multiplies feature by feature):
+# To preserve the order, each word vector is multiplied, before the sum, by weights that depend on the word's position. The paper calls this **position encoding** (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of width D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ ($\circ$ multiplies feature by feature):
 #
 # $$m = \sum_{j=1}^{J} l_j \circ x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
-# Do these weights, plotted for the first question, give the two questions different vectors?
+# The plot shows these weights for the first question. Do they give the two questions different vectors?
 
 
 # %%
@@ -76,15 +76,15 @@ print(f"the two weighted sums are {distance:.2f} apart")
 figures.draw_position_encoding(encoding, one)
 
 # %% [markdown]
-# Now the two questions get different vectors. The first word counts most in the first features, and the last word in the last ones.
+# They do, because the first word counts most in the first features and the last word in the last ones.
 #
 # ## One hop
 #
-# The question becomes a vector $u$ in the same way. One look at all the facts is called a **hop**. A hop needs two memories of each fact $i$, made with different word vectors: a key $m_i$ and a value $c_i$. It works like attention in lesson 03: $p_i$ is the weight of fact $i$, and $o$ is what is read. Finally, $o$ is added to the question:
+# The question becomes a vector $u$ in the same way. One pass over all the facts is called a **hop**. A hop needs two memories of each fact $i$, made with different word vectors: a key $m_i$ and a value $c_i$. It works like attention in lesson 03: $p_i$ is the weight of fact $i$, and $o$ is what the hop reads from the facts. Finally, $o$ is added to the question:
 #
 # $$p = \text{softmax}(u^\top m_1,\, u^\top m_2,\, \dots) \qquad o = \sum_i p_i\, c_i \qquad u' = u + o$$
 #
-# Take the two facts in the next cell and compute the next question $u'$ on paper. Remember that $e^{\ln 3}$ is 3.
+# For the two facts in the next cell, compute $u'$, the next question, on paper. Remember that $e^{\ln 3}$ is 3.
 
 # %% tags=["nbval-check-output"]
 u = torch.tensor([1.0, 0.0])  # D: the question
@@ -99,7 +99,7 @@ print("next question", u + o)
 # %% [markdown]
 # The next question is (3, 3). The scores are ln 3 and 0, so the weights are 3/4 and 1/4. The vector $o$ is $3/4 \cdot (0, 4) + 1/4 \cdot (8, 0) = (2, 3)$, to which we add $u = (1, 0)$.
 #
-# The function `hop` does the same for a batch of B stories with M facts each. Shorter stories are padded, and the mask is True at facts. Does the next question change if we swap the two facts?
+# The function `hop` does the same for a batch of B stories with M facts each. Shorter stories are padded, and the mask is True for real facts. Does the next question change if we swap the two facts?
 
 
 # %% tags=["nbval-check-output"]
@@ -120,15 +120,15 @@ print("in order", in_order)
 print("swapped ", swapped)
 
 # %% [markdown]
-# The next question does not change, because a hop adds up the facts, and again a sum forgets their order. But if Daniel goes to the garden and then to the office, the order decides where he is.
+# Swapping the facts makes no difference, because a hop adds them up, and again a sum loses their order. But if Daniel goes to the garden and then to the office, the order determines where he is.
 #
-# So each memory also gets a learned vector for the **age** of its fact: the latest fact has age 0, the previous fact age 1, and so on. The position encoding preserves the order of the words in a fact, and the ages preserve the order of the facts.
+# To each memory, we therefore add a learned vector for the **age** of its fact: the latest fact has age 0, the previous fact age 1, and so on. The position encoding preserves the order of the words in a fact, and the ages preserve the order of the facts.
 #
 # ## Several hops
 #
-# Our question needs two facts, one of which leads to the other. After one hop, $u'$ contains both the question and what was read, so it can query the facts again in a second hop.
+# Our question needs two facts, one of which leads to the other. After one hop, $u'$ contains both the question and what the hop read, so it can query the facts again in a second hop.
 #
-# You know this step from the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are two such layers, but only the question changes, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings, the first of which also gives the question vector. One set of memories is used twice: guess which.
+# You know this step from the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings, the first of which also produces the question vector. Guess which set of memories is used twice.
 
 # %%
 diagrams.memory_hops()
@@ -136,7 +136,7 @@ diagrams.memory_hops()
 # %% [markdown]
 # $M^1$ is used twice: its memories are the values of hop 1 and the keys of hop 2. With this **adjacent tying**, as the paper calls it, K hops need K + 1 embeddings.
 #
-# For our story, the plan would be this: hop 1 compares the question with $M^0$, finds "daniel took the milk" and reads this fact's vector from $M^1$. The next question therefore contains the vector of "daniel", made with the same embedding as hop 2's keys. The facts about Daniel match this question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
+# For our story, the plan would be as follows: hop 1 compares the question with $M^0$, finds "daniel took the milk" and reads this fact's vector from $M^1$. The next question therefore contains the vector for "daniel", made with the same embedding as the keys of hop 2. The facts about Daniel match this question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
 #
 # The first half of the network turns sentences into memories. Shorter sentences are padded with word number 0, whose vector is zero, so J is the same for all sentences.
 
@@ -163,7 +163,7 @@ class SentenceReader(nn.Module):
 
 
 # %% [markdown]
-# The second half asks the questions. Its **readout** is a single matrix that turns the last $u$ into a logit for each possible answer.
+# The second half answers the questions. Its **readout** is a single matrix that turns the last $u$ into a logit for each possible answer.
 
 
 # %%
@@ -195,9 +195,9 @@ class MemoryNetwork(SentenceReader):
 # %% [markdown]
 # ## Does each hop find its fact?
 #
-# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts are the supporting ones. Like the paper, we begin with a **linear start**, which often avoids poor solutions. For the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax.
+# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts are the supporting ones. Like the paper, we begin with a **linear start**, which often helps to avoid poor solutions. For the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax.
 #
-# After training, we ask the network about our story. The plot shows both hops' weights, with red frames around the supporting facts. Does each hop look at the fact that it needs?
+# After training, we ask the network about our story. The plot shows the weights of both hops, with red frames around the supporting facts. Does each hop look at the fact that it needs?
 
 
 # %%
@@ -230,19 +230,19 @@ two_hops = train(hops=2)
 print(figures.draw_hops(two_hops, example.facts, example.question, support=(4, 7)))
 
 # %% [markdown]
-# In our story, each hop looks at the fact that it needs: hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom".
+# In our story, both hops do: hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom".
 #
-# Now we compute each hop's mean weight on the two supporting facts over all 4,000 new stories. One of these facts says who last took or dropped the thing, and the other says where that person was. Check whether each hop's weight on its fact is far above equal weights.
+# Now we compute each hop's mean weight on the two supporting facts over all 4,000 new stories. One of these facts says who last took or dropped the thing, and the other says where that person was. Check whether each hop's weight on its fact is far larger than with equal weights.
 
 # %%
 figures.mean_weights(two_hops, new_texts, new)
 
 # %% [markdown]
-# Two of the mean weights are more than five times as large as equal weights: hop 1 looks at who took the thing, and hop 2 at where that person was. Nearly all answers are right. But hop 1 hardly looks at a drop, although the thing stays where it was dropped. We return to this below.
+# Two of the mean weights are more than five times as large as with equal weights: hop 1 looks at who took the thing, and hop 2 at where that person was. Nearly all answers are right. But hop 1 gives hardly any weight to facts in which the thing is dropped, although the thing stays there. We return to this below.
 #
 # ## Do the answers depend on the facts with large weights?
 #
-# Weights show where a hop looks, but not whether the answer depends on it, so we take facts away. A hop's **top fact** is the fact with the largest score. The next functions are hops that read only their top fact, or all facts except that one.
+# Weights show which facts a hop looks at, but not whether the answer depends on them, so we remove facts. A hop's **top fact** is the fact with the largest score. The functions below are hops that read only their top fact, or all the other facts.
 
 
 # %%
@@ -311,13 +311,13 @@ right = share_right(one_hop, new)
 reveal("16.one_hop", round(right, 2))
 
 # %% [markdown]
-# With one hop, fewer than half of the answers are right. But a guess among six places would be right only one time in six, so perhaps the network follows a simple rule and names the place to which most moves lead. Do the network and the rule agree?
+# With one hop, fewer than half of the answers are right. But a guess among six places would be right only one time in six, so perhaps the network follows a simple rule and names the place that people move to most often. Do the network and the rule agree?
 
 # %%
 figures.compare_with_votes(one_hop, new_texts, new)
 
 # %% [markdown]
-# The network and the rule agree in most stories and are right about equally often. The second hop is therefore needed: one hop adds up what each fact says by itself, and a move does not say who has the thing.
+# On most stories, the network and the rule give the same answer, and they are right about equally often. The second hop is therefore needed: one hop adds up what each fact says by itself, and a move does not say who has the thing.
 #
 # ## Does it follow the milk?
 #
@@ -330,9 +330,9 @@ print(figures.draw_hops(two_hops, goes_on, "where is the milk", support=(9, 7)))
 # %% [markdown]
 # The network says "kitchen", which is wrong. Hop 1 hardly looks at the drop and still looks at "daniel took the milk", while hop 2 looks most at Daniel's last move. The network follows the person, not the milk.
 #
-# Following the person is a **shortcut**: it is not the right rule, but it gives the right answer in most stories. It fails only if the person drops the thing, moves on and does not come back, which is so rare that the good score hides the shortcut.
+# Following the person is a **shortcut**: it is not the correct rule, but it gives the correct answer in most stories. It fails only if the person drops the thing, moves on and does not come back, which is so rare that the good score hides the shortcut.
 #
-# But the shortcut also fails in about 3 of 100 training stories. Can the networks learn from these in a second round of training? We train copies of our three networks for another 600 steps, without a linear start. In the new stories in which the shortcut fails, do the copies still name the person's last place?
+# But the shortcut also fails in about 3% of the training stories. Can the networks learn from these in a second round of training? We train copies of our three networks for another 600 steps, without a linear start. In the new stories in which the shortcut fails, do the copies still name the person's last place?
 
 # %%
 late = []
@@ -346,7 +346,7 @@ print("after the second round:")
 figures.mean_weights(late[0], new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 116 of the 4,000 new stories. In these stories, nearly all answers after the first round name the person's last place, and hardly any are right. After the second round, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With 150 steps, it mostly removes as much, but not for every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 116 of the 4,000 new stories. In these stories, nearly all answers after the first round name the person's last place, and hardly any are right. After the second round, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With a linear start of 150 steps, it usually removes as much, but not for every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(figures.draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, using the same words, and try to fool this network.
 #
@@ -358,7 +358,7 @@ figures.mean_weights(late[0], new_texts, new)
 #
 # ## Are longer stories harder?
 #
-# Until now, no story has had more than 10 facts. We ask the three networks from the second round about stories of 12 to 20 facts, in which facts can have ages of 10 to 19. These ages never occurred in training, so their vectors are still random. In copies of the networks, we replace them with the vector of age 9. Does that help?
+# Until now, no story has had more than 10 facts. We ask the three networks from the second round about stories of 12 to 20 facts, in which facts can have ages of 10 to 19. These ages never occurred in training, so their vectors are still random. In copies of the networks, we replace them with the vector for age 9. Does that help?
 
 # %%
 _, longer = stories("two facts", number=1000, seed=2, shortest=12, longest=20)
@@ -380,11 +380,11 @@ rows = {
 table(rows, ["wrong answers of three networks"], corner="stories", digits=2)
 
 # %% [markdown]
-# In longer stories, each of the three networks gets far more answers wrong. The vector of age 9 helps, so the random vectors are one reason, but not the only one.
+# In longer stories, each of the three networks gets far more answers wrong. The vector for age 9 helps, so the random vectors are one reason, but not the only one.
 #
 # ## Which questions does it get wrong?
 #
-# Our program also asks other kinds of questions, like the questions in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we have trained five networks, now for 1,500 steps. The cell prints a question of each kind after the facts it needs. Guess which kind gets the fewest right answers with two hops.
+# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we have trained five networks, this time for 1,500 steps. The cell prints a question of each kind after the facts it needs. Guess which kind gets the fewest right answers with two hops.
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -403,7 +403,7 @@ reveal("16.hardest", min(means, key=means.get))
 figures.draw_by_kind(right)
 
 # %% [markdown]
-# With two hops, "yes or no" gets the fewest right answers. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three hops, two of the five networks for "two facts" get only about half of the answers right or fewer. After 7,500 steps, these two get 98% and 99% right ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
+# With two hops, "yes or no" gets the fewest right answers. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three hops, two of the five networks for "two facts" get at most about half of the answers right. After 7,500 steps, these two get 98% and 99% right ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
 #
 # To see how two hops can be enough for three facts, we hid one fact at a time from both hops in each of the five networks. Which facts does an answer need?
 
@@ -433,7 +433,7 @@ rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], corner='lead of "yes"', digits=0)
 
 # %% [markdown]
-# No four numbers do this: the two leads for equal places and the other two have the same sum, because each sum contains all four numbers. The first two therefore cannot be above 0 while the others are below. This is the XOR (exclusive "or") problem, which two layers with a ReLU between them can solve.
+# No four numbers do this: the two leads for equal places have the same sum as the other two, because each sum contains all four numbers. The first two therefore cannot be above 0 while the others are below. This is the XOR (exclusive "or") problem, which two layers with a ReLU between them can solve.
 #
 # If the readout is at fault, two such layers should help, even with one hop. We train a network with such a readout for as many steps as the networks in the figure. What share of the yes-or-no questions will it answer correctly?
 
@@ -460,7 +460,7 @@ figures.compare_readouts()
 #
 # ## Can a network reason about what it has read?
 #
-# It can if two facts lead to the answer, in stories like its training stories. Hop 1 finds who last took the thing and, after a second round of training, who last dropped it. From this, hop 2 finds where that person was. With two hops, the network nearly always says where a thing is; with one hop, less than half the time.
+# It can if two facts lead to the answer, in stories like those in training. Hop 1 finds who last took the thing and, after a second round of training, who last dropped it. From this, hop 2 finds where that person was. With two hops, the network nearly always names the correct place; with one hop, less than half the time.
 #
 # This answer has three limits. The network may learn a shortcut that a good score hides, as with drops and with three facts. In longer stories, many more answers are wrong. And without a ReLU, its readout cannot compare what was asked with what was read.
 #

@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="19",
     title="SNAIL",
-    question="Can it learn from five examples?",
+    question="Can a network learn from five examples?",
     goals=(
         "say what a network learns when every batch contains new tasks, and what is left to learn from five examples",
         "compute a causal dilated convolution by hand, and say how many are needed to see a whole sequence",

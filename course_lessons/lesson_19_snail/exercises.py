@@ -28,9 +28,9 @@ def attend(weights, x):  # x B T D
 # %% [markdown]
 # ## 19.ideal_weights
 #
-# Instead of pictures, an episode contains **characters** here, and each character is a whole number. Step t reads the character `characters[t]` and, along with it, the label of the *previous* step. The last character has been shown before, once or several times.
+# Instead of pictures, an episode contains **characters** here, and each character is an integer. Step t reads the character `characters[t]` and, along with it, the label of the *previous* step. The last character has been shown before, once or several times.
 #
-# Return the weights with which the last step should attend to all steps. It should find the labels of its character, so each step at which such a label is read gets the same weight, all other steps get 0, and the weights sum to 1. A step may attend to itself.
+# Return the weights with which the last step should attend to all steps. It should find the labels of its character, so all steps at which such a label is read get the same weight, all other steps get 0, and the weights sum to 1. A step may attend to itself.
 #
 # For example, suppose the characters are 3, 1, 3, 2, 3. Steps 0 and 2 also show a 3. Where are their labels read, and what are the five weights? Compare with the example below.
 
@@ -118,7 +118,7 @@ def episodes(draw, batch=64, steps=20):
 
 
 # %% [markdown]
-# The loss depends only on the labels. Will training move the weight to where you have put it? Guess what share of the weight is on the right label after 300 steps. With equal weights, it would be about 0.2.
+# The loss depends only on the labels. Will training shift the weight to where you have put it? Guess what share of the weight is on the correct label after 300 steps. With equal weights, it would be about 0.2.
 
 # %%
 predict("19.by_training", ...)
@@ -247,7 +247,7 @@ check("19.two_blocks", two_blocks)
 #
 # A model takes inputs T×3 (float32) and labels T (int64, from 0 to 4), and `model(inputs, labels)` returns predictions T×V. Write a test that returns `True` if a **model** keeps these promises and `False` otherwise:
 #
-# 1. The prediction at t depends on **no label from t on**.
+# 1. The prediction at t depends on **no label from t onwards**.
 # 2. At each step t > 0, the prediction depends on **at least one label before t**, no matter which.
 # 3. The model accepts a single step and raises no error.
 #

@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="20",
     title="Your own attention",
-    question="What will your own attention be?",
+    question="What will your own attention mechanism look like?",
     goals=(
         "write tests for what attention promises and see which faults they catch",
         "change the score, the normaliser or the memory for a reason that you can state",

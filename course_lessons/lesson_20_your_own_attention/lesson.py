@@ -523,7 +523,7 @@ figures.by_slopes()
 #
 # </details>
 #
-# ## So: what will your own attention be?
+# ## So: what will your own attention mechanism look like?
 #
 # First, ask what your task needs. Our two toy tasks suggest:
 #

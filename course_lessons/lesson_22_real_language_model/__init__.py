@@ -15,6 +15,6 @@ lesson = Lesson(
         "classify reviews by comparing log probabilities, and say what such a result does and does not show",
     ),
     needs="lesson 11: positions; lesson 21: a GPT, its cache and induction heads",
-    reading=60,
+    reading=70,
     runs="a minute and a half",
 )

@@ -81,7 +81,7 @@ file = GGUFReader(file_or_stand_in())
 # what the file says besides the weights: sizes, tokens, merges
 facts = {name: field.contents() for name, field in file.fields.items()}
 vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])}
-# the file writes the space of a token as Ġ, so " " separates the two
+# a merge is two tokens with a space between; a token's own space is written Ġ
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 digits = pre_tokenizers.Digits(individual_digits=True)
@@ -103,13 +103,13 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # ## The four changes since 2017
 #
-# Lesson 21's `GPT` is the 2017 decoder, except that its norms come first. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also drops all biases and the embedding's factor √D.
+# Lesson 21's `GPT` is the 2017 decoder, except that it applies the norm before each sub-layer. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also dropped all biases and the factor √D of the embedding.
 #
-# **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It subtracts no mean and has no bias, so there is less to compute:
+# **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It does not subtract the mean and has no bias, so there is less to compute:
 #
 # $$\text{RMSNorm}(x) = g \circ \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
-# Here g is learned, ∘ multiplies entry by entry, and the tiny ε prevents a division by 0. With g = 1, what does RMSNorm turn [1, 2, 2] into?
+# Here g is learned, ∘ multiplies entry by entry, and the tiny ε prevents division by 0. With g = 1, what does RMSNorm turn [1, 2, 2] into?
 
 
 # %% tags=["nbval-check-output"]
@@ -130,11 +130,11 @@ print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. RMSNorm keeps the signs, unlike layer norm (right), which subtracts the mean.
 #
-# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The first one's output goes through SiLU(z) = z σ(z), where σ is the sigmoid, and becomes a gate, which multiplies the second one's output entry by entry. A third matrix projects the product back to width D:
+# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z), where σ is the sigmoid, and becomes a gate: it multiplies the output of the second, entry by entry. A third matrix projects the product back to width D:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \circ x W_\text{up}\big)\, W_\text{down}$$
 #
-# Shazeer found a lower loss with the same number of parameters but offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If the unit's $x W_\text{gate}$ is 2, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and lets hardly anything through ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
+# Shazeer found a lower loss with the same number of parameters but offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If $x W_\text{gate}$ is 2 for this unit, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and lets hardly anything through ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -152,9 +152,9 @@ class SwiGLU(nn.Module):
 # %% [markdown]
 # **Rotary positions** (Su et al., 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. As in lesson 11, `turn` rotates neighbouring entries as a pair. It receives the sines and cosines of the angles, which the model computes once for all layers.
 #
-# **Grouped queries** (Ainslie et al., 2023) shrink the cache. The H heads form G groups, and the heads of a group share keys and values, so the cache shrinks by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+# **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads of a group share keys and values, which shrinks the cache by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
 #
-# In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, each group stacks 3 · 5 = 15 queries. Its 15 × 5 scores are then viewed as 5 × 5 for each of its 3 heads. If S - T tokens are in the cache, the causal mask's diagonal lies S - T columns further right.
+# In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, each group stacks 3 · 5 = 15 queries. The 15 × 5 scores are then cut into one 5 × 5 block for each of the 3 heads. If S - T tokens are in the cache, all T queries can see them, so the causal mask has S - T more columns on the left, all True.
 
 
 # %%
@@ -192,7 +192,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is lesson 21's, without biases but with the rotation. As in lesson 21, a layer has two sub-layers, each with a norm in front and a residual connection.
+# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, without biases but with the rotation. As there, a layer has two sub-layers, each preceded by a norm and bridged by a residual connection.
 
 
 # %%
@@ -244,7 +244,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The positions of new tokens continue from the length of the cache. SmolLM2 was trained with a base θ of 100,000 instead of lesson 11's 10,000. The readout uses the embedding matrix.
+# The positions of new tokens continue from the length of the cache. Two details: θ, the base of the powers that give the angles, is 100,000 in SmolLM2 and was 10,000 in lesson 11; and the readout reuses the embedding matrix.
 
 
 # %%
@@ -277,13 +277,13 @@ class Llama(nn.Module):
 # %% [markdown]
 # ## Loading the weights
 #
-# In the file, whose format is GGUF, parameters have names such as `blk.16.attn_q.weight`; our class calls this matrix `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
+# The file is in GGUF format, where parameters have names such as `blk.16.attn_q.weight`; our class calls this matrix `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
 #
-# The model's 134.5 million weights would take 538 MB in float32, yet the file has only 98 MB, because the layers' matrices use **four bits** per weight. The 32 weights of a block share a scale and a minimum, both in float16, and each weight w is stored as a whole number q from 0 to 15:
+# The model's 134.5 million weights would take 538 MB in float32, yet the file is only 98 MB, because the layers' matrices use **four bits** per weight. They are stored in blocks of 32 weights, which share a scale and a minimum, both in float16. Each weight w is stored as an integer q from 0 to 15:
 #
 # $$w = \text{scale} \cdot q + \text{minimum}$$
 #
-# A block therefore takes 2 + 2 bytes and 32 half bytes, 20 bytes in all, or 5 bits per weight. Byte i contains number i in its low half and number i + 16 in its high half. Suppose the scale is 0.5, the minimum is -4, and the first byte is 47 = 2 · 16 + 15. Which two weights does it contain?
+# A block therefore takes 2 + 2 bytes for scale and minimum and 16 bytes for the 32 integers, 20 bytes in all, or 5 bits per weight. Byte i contains integer i in its low half, the last four bits, and integer i + 16 in its high half. Suppose the scale is 0.5, the minimum is -4, and the first byte is 47 = 2 · 16 + 15. Which two weights does it contain?
 
 
 # %% tags=["nbval-check-output"]
@@ -338,7 +338,7 @@ def load(file):
 # %% [markdown]
 # The file also contains the sizes that our class needs. We create the model on the device `meta`, where tensors have shapes but no values; the file supplies these. `load_state_dict` requires every name and shape to match. With `assign=True`, it uses the file's tensors without copying them.
 #
-# Does our class compute what it should? We have stored the 20 largest logits that Hugging Face's `transformers` computes with the same weights after "The capital of France is".
+# Does our class compute what it should? We have stored the 20 largest logits that Hugging Face's `transformers` computes with the same weights for the prompt "The capital of France is".
 
 # %%
 SIZES = {
@@ -364,7 +364,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding, but names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on; the conversion to GGUF reorders the rows of $W_Q$ and $W_K$ ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
+# The logits agree up to rounding, but names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$, each of which produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -388,14 +388,14 @@ print(tokenizer.decode(ids))
 reveal("22.paired", "b")
 
 # %% [markdown]
-# There is no error message: the model writes English words that lead nowhere.
+# There is no error message: the model writes English words that make no sense together.
 #
-# This mistake is one of nine in the next table of stored results ([our measurements](../docs/measurements.md#a-real-language-model)):
+# This mistake is one of the nine in the table of stored results below ([our measurements](../docs/measurements.md#a-real-language-model)):
 #
 # - *Prose*: the loss on a paragraph, in nats per token.
-# - *Second copy*: the loss on the second of two copies of 40 random tokens, the mean of three samples with the lowest and the highest in brackets.
-# - *Logits*: the largest difference from the correct model's logits, while both read the correct model's answer about the sky with a cache.
-# - *Answer*: what the faulty model answers about the sky.
+# - *Second copy*: the loss on the second of two copies of 40 random tokens, which shows whether the model can copy. It is the mean of three samples, with the lowest and the highest in brackets.
+# - *Logits*: the largest difference between the logits of the faulty and the correct model. Both read the correct model's answer to "Why is the sky blue?" with a cache.
+# - *Answer*: the faulty model's own answer to this question.
 #
 # Which mistakes would you notice?
 
@@ -405,15 +405,15 @@ figures.table_of_mistakes()
 # %% [markdown]
 # Only the logits show all nine:
 #
-# - Four answers are fluent, although the logits are off by 5 to 10: with the wrong θ, the subtracted mean, another question's cache and the cut. The cut separates a word from its space.
-# - The three mistakes with the cache change no loss, because losses are computed without a cache.
+# - Four answers are fluent, although the logits are off by 5 to 10: with θ = 10,000, the mean subtracted, another question's cache, and the text cut in two. The cut separates a word from the space before it.
+# - The three cache mistakes do not affect the losses, because losses are computed without a cache.
 # - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the second copy has a lower loss; we do not know why.
 #
-# Compare a loaded model's logits with a reference, including while it reads with a cache and for one text after another. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+# Compare a loaded model's logits with a reference, including when it reads with a cache and when it reads several texts in a row. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
-# Now our class writes. With the cache, it reads only the newest token at each step. How much faster is it than without a cache?
+# Now our model can write. With the cache, it reads only the newest token at each step. How much faster is it than without a cache?
 
 
 # %%
@@ -454,7 +454,7 @@ print(texts)  # a set: equal texts are kept once
 #
 # 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: training continued with the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
-# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning (RLHF). SmolLM2 used DPO (Rafailov et al., 2023), which needs no second model.
+# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), which needs no second model.
 #
 # A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens sampled from a nucleus (lesson 21).
 
@@ -483,7 +483,7 @@ print("-", chat("Who was Goethe?").strip())
 #
 # In lesson 21's small model, one head looks at the previous token, and a later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
 #
-# We give the model 40 random tokens twice in a row. Nothing in the first copy can be predicted. In the second copy, everything except the first token can be copied, so the second mean leaves this token out.
+# We give the model 40 random tokens twice in a row. Nothing in the first copy can be predicted. In the second copy, everything except the first token can be copied, so we leave this token out of the copy's mean loss.
 
 # %%
 random = torch.Generator().manual_seed(0)
@@ -506,7 +506,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: for the second copy, it needs less than a fifth as many nats as for the first. The first copy costs even more than if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for all 270 heads. The keys at a fixed distance form a diagonal of the T × S weights, whose last 39 entries belong to queries in the second copy ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for all 270 heads. The keys at a fixed distance form a diagonal of the T × S weights. We average its last 39 entries, which belong to queries in the second copy; the last token is never a query, because nothing follows it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -530,7 +530,7 @@ for name, back in {"previous token": 1, "induction": 39}.items():
 # %% [markdown]
 # Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, in the layer right below them, looks at the previous token.
 #
-# If lesson 21's account holds here, the induction heads need such a head, probably 16.0. We switch it off by setting its 64 columns of $W_O$ to 0; nothing else changes. The table then shows the loss on the second copy, the weight that head 18.6 gives to the token to copy, and the loss on ordinary prose. Three other heads are switched off for comparison.
+# If lesson 21's account holds here, the induction heads need such a head, probably 16.0. We switch it off by setting to 0 the 64 columns of $W_O$ that multiply this head's context; nothing else changes. The table then shows the loss on the second copy, the weight that head 18.6 gives to the token to copy, and the loss on ordinary prose. Three other heads are switched off for comparison.
 
 # %%
 predict("22.one_head", ...)
@@ -595,7 +595,7 @@ runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# After layers 2 to 8, the first token's vector is several times as long as the others' median, and the next layer gives it about a fifth of the weight each time. In layer 11, the vector becomes nearly 200 times as long as their median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Because the norm removes the length before keys are computed, only the vector's direction can attract the weight. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
+# After layers 2 to 8, the first token's vector is several times as long as the others' median, and the next layer gives it about a fifth of the weight each time. In layer 11, the vector becomes nearly 200 times as long as their median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the norm removes it before keys are computed, so the keys depend on the vector's direction. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
 #
 # ## Back to "not"
 #
@@ -643,10 +643,10 @@ reveal("22.four_cases", right)
 # %% [markdown]
 # All four signs are correct: in these cases, "not" flips the sign.
 #
-# Does this also work for real reviews? We have scored 300 random reviews from the 1,821 in SST-2's test set, and all 383 with a negation, with four sets of examples ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive if its score is above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
+# Does this also work for real reviews? With four sets of examples, we have scored reviews from SST-2's test set: 300 of the 1,821, drawn at random, and all 383 of them that contain a negation ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive if its score is above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
 #
 # - *Threshold 0*, as above.
-# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, whereas about half of all reviews are positive.
+# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, whereas about half of all reviews are positive; with the median as threshold, half of them count as positive.
 #
 # The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. The brackets span SmolLM2's four sets of examples and the other models' three seeds.
 
@@ -662,7 +662,7 @@ figures.shares_of_reviews()
 #
 # You have loaded one of them and run it with your own code. Inside is the decoder from lessons 12 and 21, without biases and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT, and so does the readout, a matrix of its own; the embedding, for example, adds no positions. Fast implementations such as FlashAttention never store a whole row of weights ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)). Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
+# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT; the embedding, for example, adds no positions. The readout differs as well: it is a matrix of its own. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
 
 # %%
 changed = ["causal", "feed-forward", "norm", "embedding"]
@@ -676,6 +676,7 @@ diagrams.decoder_only(new=changed, llama=True)
 # | `RMSNorm` | RMSNorm | `nn.RMSNorm`, ε by default the machine epsilon | `LlamaRMSNorm` |
 # | `SwiGLU` | SwiGLU | none | `LlamaMLP`: `gate_proj`, `up_proj`, `down_proj` |
 # | `grouped_attention` | GQA | `scaled_dot_product_attention(…, enable_gqa=True)` | `LlamaAttention`, `num_key_value_heads` |
+# | `weights`, a whole row at once | FlashAttention never stores a row ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)) | inside the same function, on GPUs | `attn_implementation` |
 # | `turn`, neighbours | RoPE | none | `apply_rotary_pos_emb`, halves |
 # | a list for each layer | KV cache | none | `DynamicCache`, `past_key_values`, since version 5.24 `cache` |
 # | the prompt as text | chat template | none | `tokenizer.apply_chat_template` |

@@ -1,5 +1,6 @@
 """Both halves of a check in one process: runs an answer and judges its outcomes."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -18,7 +19,7 @@ from course_utils.checks.task import Task
 @isolated_state()
 def judge_answer(
     task: Task,
-    answer,
+    answer: object,
     seed: int = 0,
     seconds: float = 10,
     expected: Expected | None = None,
@@ -50,7 +51,7 @@ def expected_on(task: Task, seed: int) -> Expected:
 
 
 @isolated_state()
-def compare_on(task: Task, answer, case: Case, seconds: float = 5) -> tuple[Outcome, Outcome, Finding | None]:
+def compare_on(task: Task, answer: Callable, case: Case, seconds: float = 5) -> tuple[Outcome, Outcome, Finding | None]:
     """Return the expected outcome of one input, the received one, and the first thing that is wrong with it, or None.
 
     Raises `CourseError` where there is no right answer for the input.

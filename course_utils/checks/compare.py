@@ -31,19 +31,21 @@ class Finding:
     steady: bool = True
 
 
-def scale(expected):
+def scale(expected: torch.Tensor) -> float:
     """Return 1 + the largest finite magnitude among the expected numbers: what a tolerance is multiplied by."""
     return 1 + (expected.double().nan_to_num(0, 0, 0).abs().max().item() if expected.numel() else 0)
 
 
-def close(expected, received, reach=0):
+def close(expected: torch.Tensor, received: torch.Tensor, reach: float | torch.Tensor = 0) -> torch.Tensor:
     """Return where two tensors of one shape are close, as a bool tensor; NaN counts as equal to NaN."""
     e, r = expected.double(), received.double()
     near = (e - r).abs() <= TOLERANCE * scale(e) + reach
     return near if near.all() else near | (e == r) | (e.isnan() & r.isnan())
 
 
-def difference(expected, received, result, reach=None):
+def difference(
+    expected: object, received: object, result: str | tuple[str, ...], reach: torch.Tensor | list | None = None
+) -> Finding | None:
     """Return the first thing wrong with `received`, as a Finding, or None.
 
     Args:
@@ -223,7 +225,7 @@ def _in_dict(expected, received, name):
     return Finding("value", sentence, expected, received)
 
 
-def describe(value):
+def describe(value: object) -> str:
     """Describe a returned value in a few words: its type, and its shape or size."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {shape(value)}"
@@ -244,18 +246,18 @@ def _written(value):
         return "a huge number"
 
 
-def shape(tensor):
+def shape(tensor: torch.Tensor) -> str:
     """Return a shape as text: (2, 3); a single number has the shape ()."""
     return str(tuple(tensor.shape))
 
 
-def number(value, digits=DIGITS):
+def number(value: torch.Tensor, digits: int = DIGITS) -> str:
     """Return a number with so many significant digits, a truth value as it is."""
     value = value.item()
     return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)  # + 0.0 makes -0 plain
 
 
-def digits_apart(expected, received):
+def digits_apart(expected: torch.Tensor, received: torch.Tensor) -> int:
     """Return how many significant digits, four or more, show that wrong numbers differ from the expected ones."""
     wrong = ~close(expected, received)
     pairs = list(zip(expected[wrong][:100], received[wrong][:100], strict=True))

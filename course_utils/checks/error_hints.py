@@ -7,12 +7,14 @@ wherever PyTorch gives it: a cause is named only where the lines show it.
 import builtins
 import math
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 from keyword import kwlist
 
 import torch
 
-from course_utils.checks.running.contract import is_float
+from course_utils.checks.running.contract import Case, Failure, Outcome, is_float
+from course_utils.checks.task import Task
 
 PRODUCT = "in a matrix product the last axis on the left must be as long as the second to last on the right"
 WHOLE = "ids and places are whole numbers: `.long()` makes them."
@@ -126,7 +128,7 @@ AT_MOST = 300  # characters of a message or a line that are searched with patter
 ALIKE = 0.7  # of get_close_matches, from which a name is taken for another one misspelt
 
 
-def hint_for_error(task, case, failure):
+def hint_for_error(task: Task, case: Case, failure: Failure) -> str:
     """Return what the message of an exception means, as far as it is known; else nothing."""
     words = next((words for part, words in IN_OTHER_WORDS.items() if part in failure.message), "")
     if "values to unpack" in failure.message:
@@ -139,7 +141,7 @@ def hint_for_error(task, case, failure):
 # Names and arguments, which are the answer's own, whatever it was given
 
 
-def misspelt(task, case, failure):
+def misspelt(task: Task, case: Case, failure: Failure) -> str:
     """Return what to say of a name that is not there, or of arguments that the answer does not take; else nothing."""
     return _arguments(task, case, failure) or _no_such_name(task, failure) or _nothing_inside(failure)
 
@@ -217,7 +219,7 @@ def _close(name, names):
 # What the lines around the place show
 
 
-def hint_for_line(task, cases, outcomes):
+def hint_for_line(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> str:
     """Return a hint for the line that raised, or ""."""
     for case, outcome in zip(cases, outcomes, strict=False):
         if outcome.failure and (turned := _turned(task, case, outcome.failure)):
@@ -225,7 +227,7 @@ def hint_for_line(task, cases, outcomes):
     return ""
 
 
-def without_slip(sentence, slip):
+def without_slip(sentence: str, slip: str) -> str:
     """Return the sentence on an exception without the part that `hint_for_line` repeats."""
     return sentence.replace(slip.partition(", ")[2], "").rstrip(" —")
 
@@ -281,7 +283,7 @@ def _on_the_left(task, case, failure):
     return ""
 
 
-def lines_of(failure):
+def lines_of(failure: Failure) -> list[tuple[int, str, bool]]:
     """Return the lines around a failure where they can be read as such: they come from the answer's side."""
     lines = failure.source if isinstance(failure.source, tuple) else ()
     if not all(isinstance(line, tuple) and list(map(type, line)) == [int, str, bool] for line in lines):

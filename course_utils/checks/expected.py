@@ -4,6 +4,7 @@ They are run here, on the judge's side, through the same `run` as the answer, so
 compared like with like.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -11,8 +12,9 @@ import torch
 from course_utils.base.errors import CourseError
 from course_utils.checks.compare import describe, scale
 from course_utils.checks.running.call_tracer import NULL_TRACER
-from course_utils.checks.running.contract import Failure, in_precision, is_float, map_given
+from course_utils.checks.running.contract import Case, Failure, Outcome, in_precision, is_float, map_given
 from course_utils.checks.running.run import marked, run
+from course_utils.checks.task import Mistake, Task
 
 USAGE_ERROR = "UsageError"  # the type of a failure whose message is complete as it is: `run` raises it for a module, a candidate for a call, `canonicalised` for a value
 FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
@@ -22,29 +24,32 @@ NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 8, 8  # see Expected.reach
 class Expected:
     """What the truth and the named mistakes give on a task's cases, run once: for many answers on the same cases."""
 
-    def __init__(self, task, cases):
+    def __init__(self, task: Task, cases: Sequence[Case]) -> None:
         self.truth = _truth(task, cases)
-        self.task, self.cases, self._mistakes, self._reaches, self._fresh = task, cases, {}, {}, None
+        self.task, self.cases = task, cases
+        self._mistakes: dict[tuple[str, int], Outcome] = {}
+        self._reaches: dict[tuple[int, bool], torch.Tensor | list | None] = {}
+        self._fresh: Expected | None = None
 
-    def fresh(self):
+    def fresh(self) -> "Expected":
         """Return the Expected for a second, fixed set of inputs."""
         if self._fresh is None:
             self._fresh = Expected(self.task, self.task.make_cases(FRESH))
         return self._fresh
 
-    def run_all(self):
+    def run_all(self) -> None:
         """Run every named mistake on all cases now, not when it is needed."""
         for mistake in self.task.mistakes:
             outcomes = run_mistake(self.task, mistake.function, self.cases)
             self._mistakes |= {(mistake.name, place): outcome for place, outcome in enumerate(outcomes)}
 
-    def of_mistake(self, mistake, place):
+    def of_mistake(self, mistake: Mistake, place: int) -> Outcome:
         """Return the outcome of a named mistake on one case."""
         if (mistake.name, place) not in self._mistakes:
             self._mistakes[mistake.name, place] = run_mistake(self.task, mistake.function, [self.cases[place]])[0]
         return self._mistakes[mistake.name, place]
 
-    def reach(self, place, gradients=False):
+    def reach(self, place: int, gradients: bool = False) -> torch.Tensor | list | None:
         """Return how far off a correct answer's value, or its gradients, may be because float32 keeps 24 binary digits.
 
         Every number of the input is altered by its last digit, in a few ways, equal numbers alike; what the truth then
@@ -84,14 +89,14 @@ def _farthest(right, others):
     return torch.full_like(right, min(ROUNDINGS * off, NEAR * scale(right)))
 
 
-def run_mistake(task, function, cases):
+def run_mistake(task: Task, function: Callable, cases: Sequence[Case]) -> list[Outcome]:
     """Run a named mistake, as an answer is run; a test of candidates once, as it takes long and gives the same again."""
     candidates = lambda key: marked(task.candidate(key))  # noqa: E731
     outcomes = run(function, cases, 60, candidates, repeated=not task.candidates, tracer=NULL_TRACER)
     return [canonicalised(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
 
 
-def canonicalised(task, case, outcome):
+def canonicalised(task: Task, case: Case, outcome: Outcome) -> Outcome:
     """Return an outcome with the canonical form of its value instead of the value, for tasks to which many values are correct."""
     if not task.canonical_function or outcome.status != "value":
         return outcome
@@ -104,7 +109,7 @@ def canonicalised(task, case, outcome):
     return replace(outcome, status="error", value=None, failure=Failure(USAGE_ERROR, sentence))
 
 
-def run_oracle(task, cases):
+def run_oracle(task: Task, cases: Sequence[Case]) -> list[Outcome]:
     """Return the outcomes of the oracle, which computes in float64."""
     cases = [in_precision(case, torch.float64) for case in cases]
     return run(task.oracle_function, cases, 60, task.candidate, repeated=False, tracer=NULL_TRACER)

@@ -6,7 +6,7 @@ once. Where several fit, they are compared on fresh inputs, and nothing is repor
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import signature
@@ -18,13 +18,15 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import close
+from course_utils.checks.expected import Expected
 from course_utils.checks.reference_trace import run_trace, trace_steps
 from course_utils.checks.relations.argument_changes import of_arguments
 from course_utils.checks.relations.factors import formulas, sizes_of
 from course_utils.checks.relations.result_changes import of_results
 from course_utils.checks.relations.step_changes import NeedsArguments, of_steps
-from course_utils.checks.running.contract import Stream, in_precision
+from course_utils.checks.running.contract import Case, Outcome, Stream, in_precision
 from course_utils.checks.running.run import plain
+from course_utils.checks.task import Task
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
 FACTORS = {  # what a correct number is often multiplied by, and what that comes from
@@ -57,7 +59,7 @@ class Baseline:
 class Evaluator:
     """Evaluates baselines on a task's cases, each once. A value is stored as its structure and its tensors."""
 
-    def __init__(self, task, cases, truth):
+    def __init__(self, task: Task, cases: Sequence[Case], truth: Sequence[Outcome]) -> None:
         oracle = task.oracle_function
         self.task, self.cases, self.args = task, cases, [_with_defaults(oracle, case.args) for case in cases]
         self.truth = Baseline("truth", lambda args: oracle(*args))
@@ -78,12 +80,12 @@ class Evaluator:
         return list(of_steps(self.task, _as_given(self._example), self.discrete)) if self.task.steps_function else []
 
     @cached_property
-    def largest(self):
+    def largest(self) -> int:
         """The place of the largest ordinary case."""
         return max(place for place, case in enumerate(self.cases) if not case.edge and not case.raises)
 
     @cached_property
-    def discrete(self):
+    def discrete(self) -> bool:
         """Whether the right results are truth values or whole numbers."""
         value = self.at(self.truth, self.largest)
         return value is not None and not any(part.is_floating_point() for part in value.parts)
@@ -93,7 +95,7 @@ class Evaluator:
         return partial(_run_trace, self.task.steps_function, changes, stop=stop)
 
     @cached_property
-    def of_arguments(self):
+    def of_arguments(self) -> list[Baseline]:
         """The right answer for altered arguments."""
         right = self._variant({}) if self.task.steps_function else self.truth.of
         return [
@@ -102,7 +104,7 @@ class Evaluator:
         ]
 
     @cached_property
-    def of_steps(self):
+    def of_steps(self) -> list[Baseline]:
         """The reference computation with one step changed."""
         return [
             Baseline("changed", self._variant({change.step: change.function}), change.text)
@@ -110,20 +112,20 @@ class Evaluator:
         ]
 
     @cached_property
-    def of_step_results(self):
+    def of_step_results(self) -> list[Baseline]:
         """Those of `of_steps` that change only the value of a step."""
         return [
             baseline for baseline, change in zip(self.of_steps, self._step_changes, strict=True) if change.of_result
         ]
 
     @cached_property
-    def stopped(self):
+    def stopped(self) -> list[Baseline]:
         """The reference computation, stopped after a step."""
         steps = list(dict.fromkeys(change.step for change in self._step_changes))[:-1]  # the last one is the answer
         return [Baseline("stopped", self._variant({}, stop=step), step) for step in steps]
 
     @cached_property
-    def of_defaults(self):
+    def of_defaults(self) -> list[Baseline]:
         """The right answer with another default for a number that a case leaves out."""
         found = []
         for place, parameter in enumerate(signature(self.task.oracle_function).parameters.values()):
@@ -134,7 +136,7 @@ class Evaluator:
         return found
 
     @cached_property
-    def mistakes(self):
+    def mistakes(self) -> list[Baseline]:
         """The named mistakes that show on ordinary inputs."""
         found = [
             Baseline("mistake", lambda args, f=m.function: f(*args), m.sentence, exact=False)
@@ -148,7 +150,7 @@ class Evaluator:
         ]
 
     @cached_property
-    def pairs(self):
+    def pairs(self) -> list[Baseline]:
         """Two changes at once: two named mistakes, two steps changed as they often are, or a named mistake on altered arguments."""
         shown = {baseline.text for baseline in self.mistakes}
         composed = [m for m in self.task.mistakes if m.sentence in shown and hasattr(m.function, "changes")]
@@ -176,13 +178,13 @@ class Evaluator:
             return 1
         return sum(1 for _ in trace_steps(self.task.steps_function, _as_given(self._example)))
 
-    def at(self, baseline, place):
+    def at(self, baseline: Baseline, place: int) -> "Value | None":
         """Return the value of a baseline in a case, or None if it cannot be compared."""
         if (baseline, place) not in self._kept:
             self._kept[baseline, place] = self.compute(baseline, place)
         return self._kept[baseline, place]
 
-    def compute(self, baseline, place):
+    def compute(self, baseline: Baseline, place: int) -> "Value | None":
         """Compute the value of a baseline in one case."""
         args = list(self.args[place])
         if baseline.default and len(self.cases[place].args) <= baseline.default[0]:
@@ -202,7 +204,7 @@ class Evaluator:
 _evaluators = WeakKeyDictionary()  # by Expected: later answers reuse what has been computed
 
 
-def evaluator_of(expected):
+def evaluator_of(expected: Expected) -> Evaluator:
     """Return the Evaluator for the cases of an `Expected`."""
     if expected not in _evaluators:
         _evaluators[expected] = Evaluator(expected.task, expected.cases, expected.truth)
@@ -237,12 +239,12 @@ def _with_defaults(function, args):
 class Value:
     """A value as it is compared: its structure, and the tensors in it. `look` is seen first: their shapes, and one number."""
 
-    def __init__(self, structure, parts):
+    def __init__(self, structure: str | int | tuple, parts: list[torch.Tensor]) -> None:
         self.structure, self.parts = structure, parts
         self.shapes = [structure, *((part.shape, part.dtype == torch.bool) for part in parts)]
         self.first = next((float(part.flatten()[0]) for part in parts if part.numel() and not part.is_complex()), 0.0)
 
-    def same(self, other):
+    def same(self, other: "Value | None") -> bool:
         """Return whether another value has the same structure and, up to rounding, the same numbers."""
         if other is None or self.shapes != other.shapes or abs(self.first - other.first) > 1e-2 * (1 + abs(self.first)):
             return False
@@ -306,7 +308,7 @@ class Hypothesis:
     evidence: str = ""
     often: bool = False
 
-    def at(self, evaluator, place):
+    def at(self, evaluator: Evaluator, place: int) -> Value | None:
         """Return the predicted value for a case, or None if there is no prediction."""
         value = evaluator.at(self.baseline, place)
         if value is None or self.function is None or value is FAILED:
@@ -319,7 +321,7 @@ class Hypothesis:
             return FAILED
 
 
-def explain(expected, outcomes, pairs=True):
+def explain(expected: Expected, outcomes: Sequence[Outcome], pairs: bool = True) -> str | None:
     """Return the sentence that explains an incorrect answer, or None.
 
     Args:
@@ -340,7 +342,7 @@ def explain(expected, outcomes, pairs=True):
     )
 
 
-def find(expected, outcomes, pairs=True):
+def find(expected: Expected, outcomes: Sequence[Outcome], pairs: bool = True) -> Hypothesis | None:
     """Return the one Hypothesis that holds on all ordinary inputs, or None."""
     evaluator, cases = evaluator_of(expected), expected.cases
     ordinary = [place for place, case in enumerate(cases) if not case.edge and not case.raises]

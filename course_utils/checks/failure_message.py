@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from course_utils.checks.error_hints import AT_MOST, hint_for_error, misspelt
 from course_utils.checks.expected import USAGE_ERROR
+from course_utils.checks.running.contract import Case, Failure, Outcome
+from course_utils.checks.task import Task
 
 MAY_BE_ANYTHING = (
     "an incorrect candidate may return anything, such as numbers of another shape, and it may raise an exception. Where that stops your test, the candidate is wrong: "
@@ -11,7 +13,7 @@ MAY_BE_ANYTHING = (
 )
 
 
-def failure_message(task, case, outcome):
+def failure_message(task: Task, case: Case, outcome: Outcome) -> str:
     if outcome.status == "timeout" and outcome.waited:
         return "Your function was stopped because it waits and hardly computes. Does it call `sleep`, or wait for a lock, a queue or another thread?"
     if outcome.status == "timeout":
@@ -42,7 +44,7 @@ def failure_message(task, case, outcome):
     return f"Your function stops with {describe_failure(task, case, outcome.failure)}"
 
 
-def describe_failure(task, case, failure):
+def describe_failure(task: Task, case: Case, failure: Failure) -> str:
     """Return an exception's type and message, and what its author may look at, as far as it is known."""
     short = replace(failure, message=failure.message[:AT_MOST])
     if task.candidates and task.suspects:

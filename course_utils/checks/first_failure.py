@@ -6,9 +6,10 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import Finding, close, describe, difference, scale
-from course_utils.checks.expected import NEAR
+from course_utils.checks.expected import NEAR, Expected
 from course_utils.checks.failure_message import describe_failure, failure_message
-from course_utils.checks.running.contract import float_paths, is_float
+from course_utils.checks.running.contract import Case, Outcome, float_paths, is_float
+from course_utils.checks.task import Task
 
 RIGHT = "For this input the values are right, but "  # a larger one may show more
 BY_A_TENSOR = (
@@ -35,7 +36,7 @@ PRINTED = (
 )
 
 
-def first_failure(task, expected, place, outcome):
+def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) -> Finding | None:
     """Return the first thing that is wrong with the outcome of one case as a Finding, or None."""
     case, right = expected.cases[place], expected.truth[place]
     if case.raises:
@@ -95,7 +96,7 @@ def _also_altered(task, case, outcome, finding):
     return replace(finding, sentence=f"{alters_first(task, case, outcome)}{finding.sentence}")
 
 
-def alters_first(task, case, outcome):
+def alters_first(task: Task, case: Case, outcome: Outcome) -> str:
     """Return the sentence that comes first wherever an answer alters its input, "" where it does not."""
     return f"Your function alters its input {_altered(task, case, outcome)}. " if outcome.changed else ""
 

@@ -3,6 +3,7 @@
 What is wrong with one outcome is found in `first_failure`, a named mistake in `match_mistake`, a relation to the right value in `explain`.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -15,13 +16,14 @@ from course_utils.checks.expected import Expected, canonicalised
 from course_utils.checks.first_failure import alters_first, first_failure
 from course_utils.checks.match_mistake import match_mistake, match_mistake_at, with_second
 from course_utils.checks.report import Report
-from course_utils.checks.running.contract import GO_ON, Opaque, Outcome, float_paths, holds_float64
+from course_utils.checks.running.contract import GO_ON, Case, Opaque, Outcome, float_paths, holds_float64
+from course_utils.checks.task import Task
 from course_utils.checks.validate_reply import is_valid_reply
 
 LEAVES_MORE = 10  # times the right number of a value's parts, up to which its properties are looked at
 
 
-def refuse(task, kind, shown):
+def refuse(task: Task, kind: str, shown: object) -> Report:
     """Return the Report on an answer that cannot be run, from the result of `kind_of_answer`."""
     if kind == "empty":
         return Report(task, "not attempted")
@@ -44,7 +46,13 @@ def _told(shown):
     return f"an object of type {shown.name}" if isinstance(shown, Opaque) else describe(shown)
 
 
-def judge(task, cases, outcomes, expected=None, explaining=True):
+def judge(
+    task: Task,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome] | None,
+    expected: Expected | None = None,
+    explaining: bool = True,
+) -> Report:
     """Return a Report on the outcomes that an answer gave for a task's cases.
 
     Args:
@@ -124,7 +132,7 @@ def _right(task, cases, outcomes, expected, at_hazards):
     return Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed, hazard=bool(at_hazards))
 
 
-def explain_further(report, expected, outcomes):
+def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outcome]) -> None:
     """Tell in the Report the relation of an incorrect value to the right one, where it has no name, and where it has one, a second mistake.
 
     A property that is broken says more of an answer that is read first and has no steps, and more of NaN than two mistakes would:

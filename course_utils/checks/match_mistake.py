@@ -1,5 +1,6 @@
 """Finds the named mistake that an answer makes: the one whose outcomes are the same as its own."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -7,12 +8,16 @@ import torch
 from course_utils.base import trees
 from course_utils.checks.compare import close
 from course_utils.checks.error_hints import hint_for_line
+from course_utils.checks.expected import Expected
 from course_utils.checks.explain import TOGETHER
 from course_utils.checks.first_failure import first_failure
-from course_utils.checks.task import Mistake
+from course_utils.checks.running.contract import Case, Outcome
+from course_utils.checks.task import Mistake, Task
 
 
-def match_mistake(task, cases, outcomes, expected, wrong):
+def match_mistake(
+    task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], expected: Expected, wrong: Sequence[int]
+) -> Mistake | None:
     """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
     Where none fits, a line at which the answer stops may show one that any task invites.
@@ -52,7 +57,7 @@ def match_mistake(task, cases, outcomes, expected, wrong):
     return Mistake("all_axes_reversed", slip) if slip else None
 
 
-def with_second(name, task, outcomes, expected):
+def with_second(name: str, task: Task, outcomes: Sequence[Outcome], expected: Expected) -> tuple[str, str] | None:
     """Return (the sentence of a named mistake, the sentence on it and the only other one that together give the answer's values).
 
     None where the first alone gives them wherever there is no hazard, and where no other one, or several, would do.
@@ -74,7 +79,9 @@ def with_second(name, task, outcomes, expected):
     return first.sentence, f"{TOGETHER} The first: “{first.sentence}” The second: “{fitting[0]}”"
 
 
-def match_mistake_at(task, cases, outcomes, expected, place):
+def match_mistake_at(
+    task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], expected: Expected, place: int
+) -> Mistake | None:
     """Return the only named mistake that is right but for hazards, and whose outcome at the place of one is the answer's; or None.
 
     Where the value there is wrong, the value alone has to be the answer's. Of several, it is the one that is wrong at no other hazard where the answer gives something else.
@@ -118,7 +125,7 @@ def _alike(a, b):
     )
 
 
-def alike_value(a, b):
+def alike_value(a: Outcome, b: Outcome) -> bool:
     """Return whether two outcomes agree in status and value."""
     return a.status == b.status and (a.status != "value" or trees.alike(_alike_leaf, a.value, b.value))
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import PUBLISHED, learners_folder
 from course_utils.checks.changed_solution import changed
-from course_utils.checks.task import Mistake
+from course_utils.checks.task import Mistake, Task
 
 FILE = "course_mistakes.md"
 PACKED = "own_mistakes.json"
@@ -96,7 +96,7 @@ def read(file: Path, answers: Mapping[str, str], imports_of: Callable[[str], str
     return own
 
 
-def add_own(task, every: Iterable[Own]) -> None:
+def add_own(task: Task, every: Iterable[Own]) -> None:
     """Add an instructor's mistakes to a task, or say the course's own in their words."""
     for own in (own for own in every if own.task == task.id):
         known = {mistake.name: place for place, mistake in enumerate(task.mistakes)}
@@ -112,7 +112,7 @@ def add_own(task, every: Iterable[Own]) -> None:
             task.mistakes.append(Mistake(own.name, own.sentence, function_of(task, own)))
 
 
-def function_of(task, own: Own):
+def function_of(task: Task, own: Own) -> Callable:
     """Return the answer that a changed solution is."""
     cell, space = f"<mistake {own.task} {own.name}>", {}
     linecache.cache[cell] = (len(own.source), None, own.source.splitlines(True), cell)

@@ -45,7 +45,7 @@ class Question(_Asked):
     wrong: tuple[tuple[str, str], ...] = ()
 
     @property
-    def mistakes(self):
+    def mistakes(self) -> list[SimpleNamespace]:
         """The wrong options, as a task's named mistakes."""
         return [SimpleNamespace(name=text, sentence=sentence) for text, sentence in self.wrong]
 
@@ -55,7 +55,7 @@ class Question(_Asked):
         random.Random(sha256(f"{self.id} {seed}".encode()).digest()).shuffle(texts)
         return list(zip(LETTERS, texts, strict=False))
 
-    def judge(self, answer, seed: int) -> Answered:
+    def judge(self, answer: object, seed: int) -> Answered:
         """Judge a letter, with the options in the order of a seed."""
         options = dict(self.options(seed))
         letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
@@ -84,7 +84,7 @@ class NumberQuestion(_Asked):
     otherwise: str = ""
 
     @property
-    def mistakes(self):
+    def mistakes(self) -> list[SimpleNamespace]:
         """The wrong numbers that are foreseen, as a task's named mistakes."""
         return [SimpleNamespace(name=f"{number:g}", sentence=sentence) for number, sentence in dict(self.wrong).items()]
 
@@ -92,7 +92,7 @@ class NumberQuestion(_Asked):
         """Return no options: there are none."""
         return []
 
-    def judge(self, answer, seed: int = 0) -> Answered:
+    def judge(self, answer: object, seed: int = 0) -> Answered:
         """Judge a number."""
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
             return Answered("not attempted", f'Put a number in place of the dots: `check("{self.id}", 0.5)`.')
@@ -122,7 +122,7 @@ class Prediction:
     why: str
     choices: tuple[str, ...] = ()
 
-    def read(self, guess):
+    def read(self, guess: object) -> float | str | None:
         """Return the guess as it is kept: a number or one of the choices; None where it is neither."""
         if self.choices:
             found = [
@@ -144,7 +144,7 @@ class Prediction:
             else f"a number{self._is_share * ' from 0 to 1'}"
         )
 
-    def compare(self, guess, value) -> str:
+    def compare(self, guess: float | str | None, value: float | str) -> str:
         """Return how far a guess, or None, was from what came."""
         shown = f"{value}" if self.choices else f"{value:.4g}"
         if guess is None:
@@ -158,7 +158,7 @@ class Prediction:
         return f"Answer: {shown}, and you said {guess:g}: {abs(off):.4g} too {'high' if off > 0 else 'low'}. {self.why}"
 
 
-def as_number(value):
+def as_number(value: object) -> float | None:
     """Return a number of Python's, numpy's, a tensor's or a text's as a float; None for anything else."""
     if isinstance(value, bool) or value is None or value is ...:
         return None
@@ -169,7 +169,7 @@ def as_number(value):
     return number if number == number and abs(number) != float("inf") else None
 
 
-def shown(answer):
+def shown(answer: object) -> str:
     try:
         text = repr(answer) if isinstance(answer, (str, int, float)) else f"an object of type {type(answer).__name__}"
     except ValueError:  # Python does not write out more than some thousand digits

@@ -1,10 +1,20 @@
 """Runs a task's reference computation (its `steps`) step by step, or with some steps, arguments or the result changed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from inspect import Parameter, signature
+from typing import Protocol
 
 
-def trace_steps(steps: Callable, args: tuple):
+class ReferenceComputation(Protocol):
+    """What `mutate` needs of a Task, which imports this module: its computation in steps, or as one function."""
+
+    steps_function: Callable[..., Generator[tuple, object, object]] | None
+    oracle_function: Callable | None
+
+
+def trace_steps(
+    steps: Callable[..., Generator[tuple, object, object]], args: tuple
+) -> Iterator[tuple[str, Callable, list, object]]:
     """Yield each step of the reference computation: (name, operation, operands, value)."""
     trace = steps(*args)
     step = next(trace)
@@ -18,7 +28,13 @@ def trace_steps(steps: Callable, args: tuple):
             return
 
 
-def run_trace(steps: Callable, args: tuple, changes: dict[str, Callable], stop: str = "", done: dict | None = None):
+def run_trace(
+    steps: Callable[..., Generator[tuple, object, object]],
+    args: tuple,
+    changes: dict[str, Callable],
+    stop: str = "",
+    done: dict[str, object] | None = None,
+) -> object:
     """Run the reference computation and return its result, or the value of the step named `stop`.
 
     `changes` replaces steps, each by a function(operation, operands). The values of the steps are stored in `done`, by name.
@@ -37,12 +53,12 @@ def run_trace(steps: Callable, args: tuple, changes: dict[str, Callable], stop: 
             return end.value
 
 
-def left_out(first, *others):
+def left_out(first: object, *others: object) -> object:
     """Replace a step that is left out: return its first operand unchanged."""
     return first
 
 
-def mutate(task, changes: dict[str, Callable]) -> Callable:
+def mutate(task: ReferenceComputation, changes: dict[str, Callable]) -> Callable:
     """Return the reference computation with `changes` applied, as a function of the task's arguments; see `Task.changed`."""
     steps = task.steps_function or task.oracle_function
     binding = signature(steps)

@@ -5,6 +5,7 @@ HTML uses inline styles only (JupyterLab drops others from outputs it does not t
 and says in words whatever a colour or a symbol says.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from html import escape
 
@@ -12,8 +13,9 @@ import torch
 
 from course_utils.base import trees
 from course_utils.base.ascii_fallback import printable
-from course_utils.checks.compare import DIGITS, close, describe, digits_apart, number, shape
-from course_utils.checks.running.contract import Stream
+from course_utils.checks.compare import DIGITS, Finding, close, describe, digits_apart, number, shape
+from course_utils.checks.running.contract import Case, Failure, Stream
+from course_utils.checks.task import Mistake, Task
 
 COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not attempted": "#8a8a8a"}
 SYMBOLS = {"passed": "✓", "failed": "✗", "error": "✗", "not attempted": "○"}
@@ -44,25 +46,26 @@ class Report:
 
     def __init__(
         self,
-        task,
-        state,
-        finding=None,
-        case=None,
-        failure=None,
-        printed="",
-        mistake=None,
-        properties=(),
-        remark=None,
-        borrowed=(),
-        values_right=False,
-        only_edges=False,
-        hazard=False,
-    ):
+        task: Task,
+        state: str,
+        finding: Finding | None = None,
+        case: Case | None = None,
+        failure: Failure | None = None,
+        printed: str = "",
+        mistake: Mistake | None = None,
+        properties: tuple[str, ...] = (),
+        remark: str | None = None,
+        borrowed: tuple[str, ...] = (),
+        values_right: bool = False,
+        only_edges: bool = False,
+        hazard: bool = False,
+    ) -> None:
         self.task, self.state, self.case, self.failure, self.printed = task.id, state, case, failure, printed
         self.kind = finding.kind if finding else None
         self.mistake = mistake.name if mistake else None
         self.values_right, self.only_edges, self.hazard = values_right or state == "passed", only_edges, hazard
-        self.relation, self.borrowed, self.properties = None, borrowed, properties
+        self.relation: str | None = None
+        self.borrowed, self.properties = borrowed, properties
         self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
         self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None
@@ -73,17 +76,17 @@ class Report:
             self.message = remark or "Right, on every input it was tried on."
 
     @property
-    def shows_values(self):
+    def shows_values(self) -> bool:
         """Whether the value itself is wrong, so that it is shown next to the expected one."""
         return self._finding is not None and self._finding.expected is not None
 
-    def tell(self, relation, before=""):
+    def tell(self, relation: str, before: str = "") -> None:
         """Report how the value is related to the right one instead of its first fault; `before` precedes either."""
         self.relation, self.message = relation, before + relation
         self._finding = replace(self._finding, sentence=self._finding.sentence.removeprefix(before))  # said once
         self._diagnosed = True
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [headline(self.task, self._title, self.state), self.message]
         if self._finding:
             if self._diagnosed:
@@ -91,7 +94,7 @@ class Report:
             lines += [f"{label}:\n{text}" for label, text in self._texts()]
         return printable("\n".join([*lines, *([self.note] if self.note else [])]))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return str(self)
 
     def _texts(self):
@@ -165,7 +168,7 @@ class Report:
             display({"text/html": self._repr_html_(), "text/plain": str(self)}, raw=True)
 
 
-def side_by_side(expected, *received):
+def side_by_side(expected: object, *received: object) -> str:
     """Return the HTML of two values side by side, with differences marked in the second; of the first alone if there is no second."""
     digits = _digits(expected, *received) if received else DIGITS
     telling = _telling(*received, against=expected) if received else None
@@ -173,7 +176,7 @@ def side_by_side(expected, *received):
     return _row("".join([_shown("expected", expected, None, digits, telling), *values]))
 
 
-def in_text(expected, *received):
+def in_text(expected: object, *received: object) -> list[tuple[str, str]]:
     """Return the same as plain text: (label, text) for each value."""
     digits = _digits(expected, *received) if received else DIGITS
     return [
@@ -182,12 +185,12 @@ def in_text(expected, *received):
     ]
 
 
-def headline(id, title, state):
+def headline(id: str, title: str, state: str) -> str:
     """Return a report's first line."""
     return f"{SYMBOLS[state]} {id} – {title}: {state}"
 
 
-def framed(id, title, state, parts):
+def framed(id: str, title: str, state: str, parts: Iterable[str]) -> str:
     """Return a report's HTML: its heading, with the symbol in the colour of its state, and its parts below."""
     colour = COLOURS[state]
     symbol, words = escape(headline(id, title, state)).split(" ", 1)
@@ -200,7 +203,7 @@ def _paragraph(text):
     return f"<p style='margin:.4em 0'>{with_code(text)}</p>"
 
 
-def with_code(text):
+def with_code(text: str) -> str:
     """Return the escaped text with `…` spans as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if i % 2 else piece for i, piece in enumerate(pieces))

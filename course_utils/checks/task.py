@@ -20,7 +20,7 @@ A task is declared in a file of its own, `course_lessons/lesson_04_alignment_sco
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from types import SimpleNamespace
@@ -29,7 +29,7 @@ import torch
 
 from course_utils.base.trees import map_leaves
 from course_utils.checks.reference_trace import mutate
-from course_utils.checks.running.contract import Candidate
+from course_utils.checks.running.contract import Candidate, Case
 
 
 @dataclass(frozen=True)
@@ -64,25 +64,25 @@ class Task:
 
     def __init__(
         self,
-        id,
-        title,
-        arguments,
-        result,
-        hints,
+        id: str,
+        title: str,
+        arguments: Sequence[str],
+        result: str | Sequence[str],
+        hints: Iterable[str],
         *,
-        difficulty,
-        importance,
-        minutes,
-        candidates=(),
-        suspects=True,
-        points=1,
-        partial=None,
-        module=False,
-        gradient_not_asked=(),
-        rows_sum_to_one=(),
-        gradient_optional=False,
-        offers=(),
-    ):
+        difficulty: int,
+        importance: int,
+        minutes: int,
+        candidates: Iterable[Callable] = (),
+        suspects: bool = True,
+        points: float = 1,
+        partial: Mapping[str, tuple[float, str]] | None = None,
+        module: bool = False,
+        gradient_not_asked: Iterable[str] = (),
+        rows_sum_to_one: Iterable[str] = (),
+        gradient_optional: bool = False,
+        offers: Iterable[str] = (),
+    ) -> None:
         self.id, self.title, self.hints = id, title, tuple(hints)
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
         self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
@@ -93,31 +93,36 @@ class Task:
         self.points, self.partial = points, dict(partial or {})
         self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
         self.suspects = suspects
-        self._by_key = {}
-        self.mistakes, self.properties, self.steps_function, self.oracle_function = [], [], None, None
-        self.canonical_function = self.mismatch_function = self.cross_case_function = None
+        self._by_key: dict[int, Callable] = {}
+        self.mistakes: list[Mistake] = []
+        self.properties: list[Callable[[Case, object], str | None]] = []
+        self.steps_function: Callable[..., Generator[tuple, object, object]] | None = None
+        self.oracle_function: Callable | None = None
+        self.canonical_function: Callable[[Case, object], object] | None = None
+        self.mismatch_function: Callable[[Case, object, object], str] | None = None
+        self.cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = None
 
     @property
-    def answer_kinds(self):
+    def answer_kinds(self) -> tuple[str, ...]:
         """What `kind_of_answer` may say of an answer for it to be run."""
         return ("class",) if self.module else ("callable", "module")
 
     @property
-    def answer_name(self):
+    def answer_name(self) -> str:
         """The name of the function, or of the class, that answers this task."""
         name = self.id.partition(".")[2]
         return "".join(map(str.capitalize, name.split("_"))) if self.module else name
 
-    def is_offered(self, called):
+    def is_offered(self, called: str) -> bool:
         """Return whether an answer may call a function of the course's own, named as in `offers`."""
         return any(f"{called}.".startswith(f"{offered}.") for offered in self.offers)
 
-    def cases(self, function):
+    def cases(self, function: "Callable[[Draw], Iterable[Case]]") -> "Callable[[Draw], Iterable[Case]]":
         """Decorator: a generator of Cases from a Draw, smallest first."""
         self._cases = function
         return function
 
-    def make_cases(self, seed=0):
+    def make_cases(self, seed: int = 0) -> list[Case]:
         """Return the Cases of a seed, as a list. Neither keys nor order of candidates tell which functions they stand for.
 
         Inputs, keys and order come from the seed by ways that do not lead from one to another, so that a seed of 128
@@ -135,16 +140,16 @@ class Task:
     def _derived(self, seed, purpose):
         return int.from_bytes(sha256(f"{self.id} {purpose} {seed}".encode()).digest(), "big")
 
-    def candidate(self, key):
+    def candidate(self, key: int) -> Callable:
         """Return the function for a Candidate's key, in cases from `make_cases`."""
         return self._by_key[key]
 
-    def oracle(self, function):
+    def oracle(self, function: Callable) -> Callable:
         """Decorator: the reference answer as one function, where it is not given in steps; receives float64."""
         self.oracle_function = function
         return function
 
-    def canonical(self, function):
+    def canonical(self, function: Callable[[Case, object], object]) -> Callable[[Case, object], object]:
         """Decorator: function(case, value) returns the canonical form of a value, where many values are correct.
 
         Canonical forms are compared instead of values, and the oracle gives the correct one. A value without one raises CourseError,
@@ -153,7 +158,9 @@ class Task:
         self.canonical_function = function
         return function
 
-    def explain_mismatch(self, function):
+    def explain_mismatch(
+        self, function: Callable[[Case, object, object], str]
+    ) -> Callable[[Case, object, object], str]:
         """Decorator: function(case, right, received) explains an incorrect canonical value, which is not literally what the answer returned.
 
         Without it, the canonical form is shown beside the correct one as if the answer had returned it. Where it is of a different kind,
@@ -162,7 +169,9 @@ class Task:
         self.mismatch_function = function
         return function
 
-    def cross_case_check(self, function):
+    def cross_case_check(
+        self, function: Callable[[Sequence[Case], list], tuple[int, str] | None]
+    ) -> Callable[[Sequence[Case], list], tuple[int, str] | None]:
         """Decorator: function(cases, values) returns (index of a case, what is wrong there) or None, for faults that no single case shows.
 
         It is called when every case by itself is correct. The values are the answer's own, not their canonical forms.
@@ -170,7 +179,9 @@ class Task:
         self.cross_case_function = function
         return function
 
-    def steps(self, function):
+    def steps(
+        self, function: Callable[..., Generator[tuple, object, object]]
+    ) -> Callable[..., Generator[tuple, object, object]]:
         """Decorator: the reference computation, which also explains wrong answers; a generator that receives the arguments in float64.
 
         It yields (what the step gives, in words; operation; its one or two operands), is sent the result of that
@@ -181,7 +192,7 @@ class Task:
             self.oracle_function = self.variant({})
         return function
 
-    def mistake(self, sentence, name=""):
+    def mistake(self, sentence: str, name: str = "") -> Callable[[Callable], Callable]:
         """Decorator: an incorrect implementation. Its function's name is the mistake's name; the function gets `name` if one is given."""
 
         def register(function):
@@ -192,7 +203,7 @@ class Task:
 
         return register
 
-    def variant(self, changes):
+    def variant(self, changes: dict[str, Callable]) -> Callable:
         """Return the reference computation with `changes` applied, as a function of the task's arguments.
 
         `changes` maps a name to the function that replaces what it names:
@@ -207,20 +218,20 @@ class Task:
         """
         return mutate(self, changes)
 
-    def changed(self, name, sentence, changes):
+    def changed(self, name: str, sentence: str, changes: dict[str, Callable]) -> Callable:
         """Declare a mistake as changes to the reference computation; see `variant`. Return its function."""
         return self.mistake(sentence, name)(self.variant(changes))
 
-    def changed_each(self, *rows):
+    def changed_each(self, *rows: tuple[str, str, dict[str, Callable]]) -> None:
         """Declare mistakes as `changed` does, a row (name, sentence, changes) for each."""
         for row in rows:
             self.changed(*row)
 
-    def wrong(self, name):
+    def wrong(self, name: str) -> Callable:
         """Return the function of a mistake. Raises `KeyError` where there is none of that name."""
         return {mistake.name: mistake.function for mistake in self.mistakes}[name]
 
-    def property(self, function):
+    def property(self, function: Callable[[Case, object], str | None]) -> Callable[[Case, object], str | None]:
         """Decorator: function(case, value) returns a sentence when the value breaks the property, else None."""
         self.properties.append(function)
         return function
@@ -229,47 +240,47 @@ class Task:
 class Draw:
     """Random inputs from a seed. Small tensors hold round numbers, so that a case can be worked by hand."""
 
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         self.generator = torch.Generator().manual_seed(1000 + seed)
 
-    def numbers(self, *shape, dtype=torch.float32):
+    def numbers(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Spread near 1. At most 12 numbers: multiples of a half from -2 to 2; more: normally distributed."""
         if torch.Size(shape).numel() > 12:
             return self.normal(*shape, dtype=dtype)
         return self.whole(-4, 5, *shape).to(dtype) / 2
 
-    def normal(self, *shape, dtype=torch.float32):
+    def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Normally distributed numbers of any count, drawn in float64, so that float32 and float64 get the same ones."""
         return torch.randn(shape, generator=self.generator, dtype=torch.float64).to(dtype)
 
-    def whole(self, low, high, *shape):
+    def whole(self, low: int, high: int, *shape: int) -> torch.Tensor:
         """Return whole numbers from `low` up to but not `high`."""
         return torch.randint(low, high, shape, generator=self.generator)
 
-    def distinct(self, n, low, high):
+    def distinct(self, n: int, low: int, high: int) -> torch.Tensor:
         """Return n different whole numbers from `low` up to but not `high`, in any order."""
         return torch.randperm(high - low, generator=self.generator)[:n] + low
 
-    def mask(self, *shape):
+    def mask(self, *shape: int) -> torch.Tensor:
         """Return a mask, in which True means "may attend", with at least one True in each row, and one False where a row is longer than 1."""
         length = shape[-1]
         number = self.whole(1, max(length, 2), *shape[:-1], 1)
         order = torch.rand(shape, generator=self.generator).argsort(-1).argsort(-1)
         return order < number
 
-    def lengths_mask(self, B, S):
+    def lengths_mask(self, B: int, S: int) -> torch.Tensor:
         """Return the mask of B sentences padded at the end to S words; the first is full, the last is not."""
         lengths = self.whole(1, S + 1, B)
         lengths[0], lengths[-1] = S, max(1, S - 1) if B > 1 else S
         return torch.arange(S) < lengths[:, None]
 
 
-def count(n, noun):
+def count(n: int, noun: str) -> str:
     """Return a number with its noun: "1 sentence", "10,000 students"."""
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
-def sizes(**full):
+def sizes(**full: int) -> Iterator[SimpleNamespace]:
     """Return sizes for a ladder of cases: tiny, then one axis longer at a time, then all of them at their full size.
 
     Full sizes should be primes, all different, so that no two axes can be mixed up unseen. `.full` tells the last.

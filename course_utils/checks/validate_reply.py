@@ -1,12 +1,14 @@
 """Validates outcomes before they are judged: they may come from a process that runs the learner's code."""
 
+from collections.abc import Sequence
+
 import torch
 
 from course_utils.base import trees
-from course_utils.checks.running.contract import STATUSES, Failure, Outcome, float_paths
+from course_utils.checks.running.contract import STATUSES, Case, Failure, Outcome, float_paths
 
 
-def is_valid_reply(cases, outcomes):
+def is_valid_reply(cases: Sequence[Case], outcomes: object) -> bool:
     """Return whether outcomes, which may come from a process that the learner's code has had to itself, fit the cases."""
     if not isinstance(outcomes, (list, tuple)) or len(outcomes) > len(cases):
         return False

@@ -360,9 +360,10 @@ def overall_progress(all, to_see_all, lessons=()):
 def _progress_row(task, entry):
     reached = "passed" if entry.get("passed") else entry.get("state", "not attempted")
     attempts = entry.get("attempts", 0)
-    if reached == "not attempted" and attempts:
-        reached = "changed since"
-    return isinstance(task, catalogue.Task), task.id, task.title, reached, attempts, entry.get("hints", 0)
+    is_task = isinstance(task, catalogue.Task)
+    if reached == "not attempted" and attempts:  # a question that is shown again has been answered once, not changed
+        reached = "changed since" if is_task else "failed"
+    return is_task, task.id, task.title, reached, attempts, entry.get("hints", 0)
 
 
 def _carry(save, load):

@@ -36,6 +36,7 @@ from course_utils.learner import state
 from course_utils.learner.sandbox_warnings import sandbox_warnings
 from course_utils.workspace.copies import KINDS, a_dict, to_text, with_id
 from course_utils.workspace.merging import DEFINED
+from course_utils.workspace.undefined_names import undefined_names
 
 HANDED_IN = f"{OWN}/handed_in"
 CHANGED = state.STATES[0]  # the answer or its task is no longer what was checked
@@ -101,7 +102,7 @@ def _read(path, name):
     except Unreadable as problem:
         if path.suffix.lower() != ".ipynb":
             raise CourseError(f"{path} is not a notebook: --file takes the .ipynb file with your answers.") from None
-        raise CourseError(f"{path} could not be graded. {problem}") from None
+        raise CourseError(f"{path} cannot be handed in. {problem}") from None
     if notebook.lesson != number_of(name):
         holds = f"the exercises of lesson {notebook.lesson}" if notebook.lesson else "no task of any lesson"
         raise CourseError(
@@ -148,8 +149,20 @@ def _row(task, cells, broken):
 
 
 def _keeps_placeholder(text):
-    """Return whether an answer ends in the line that its stub raises an error in, below code of its own."""
-    return bool(fingerprint(text)) and text.rstrip().rpartition("\n")[2].strip().startswith("raise NotImplementedError")
+    """Return whether an answer with code of its own reaches the line in which its stub raises an error."""
+    try:
+        (answer,) = ast.parse(text).body
+    except (SyntaxError, ValueError):  # several statements, or none
+        return False
+    functions = answer.body if isinstance(answer, ast.ClassDef) else [answer]
+    return bool(fingerprint(text)) and any(
+        _reaches_placeholder(each.body) for each in functions if isinstance(each, ast.FunctionDef)
+    )
+
+
+def _reaches_placeholder(body):
+    ends = (statement for statement in body if isinstance(statement, (ast.Return, ast.Raise)))
+    return ast.unparse(next(ends, ast.Pass())).startswith("raise NotImplementedError")
 
 
 # What is odd
@@ -163,11 +176,11 @@ def _remarks(cells, number, broken, elsewhere):
     exercises = catalogue.by_lesson()[number]
     checked = {found for cell in cells for found in CHECK.findall(cell)}
     answers = names_by_lesson()[number]
-    if not checked.intersection(task.id for task in exercises) and not any(
-        definitions(cells, name) or name in broken or name in elsewhere for name in answers
-    ):
-        yield f"This notebook holds none of the tasks of lesson {number}. Perhaps it is the lesson itself: the tasks are in its exercises."
-        return
+    if not checked.intersection(task.id for task in exercises):
+        if checked.intersection(question.id for question in catalogue.questions_of(number)):
+            yield f"This seems to be lesson {number} itself: the tasks are in the notebook of its exercises."
+        if not any(definitions(cells, name) or name in broken or name in elsewhere for name in answers):
+            return
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
     for task in exercises:
         places = definitions(cells, task.answer_name)
@@ -180,6 +193,13 @@ def _remarks(cells, number, broken, elsewhere):
             yield f"{task.id}: `{task.answer_name}` is nowhere defined.{perhaps}"
         if _keeps_placeholder(definition(cells, given)):
             yield f"{task.id}: your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
+        elif len(places) > 1 and not fingerprint(definition(cells, given)):
+            yield f"{task.id}: the empty function in code cell {places[-1] + 1} replaces the one above it, in cell {places[-2] + 1}: delete it."
+        elif missing := undefined_names(definition(cells, given), cells):
+            yield (
+                f"{task.id}: your answer uses `{'`, `'.join(missing)}`, which no cell of this notebook defines, so it works only "
+                "as long as your kernel remembers. Restart the kernel and run all cells: does its check still pass?"
+            )
         if len(places) > 1 and check < 0:
             yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
         if places and places[-1] > check >= 0:

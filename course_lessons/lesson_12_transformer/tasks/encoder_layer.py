@@ -38,7 +38,7 @@ task = Task(
     importance=5,
     minutes=30,
     hints=(
-        "The layer has two sub-layers: self-attention, then the feed-forward network. Write a function for each, from B×S×D to B×S×D, and wrap both in what you wrote for 12.sublayer, with norm1 for the first and norm2 for the second. Two things about the mask: nn.MultiheadAttention calls it key_padding_mask and hides what is True in it; and a weight of 0 does not keep NaN out.",
+        "The layer has two sub-layers: self-attention, then the feed-forward network. Write a function for each, from B×S×D to B×S×D, and wrap both in the residual connection and norm of 12.sublayer: norm(x + f(x)) or, with the norm first, x + f(norm(x)), with norm1 for the first and norm2 for the second. Two things about the mask: nn.MultiheadAttention calls it key_padding_mask and hides what is True in it; and a weight of 0 does not keep NaN out.",
         (
             "Take one word [0, 2, 4], self-attention that returns [1, 1, 1] whatever it reads, a feed-forward network that returns [0, 0, -1.2247], and norms with a gain of 1 and a bias of 0. Without norm_first: the first sum is [1, 3, 5], its norm [-1.2247, 0, 1.2247]; the second sum is [-1.2247, 0, 0], and its norm is [-1.4142, 0.7071, 0.7071]. "
             "With norm_first, only what the two read is normalised, so the sums remain as they are: [1, 3, 5], and then [1, 3, 3.7753]."

@@ -39,8 +39,8 @@ def _(draw):
         yield Case(name, (images, weight, draw.numbers(5), draw.numbers(5), draw.numbers(1 + R * Q, 5)), edge=True)
 
 
-CUT, PROJECTED, SHIFTED = "the flattened patches", "the patches times the weight", "the patches' vectors"
-JOINED, PLACED = "the sequence with the summary vector", "the vectors with their positions"
+CUT, PROJECTED, SHIFTED = "the cut image", "the patches times the weight", "the products plus the bias"
+JOINED, PLACED = "the summary vector in front", "the sum with the positions"
 
 
 def _cut(images, weight):

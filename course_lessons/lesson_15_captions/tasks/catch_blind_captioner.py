@@ -47,7 +47,7 @@ task = Task(
     minutes=30,
     hints=(
         "There is no reference to compare with, so compare the captioner with itself: call it once, change one thing in its input and call it again. A changed annotation must change some feature in its own row. Changed words must leave all features before them unchanged.",
-        "Take a captioner that is blind to the last annotation and returns the mean of the others, and a picture with the annotations 2, 4 and 9: its feature is 3. Add 1 to all three, and the feature becomes 4, so the captioner seems to look. Add 1 to only the first, and it becomes 3.5; add 1 to only the last, and it stays 3. Changing one annotation at a time is the only way to see what is overlooked.",
+        "Take a captioner that is blind to the last annotation and returns the mean of the others, and a picture with the annotations 2, 4 and 9: its feature is 3. Add 1 to all three, and the feature becomes 4, so the captioner seems to look. Add 1 to only the first, and it becomes 3.5; add 1 to only the last, and it stays 3. Change one annotation at a time to see what is overlooked.",
         "In a `try` that returns False on any exception, for two shapes, one with more words than cells and one with fewer, both with at least two captions, three words and three cells: before = features of random annotations and words. For each row b and each cell: on a fresh copy, add random numbers to this annotation; row b of the new features must not be close to row b of `before`. For each t from 1 to T - 1: on a fresh copy, add random numbers to the words from t on; the features at steps 0 to t - 1 must be close to the same steps of `before`. Close means torch.allclose(…, atol=1e-5).",
     ),
 )

@@ -35,7 +35,7 @@ def a_gate_takes_away(case, value):
     if not outside.any():
         return None
     row, feature = divmod(int(outside.int().argmax()), most.shape[1])
-    return f"A weighted mean times a gate is never larger than the largest of the numbers that are averaged. Feature {feature} of row {row} is at most {most[row, feature]:.4g} in the annotations but {value[row, feature]:.4g} in your result."
+    return f"Apart from its sign, a weighted mean times a gate is never larger than the largest of the numbers that are averaged. Without signs, feature {feature} of row {row} is at most {most[row, feature]:.4g} in the annotations, and {abs(value[row, feature]):.4g} in your result."
 
 
 def _inputs(draw, B, L, E, H, A, dtype=torch.float32):

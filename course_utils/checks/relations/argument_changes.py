@@ -1,6 +1,6 @@
 """Changes of what goes in: of one argument, of two that are exchanged, and divided by the length of an axis."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from inspect import signature
 from itertools import combinations, permutations
@@ -11,6 +11,7 @@ from course_utils.checks.relations.change import FRACTIONS, NUMBERS, REAL, TRUTH
 from course_utils.checks.relations.factors import sizes_of
 from course_utils.checks.relations.result_changes import axis_names, is_number
 from course_utils.checks.running.contract import is_float
+from course_utils.checks.task import Task
 
 OF_NUMBERS = {  # text: function, the kinds of numbers for which it makes sense
     "with zeros instead of {}": (torch.zeros_like, NUMBERS),
@@ -77,7 +78,7 @@ OF_A_LIST = {
 }
 
 
-def of_arguments(task, args: tuple, discrete: bool = False) -> Iterator[Change]:
+def of_arguments(task: Task, args: tuple, discrete: bool = False) -> Iterator[Change]:
     """Give each Change of arguments like these; an argument that is None in a case stays so.
 
     Its text completes "what the right computation gives …"; its function takes args and returns new ones, or raises where it does not fit.
@@ -106,7 +107,7 @@ def of_arguments(task, args: tuple, discrete: bool = False) -> Iterator[Change]:
             yield Change(text, lambda args, i=i, j=j: _exchanged(args, i, j), tensors)
 
 
-def of_one(name: str, letters: str, arg, discrete: bool = False) -> Iterator[Change]:
+def of_one(name: str, letters: str, arg: object, discrete: bool = False) -> Iterator[Change]:
     """Give each Change of one value, called by its name, its shape written with letters; see `of_arguments`."""
     if isinstance(arg, torch.Tensor):
         yield from _of_a_tensor(name, letters, arg, discrete)
@@ -141,7 +142,7 @@ def _divided(task, place, letter, power, args):
     return with_one(args, place, lambda t: t / sizes_of(task, args)[letter] ** power)
 
 
-def with_one(args, place, function):
+def with_one(args: tuple, place: int, function: Callable) -> tuple:
     if place >= len(args) or args[place] is None:
         return args
     return (*args[:place], function(args[place]), *args[place + 1 :])

@@ -8,9 +8,10 @@ from math import isclose
 import torch
 
 from course_utils.checks.relations.result_changes import is_number
+from course_utils.checks.task import Task
 
 
-def sizes_of(task, args: tuple) -> dict[str, float]:
+def sizes_of(task: Task, args: tuple) -> dict[str, float]:
     """Return the lengths of axes by their letters, and the numbers among the arguments by their names."""
     found = {}
     for name, argument, arg in zip(task.names, task.arguments, args, strict=False):

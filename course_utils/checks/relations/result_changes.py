@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import TypeGuard
 
 import torch
 
@@ -180,5 +181,5 @@ def _tensor(x):
     return x.double() if isinstance(x, torch.Tensor) else torch.tensor(float(x), dtype=torch.float64)
 
 
-def is_number(value):
+def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)

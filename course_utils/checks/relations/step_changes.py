@@ -1,7 +1,7 @@
 """Changes of one step of the reference computation, which a task's `steps` names."""
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +12,7 @@ from course_utils.checks.relations.change import Change, is_readable
 from course_utils.checks.relations.factors import sizes_of
 from course_utils.checks.relations.result_changes import is_number, of_tensors
 from course_utils.checks.running.contract import is_float
+from course_utils.checks.task import Task
 
 OPERATIONS = (  # those of a row are taken for one another
     {operator.mul: "`*`", operator.matmul: "`@`", operator.add: "`+`", operator.sub: "`-`", operator.truediv: "`/`"},
@@ -81,16 +82,16 @@ class StepChange:
 class Names:
     """What the tensors on the way are called: an argument by its name, transposed or not, and what a step gives by the step's words."""
 
-    def __init__(self, task, args):
+    def __init__(self, task: Task, args: tuple) -> None:
         self._names = {}
         for name, arg in zip(task.names, args, strict=False):
             self.add(name, arg)
 
-    def add(self, name, value):
+    def add(self, name: str, value: object) -> None:
         if isinstance(value, torch.Tensor):
             self._names[self._key(value)] = name
 
-    def of(self, value):
+    def of(self, value: object) -> str:
         """Return its name; "" where it has none."""
         return self._names.get(self._key(value), "") if isinstance(value, torch.Tensor) else ""
 
@@ -99,7 +100,7 @@ class Names:
         return tensor.untyped_storage().data_ptr(), tensor.numel()
 
 
-def of_steps(task, args: tuple, discrete: bool = False) -> Iterator[StepChange]:
+def of_steps(task: Task, args: tuple, discrete: bool = False) -> Iterator[StepChange]:
     """Give each change of a step that can be said in a few words: what has no name on the way is not spoken of. `discrete`: see `of_arguments`."""
     met, names = {}, Names(task, args)
     for text, operation, operands, value in trace_steps(task.steps_function, args):
@@ -218,25 +219,25 @@ class NeedsArguments:
 class SizeInstead(NeedsArguments):
     """Puts a power of the length of an axis, or of a number among the arguments, in the place of a number."""
 
-    def __init__(self, task, letter, power):
+    def __init__(self, task: Task, letter: str, power: float) -> None:
         self.task, self.letter, self.power = task, letter, power
 
-    def __call__(self, operation, operands):
+    def __call__(self, operation: Callable, operands: Sequence) -> float | torch.Tensor:
         return sizes_of(self.task, self.args)[self.letter] ** self.power
 
 
 class Divided(SizeInstead):
     """Divides what a step gives by such a power."""
 
-    def __call__(self, operation, operands):
+    def __call__(self, operation: Callable, operands: Sequence) -> torch.Tensor:
         return operation(*operands) / super().__call__(operation, operands)
 
 
 class ArgumentInstead(NeedsArguments):
     """Puts an argument in the place of an operand."""
 
-    def __init__(self, place, argument):
+    def __init__(self, place: int, argument: int) -> None:
         self.place, self.argument = place, argument
 
-    def __call__(self, operation, operands):
+    def __call__(self, operation: Callable, operands: Sequence) -> object:
         return operation(*with_one(tuple(operands), self.place, lambda _: self.args[self.argument]))

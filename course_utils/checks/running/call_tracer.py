@@ -9,6 +9,7 @@ import inspect
 import os
 import sys
 import types
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -37,7 +38,7 @@ class CallTracer:
     `ended` tells whether something else, or nothing, watched when a body had come to its end.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         called = {}  # in a closure, where an answer does not come upon it by chance
 
         def look(frame, event, argument):
@@ -52,12 +53,12 @@ class CallTracer:
         self._look, self._names, self.ended = look, lambda: tuple(called), False
         known_digests()  # before anything is watched
 
-    def __enter__(self):
+    def __enter__(self) -> "CallTracer":
         self._before = sys.getprofile()
         sys.setprofile(self._look)
         return self
 
-    def __exit__(self, error, *_):
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         self.ended |= (
             error is None and sys.getprofile() is not self._look
         )  # time may be up anywhere, also where it is not watched
@@ -74,10 +75,10 @@ class NullTracer:
     called = ()
     ended = False
 
-    def __enter__(self):
+    def __enter__(self) -> "NullTracer":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         pass
 
 
@@ -92,7 +93,7 @@ def _is_the_learners(frame):
 
 
 @contextmanager
-def untraced():
+def untraced() -> Iterator[None]:
     """Do not trace the body: a candidate that an answer tests may well call the course's own code."""
     hook = sys.getprofile()
     sys.setprofile(None)

@@ -5,8 +5,10 @@ turn such a value into bytes and back without pickle, so that the two halves can
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from math import prod
+from typing import TypeGuard
 
 import torch
 
@@ -29,7 +31,7 @@ class Case:
     raises: str = ""  # the name of the exception that is the right outcome, such as "ValueError"
     module: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "edge", self.edge or self.hazard)
 
 
@@ -56,7 +58,7 @@ class Stream:
 
     values: tuple
 
-    def function(self):
+    def function(self) -> Callable[[], object]:
         """Return such a function, which begins with the first value."""
         values, lent = iter(self.values), []
 
@@ -139,33 +141,33 @@ ENTRIES_IN_ALL = 10_000
 PLAIN_CLASSES = {cls.__name__: cls for cls in (Case, Candidate, Callback, Stream, Opaque, Failure, Outcome)}
 
 
-def is_float(leaf):
+def is_float(leaf: object) -> TypeGuard[torch.Tensor]:
     """Return whether a leaf is a tensor of floating-point numbers: one that can carry a gradient."""
     return isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
 
 
-def float_paths(args):
+def float_paths(args: tuple) -> list[tuple]:
     """Return the paths to the floating-point tensors in args, in order."""
     return [path for path, leaf in trees.paths(args) if is_float(leaf)]
 
 
-def question(case):
+def question(case: Case) -> Case:
     """Return the case without anything that may reveal the right answer, such as `edge` where a candidate is given."""
     about_candidate = any(isinstance(leaf, Candidate) for leaf in trees.leaves(case.args))
     return replace(case, name="", raises="", edge=case.edge and not about_candidate, hazard=False)
 
 
-def holds_float64(case):
+def holds_float64(case: Case) -> bool:
     """Return whether some tensor in args is of float64 numbers."""
     return any(tensor.dtype == torch.float64 for tensor in trees.tensors(case.args))
 
 
-def in_precision(case, dtype):
+def in_precision(case: Case, dtype: torch.dtype) -> Case:
     """Return the same case with every floating-point tensor in one type of number, such as float64 for the oracle."""
     return replace(case, args=map_given(lambda leaf: leaf.to(dtype) if is_float(leaf) else leaf, case.args))
 
 
-def map_given(function, args):
+def map_given(function: Callable, args: tuple) -> tuple:
     """Return args with function(leaf) in place of each leaf, also of those that are handed out."""
 
     def one(leaf):
@@ -174,7 +176,7 @@ def map_given(function, args):
     return trees.map_leaves(one, args)
 
 
-def pack(value):
+def pack(value: object) -> bytes:
     """Return a plain value as bytes: 8 bytes of length, a JSON tree, then the tensors' raw bytes one after another."""
     chunks = []
 
@@ -198,7 +200,7 @@ def pack(value):
     return len(head).to_bytes(8, "big") + head + b"".join(chunks)
 
 
-def unpack(data):
+def unpack(data: bytes) -> object:
     """Return the plain value that `pack` made these bytes of. Raises ValueError for anything that `pack` does not write."""
     size = int.from_bytes(data[:8], "big")
     if size > min(len(data) - 8, TREE_AT_MOST):

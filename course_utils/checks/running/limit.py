@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -72,7 +73,7 @@ def _untrace(traced):
 
 
 @contextmanager
-def time_limit(seconds, waiting=WAITING):
+def time_limit(seconds: float, waiting: float = WAITING) -> Iterator[Limit]:
     """Raise TimeIsUp in the body when the process computes for longer than `seconds`, or takes `waiting` times that by the clock.
 
     What has hardly computed in IDLE_AFTER times `seconds` is stopped then. Gives a `Limit`, which says so.

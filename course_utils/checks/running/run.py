@@ -14,19 +14,21 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import CodeType
 
 import numpy as np
 import torch
 
 from course_utils.base import trees
-from course_utils.checks.running.call_tracer import OURS, CallTracer, untraced
+from course_utils.checks.running.call_tracer import OURS, CallTracer, NullTracer, untraced
 from course_utils.checks.running.contract import (
     AXES_AT_MOST,
     DTYPES,
     ENTRIES_AT_MOST,
     Candidate,
+    Case,
     Failure,
     Opaque,
     Outcome,
@@ -50,7 +52,15 @@ NOT_THE_LEARNERS = (
 NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
 
 
-def run(answer, cases, seconds=10.0, candidates=None, repeated=True, tracer=None, waiting=WAITING):
+def run(
+    answer: Callable,
+    cases: Sequence[Case],
+    seconds: float = 10.0,
+    candidates: Callable[[int], Callable] | None = None,
+    repeated: bool = True,
+    tracer: CallTracer | NullTracer | None = None,
+    waiting: float = WAITING,
+) -> list[Outcome]:
     """Call `answer` with each case's args and return a list of Outcomes, in order.
 
     Args:
@@ -86,7 +96,7 @@ def run(answer, cases, seconds=10.0, candidates=None, repeated=True, tracer=None
     return [replace(outcome, called=tracer.called) for outcome in outcomes] if tracer.called else outcomes
 
 
-def kind_of_answer(answer):
+def kind_of_answer(answer: object) -> tuple[str, object]:
     """Classify the object under the answer's name, before it is called: (kind, plain value to show).
 
     Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a class of modules, and "module", an instance of
@@ -128,7 +138,7 @@ def _no_input(*args, **named):
     )
 
 
-def code_of(answer):
+def code_of(answer: object) -> CodeType | None:
     """Return the code of a function, or of a module's `forward`; None where there is none."""
     try:
         return getattr(getattr(answer, "forward", answer), "__code__", None)
@@ -320,7 +330,7 @@ def _copies(args, candidates):
     return trees.map_leaves(copy, args)
 
 
-def marked(candidate):
+def marked(candidate: Callable) -> Callable:
     """Return the candidate, with a mark left on every exception that it raises itself."""
 
     def call(*args, **options):
@@ -426,7 +436,7 @@ def _projection(shape):
     return torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
 
-def plain(value):
+def plain(value: object) -> object:
     """Return the value as plain data: tensors detached and copied, numpy scalars as numbers, anything else Opaque."""
     try:
         return _plain(value)
