@@ -69,7 +69,7 @@ def test_each_candidate_says_what_it_is_and_no_two_say_the_same(task):
 def test_who_misses_one_candidate_is_told_which_and_what_makes_it_so(task_id, verdict, candidate):
     report = judged(TASKS[task_id], lambda case: case.name == candidate)
     assert report.state == "failed" and f"Your test returns {verdict} for {candidate}." in report.message, str(report)
-    assert ("leave room for rounding" in report.message) == ("a correct" in candidate or "blind" in candidate)
+    assert ("allow for rounding" in report.message) == ("a correct" in candidate or "blind" in candidate)
 
 
 @pytest.mark.parametrize("task", RARER, ids=lambda task: task.id)

@@ -118,35 +118,35 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
         # `.T` on a batch, in the line that stops, in one before it, or in one that only larger inputs stop at
         ("03.attention", [("query @ key.mT", "2 * query @ key.T")], "In line 26, `key.T` reverses the order of all axes"),
         ("09.self_attention", [("key.mT", "key.T")], "`key.T` reverses the order of all axes"),
-        ("10.multi_head_attention", [("key.mT", "key.T")], "`.mT` exchanges only the last two"),
+        ("10.multi_head_attention", [("key.mT", "key.T")], "`.mT` swaps only the last two"),
         ("02.several_attentions", [("words.mT", "words.T")], "`words.T` reverses"),
         ("08.attend_to_past", [("states.mT", "states.T")], "`states.T` reverses"),
         # names
         ("03.padding_mask", [("torch.arange", "torch.arrange")], "did you mean `torch.arange`?"),
-        ("03.padding_mask", [("torch.arange", "np.arange")], "nothing has imported it: write `import numpy as np` at the top of your cell. PyTorch has it, too: `torch.arange`."),
-        ("03.padding_mask", [("torch.arange", "math.arange")], "nothing has imported it: write `import math`"),
+        ("03.padding_mask", [("torch.arange", "np.arange")], "it has not been imported: write `import numpy as np` at the top of your cell. PyTorch has it too: `torch.arange`."),
+        ("03.padding_mask", [("torch.arange", "math.arange")], "it has not been imported: write `import math`"),
         ("02.masked_softmax", [("-torch.inf", "-inf")], "did you mean `torch.inf`?"),
         ("03.attention", [("-torch.inf", "-inf")], "did you mean `torch.inf`?"),
         ("03.attention", [("~mask", "~masks")], "did you mean `mask`?"),
         ("03.attention", [("scores.softmax", "Scores.softmax")], "did you mean `scores`?"),
         ("03.attention", [("softmax(-1)", "softMax(-1)")], "did you mean `.softmax`?"),
         ("05.sequence_loss", [("log_softmax", "logsoftmax")], "did you mean `.log_softmax`?"),
-        ("03.attention", [("weights = scores.softmax", "if mask is not None:\n        weights = scores.softmax")], "nothing has been put into weights before this line"),
+        ("03.attention", [("weights = scores.softmax", "if mask is not None:\n        weights = scores.softmax")], "weights has no value before this line"),
         ("04.two_projections", [("len(weight)", "weight.len()")], "`len` is a function: write `len(…)`."),
         ("02.softmax", [("torch.exp", "torch.nn.functional.exp")], "did you mean `torch.exp`?"),
         ("03.catch_wrong_attention", [("torch.", "F.")], "write `import torch.nn.functional as F` at the top of your cell"),
         # arguments
-        ("03.attention", [("key, value, mask=None", "key, value")], "hands over query, key, value and mask, in this order. Your function has to take just these."),
-        ("03.attention", [("value, mask=None", "value, mask, scale")], "hands over query, key, value and mask, in this order."),
-        ("03.attention", [("mask=None", "mask")], "hands over query, key and value, in this order. Your function has to take just these. This call leaves mask to the default"),
-        ("12.encoder_layer", [("def forward(self, x, mask)", "def forward(self, x)")], "hands over self, x and mask, in this order. `forward` has to take just these."),
+        ("03.attention", [("key, value, mask=None", "key, value")], "the check passes query, key, value and mask, in this order. Your function has to accept exactly these."),
+        ("03.attention", [("value, mask=None", "value, mask, scale")], "the check passes query, key, value and mask, in this order."),
+        ("03.attention", [("mask=None", "mask")], "the check passes query, key and value, in this order. Your function has to accept exactly these. This call uses the exercise's default for mask"),
+        ("12.encoder_layer", [("def forward(self, x, mask)", "def forward(self, x)")], "the check passes self, x and mask, in this order. `forward` has to accept exactly these."),
         # None
-        ("03.attention", [("if mask is not None:", "if True:")], "mask is None for this input: ask `mask is not None` before you use it."),
+        ("03.attention", [("if mask is not None:", "if True:")], "mask is None for this input: check `mask is not None` before you use it."),
         ("02.softmax", [("torch.exp(", "[].append(")], "something in this line is None"),
         # gradients
-        ("04.dot", [("hidden.mT", "torch.from_numpy(hidden.numpy()).mT")], "numpy knows no gradient"),
+        ("04.dot", [("hidden.mT", "torch.from_numpy(hidden.numpy()).mT")], "numpy does not track gradients"),
         # shapes that are unpacked
-        ("08.attend_to_past", [("_, T, D = states.shape", "T, D = states.shape")], "a shape has a number for each axis"),
+        ("08.attend_to_past", [("_, T, D = states.shape", "T, D = states.shape")], "a shape has one number for each axis"),
     ],
 )  # fmt: skip
 def test_a_slip_is_named_at_its_line(task_id, changes, says):

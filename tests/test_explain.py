@@ -100,7 +100,7 @@ def test_a_relation_is_told_with_its_evidence(task_id, answer, says):
 def test_a_change_on_top_of_a_named_mistake_is_told():
     told = relation("04.content_based", lambda s, h: (torch.nn.functional.normalize(s, dim=-1) @ h.mT).softmax(-1))
     assert told.startswith(
-        "Two mistakes together would give exactly what you return. The first: “You divide by the length of the states only"
+        "Two mistakes together would give exactly what you return. The first: “You divide only by the length of the state."
     )
     assert told.endswith("” The second: you return the softmax of that wrong result along axis S.")
 

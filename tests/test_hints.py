@@ -160,7 +160,7 @@ EXAMPLES = [  # what comes of a solution, and where the hint says so
     ("07.greedy", lambda of: [of(next_id, 1, 0, 3), of(next_id, 1, 0, 2)], "[4, 2, 0]", "it is [4, 2]"),
     ("07.beam_search", lambda of: [(ids, math.exp(score)) for ids, score in of(continuations, 9, 0, 2, 5)], "[1, 0] with 0.36 and [2, 0] with 0.17"),
     ("07.bleu", lambda of: [of([list(text)], [list("abcdeg")]) for text in ("abcdef", "abcde")], "BLEU is 75.98", "gives 81.87"),
-    ("09.layer_cost", lambda of: [of(kind, 9, 2, 3, 2)[0] for kind in ("self", "recurrent", "convolution", "restricted")], "together 432", ": 72", "position: 108", "= 288"),
+    ("09.layer_cost", lambda of: [of(kind, 9, 2, 3, 2)[0] for kind in ("self", "recurrent", "convolution", "restricted")], "432 in total", ": 72", "position: 108", "= 288"),
     ("09.layer_cost", lambda of: [of(kind, 9, 2, 3, 2)[2] for kind in ("convolution", "restricted")], "so its path is 2", ": its path is 4"),
     ("10.split_heads", lambda of: of(torch.arange(1, 13).reshape(1, 1, 12), 2)[0, 0, :, 0], "two heads are [1, 2] and [7, 8]"),
     ("10.merge_heads", lambda of: of(tensor([[[2]], [[3]]]), tensor([1, 10], [0, 5]))[0, :, 0], "adds [2, 0]", "adds [30, 15]"),

@@ -307,9 +307,9 @@ def test_a_parameter_under_two_names_is_no_fault():
 def test_a_module_is_wanted_as_its_class():
     plain = made("gated_layer", "class GatedLayer:\n    def __init__(self, width): pass")
     assert "begin it with `class GatedLayer(nn.Module):`" in refused("gated_layer", plain).message
-    assert "an instance of GatedLayer; it wants the class itself" in refused("gated_layer", gated()(width=3)).message
-    assert "check was given a function; it wants the class" in refused("gated_layer", lambda *a: a).message
-    assert "it wants the function itself" in refused("two_layers", 3).message
+    assert "an instance of GatedLayer; it needs the class itself" in refused("gated_layer", gated()(width=3)).message
+    assert "check was given a function; it needs the class" in refused("gated_layer", lambda *a: a).message
+    assert "it needs the function itself" in refused("two_layers", 3).message
     stub = gated(GATED[GATED.index("        return") :].rstrip(), "        raise NotImplementedError")
     assert judge_answer(TASKS["gated_layer"], stub).state == "not attempted"
     assert (

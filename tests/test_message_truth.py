@@ -186,7 +186,7 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
 def test_a_right_candidate_that_is_refused_may_be_so_for_another_reason_than_rounding():
     task = TASKS["03.catch_wrong_attention"]
     right = next(case for case in task.make_cases(0) if case.name.startswith("correct"))
-    assert "ask for nothing that a correct one need not do?" in task.properties[0](right, False)
+    assert "require nothing that a correct candidate need not do?" in task.properties[0](right, False)
 
 
 # Lists that are altered
@@ -316,14 +316,14 @@ def most(group):
         ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w.mT + b), "the bias (H) lines up with the words"),
         ("02.several_attentions", lambda w, thetas, m: torch.cat([attention.masked_softmax(w @ theta, m) @ w for theta in thetas], -1), "which gives B×B×D"),
         ("02.error_at_score", lambda a, x, d: a * ((x - a[:, None] @ x) * d[:, None]).sum((0, 2)), "over the sentences"),
-        ("03.influence", lambda f, x: influence(at_random)(lambda changed: f(changed)[:1], x), "the first sentence alone"),
+        ("03.influence", lambda f, x: influence(at_random)(lambda changed: f(changed)[:1], x), "only the first sentence"),
         ("03.padding_mask", lambda lengths, size: torch.arange(size) < lengths, "give lengths a second axis"),
         ("04.content_based", cosine(lambda s, h: s * h), "The lengths have lost an axis"),
         ("04.content_based", cosine(lambda s, h: s * h[:, None]), "the lengths need an axis for the hidden states at the end"),
         ("04.content_based", cosine(lambda s, h: s[:, :, None] * h), "the lengths need an axis for the states in the middle"),
         ("04.content_based", cosine(lambda s, h: s[..., None] * h[..., None]), "have to be B×1×S"),
         ("04.width_that_saturates", lambda share: math.log(share / (1 - share)) ** 2 / 2, "Round up"),
-        ("04.two_projections", lambda w: (w, w), "so W is there twice"),
+        ("04.two_projections", lambda w: (w, w), "so W is applied twice"),
         ("04.two_projections", lambda w: (w.abs().sqrt().T, w.abs().sqrt()), "the square root of each entry"),
         ("05.best_share", share_of_groups(lambda group: group.count(group[-1])), "the last target of each group"),
         ("05.best_share", share_of_groups(lambda group: len({*group})), "each pair of a vector and a target once"),
@@ -331,7 +331,7 @@ def most(group):
         ("05.best_share", share_of_groups(lambda group: len(group) == 1), "whose vector no other sentence has"),
         ("05.best_share", share_of_groups(lambda group: len(group) / len({*group})), "that chooses at random"),
         ("05.best_share", share_of_groups(most, lambda right, groups, n: max(right) / n), "only one group"),
-        ("05.best_share", share_of_groups(most, lambda right, groups, n: sum(right) // n), "`//` divides without a remainder"),
+        ("05.best_share", share_of_groups(most, lambda right, groups, n: sum(right) // n), "`//` drops the remainder"),
         ("05.best_share", share_of_groups(most, lambda right, groups, n: 1 - sum(right) / n), "that no decoder can get right"),
         ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s).sum().item()), "the sum, or the mean, of each vector's entries"),
         ("05.best_share", share_of_groups(most, key=lambda encode, s: encode(s)[0].item()), "the first entry of each vector"),
@@ -339,14 +339,14 @@ def most(group):
         ("06.bahdanau_step", altered("06.bahdanau_step", (".masked_fill(~mask, -torch.inf)", ""), (".masked_fill(~mask, 0.0)", "")), "The mask reaches the annotations and not the scores"),
         ("07.log_probability", lambda z, t: z.log_softmax(0).gather(1, t[:, None]).sum(), "Your softmax runs over the positions"),
         ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 5, 5, 5, 5, 5)), "Your test returns True for an incorrect scaled_dot: divided by √"),
-        ("05.rnn_step", friend_of_rnn_step, "there the matrix is on the right"),
+        ("05.rnn_step", friend_of_rnn_step, "so the matrix goes on the right"),
         ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
         ("02.masked_softmax", overflowing(), "Subtract the largest score that may be attended to first"),
         ("02.masked_softmax", overflowing(1e-6), "exp overflows"),
         ("02.mlp_scores", lambda w, m, b, t: t @ torch.sigmoid(m @ w + b), "The formula is for one word"),
         ("04.content_based", cosine(lambda s, h: s[:, :, None] * h[:, None] + 1e-3), "Do you add a small number, such as 1e-3"),
-        ("04.content_based", cosine(lambda s, h: (s[:, :, None] + 1e-2) * (h[:, None] + 1e-2)), "put 0 where a length is 0"),
-        ("04.perceptron", formula_of_bahdanau, "first state, then weight_s with its two axes exchanged"),
+        ("04.content_based", cosine(lambda s, h: (s[:, :, None] + 1e-2) * (h[:, None] + 1e-2)), "return 0 where a length is 0"),
+        ("04.perceptron", formula_of_bahdanau, "first state, then weight_s with its two axes swapped"),
         ("06.bahdanau_step", altered("06.bahdanau_step", ("fill(~mask, -torch.inf)", "fill(mask, -torch.inf)"), (".masked_fill(~mask, 0.0)", "")), "the wrong way round"),
         ("06.bahdanau_step", altered("06.bahdanau_step", ("fill(~mask, -torch.inf)", "fill(mask, -1e9)"), (".masked_fill(~mask, 0.0)", "")), "the wrong way round"),
         ("06.bahdanau_step", altered("06.bahdanau_step", ("annotations = annotations.masked_fill(~mask[..., None], 0.0)", "annotations[~mask] = 0")), "alters its input annotations"),
@@ -469,7 +469,7 @@ def ignoring(agree):
         ("03.attention", lambda *args: attend(*args, scores=lambda s, m: -s), "with the sign of the scores flipped.", "query"),
         ("03.attention", lambda q, k, v, m=None: attend(q / q.shape[-1], k, v, m), "with the scores divided by D.", "query"),
         ("03.causal_mask", lambda size: torch.ones(size, size).tril().bool().flip(0), "in reverse order along axis 0.", "True and False exchanged"),
-        ("03.influence", influence(by_1, column=False), "Rows and columns are exchanged", "rounding"),
+        ("03.influence", influence(by_1, column=False), "Rows and columns are swapped", "rounding"),
         ("03.influence", influence(by_1, before=lambda x: x), "For this input the result is right, but your function alters its input x", "rounding"),
         ("03.influence", influence(lambda x: at_random(x) / 1000), "Somewhere you miss an influence that is there", "not there"),
         ("01.must_fail", by_sides(lambda good, bad: [sorted(s) for s in good] == [sorted(s) for s in bad]), "Here is a proof, because both sides contain the same words", "returns False"),

@@ -40,7 +40,7 @@ def test_check_returns_and_shows_its_report_and_passed_stays_passed(course_folde
     report = check("04.dot", wrong)
     assert (report.state, report.mistake, report.kind) == ("failed", "transposed", "shape")
     assert str(report) in capsys.readouterr().out
-    assert "Rows and columns are exchanged" in report.message
+    assert "Rows and columns are swapped" in report.message
     assert kept(course_folder)["04.dot"] == {"state": "failed", "passed": False, "attempts": 1}
     check("04.dot", right)
     check("04.dot", wrong)
@@ -315,7 +315,7 @@ def test_a_notebook_shows_a_report_once(shell):
     with capture_output() as captured:
         shell.run_cell("check('04.dot', lambda s, h: h @ s.mT)")
     (shown,) = captured.outputs
-    assert "Rows and columns are exchanged" in shown.data["text/html"]
+    assert "Rows and columns are swapped" in shown.data["text/html"]
     assert shown.data["text/plain"].startswith("✗ 04.dot")
 
 
@@ -652,6 +652,21 @@ def test_a_letter_without_quotes_and_another_unknown_name_are_told_what_to_do(ce
     with capture_output() as shown:
         started.run_cell(cell)
     assert [words in shown.stdout + shown.stderr for words in (IN_QUOTES, ABOVE)] == [says == IN_QUOTES, says == ABOVE]
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("x = 1\ny = wieghts * x", ("----> 2 y = wieghts * x", "Did you mean `weights`?")),
+        ("mystery(3)", ("----> 1 mystery(3)", "No cell that was run in this kernel defines `mystery`")),
+    ],
+)
+def test_a_typo_keeps_its_line_and_gets_the_nearest_name(cell, says, started):
+    started.run_cell("import torch\nweights = torch.ones(3)")
+    with capture_output() as shown:
+        started.run_cell(cell)
+    text = re.sub(r"\x1b\[[\d;]*m", "", shown.stdout + shown.stderr)
+    assert all(words in text for words in says) and ABOVE not in text
 
 
 def test_a_right_answer_that_may_not_work_in_a_class_is_told_so(shell, course_folder, capsys):

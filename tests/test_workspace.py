@@ -458,6 +458,22 @@ def test_submit_is_content_with_a_placeholder_that_is_never_reached_and_with_nam
     assert done.rows[0].here == "answered" and "02.softmax" not in "\n".join(done.remarks)
 
 
+def test_submit_counts_what_the_check_was_given_unless_that_was_empty(clone):
+    stub = "def softmax(scores, temperature=1.0):\n    raise NotImplementedError"
+    write_into(own(clone), answered(SOFTMAX))
+    write_into(own(clone), lambda cells: cells.append(code(stub)))
+    done = submit(clone, "02")
+    assert done.rows[0].here == "answered" and "What that check was given counts" in "\n".join(done.remarks)
+
+    def exchange(cells):
+        first, last = [cell for cell in cells if cell["source"].startswith("def softmax(")]
+        first["source"], last["source"] = last["source"], first["source"]
+
+    write_into(own(clone), exchange)
+    done = submit(clone, "02")
+    assert done.rows[0].here == "answered" and "move the check below" in "\n".join(done.remarks)
+
+
 def test_submit_names_an_empty_function_below_the_answer(clone):
     def work(cells):
         (stub,) = [place for place, cell in enumerate(cells) if cell["source"].startswith("def softmax(")]

@@ -438,7 +438,7 @@ def train(patch_embeddings):
             loss.backward()
             optimizer.step()
         right = model(test_images[:, None]).argmax(-1) == test_labels
-        print(f"positions {with_positions}: {right.float().mean():.2f} of the test digits read correctly")
+        print(f"positions: {with_positions}, test digits read correctly: {right.float().mean():.2f}")
 
 
 train_own(train, {"12.patch_embeddings": patch_embeddings})

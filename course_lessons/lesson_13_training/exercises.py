@@ -424,7 +424,7 @@ check("13.catch_wrong_step", catch_wrong_step)
 # 2. The loss is the mean cross-entropy over the real tokens.
 # 3. In the end, it predicts every token of its training pairs correctly.
 # 4. Translations come from greedy search: without BOS, up to EOS, then 0.
-# 5. Two calls give the same, so begin with `torch.manual_seed(0)`.
+# 5. Two calls give the same result: begin with `torch.manual_seed(0)`.
 #
 # Ids: 0 padding, 1 BOS, 2 EOS. No batch is wider than 20 tokens. Width 32, one layer each, and Adam with a learning rate of 0.005 are enough.
 
@@ -442,8 +442,9 @@ def train_and_translate(source, target, V, steps, new_source, new_target):
         new_target: a list of target batches for them, each N×T, also from BOS to EOS.
 
     Returns:
-        The training losses, a list of `steps` numbers, and a list of results, one for each new batch, from the trained model in
-        evaluation mode: logits N×(T-1)×V with teacher forcing; their loss, one number; translations N×(T-1).
+        The training losses, a list of `steps` numbers, and a list of results from the
+        trained model in evaluation mode, for each new batch a tuple of three: logits
+        N×(T-1)×V with teacher forcing; their loss, one number; translations N×(T-1).
 
     Example:
         >>> source, target = torch.tensor([[3, 4]]), torch.tensor([[1, 4, 3, 2]])

@@ -68,14 +68,14 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last
         if not isinstance(value, bool) or value == said(candidate):
             return None
         asked = (
-            " Does it leave room for rounding, about 1e-5 and more for large numbers, and ask for nothing that a correct one need not do?"
+            " Does it allow for rounding, about 1e-5 and more for large numbers, and require nothing that a correct candidate need not do?"
             if said(candidate) == verdict
             else ""
         )
         return f"Your test returns {value} for {case.name}.{asked}"
 
 
-def mistakes_of_tests(task, test, called, if_always_false="", expected="the right ones"):
+def mistakes_of_tests(task, test, called, if_always_false="", expected="correct ones"):
     """Register what any test may get wrong: True for every candidate, False for every one, and the two exchanged.
 
     Args:
@@ -128,11 +128,15 @@ def mistakes_of_comparing(mistaken, called, refused, passing, room, compared_by=
         passing: which wrong ones pass with too much `room`: "A model that peeks a little passes your test".
         compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
     """
-    told_exact = f"{refused} Leave room for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."
-    told_nan = f"{called.capitalize()}s that give NaN pass your test. NaN is not larger than anything, so ask that differences are small, `(…).abs() < 1e-5`, and not that none is large."
+    told_exact = f"{refused} Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."
+    told_nan = f"{called.capitalize()}s that give NaN pass your test. NaN is never larger than a number, so require that all differences are small, `(…).abs() < 1e-5`, not that none is large."
     for name, sentence, comparison in (
         ("no_rounding", told_exact, torch.equal),
-        ("too_much_room", f"{passing}: there is too much room. Rounding stays below 1e-5.", partial(close, room=room)),
+        (
+            "too_much_room",
+            f"{passing}: its tolerance is too large. Rounding errors stay below 1e-5.",
+            partial(close, room=room),
+        ),
         ("nan_passes", told_nan, not_far),
     ):
         mistaken(name, sentence, **compared_by(comparison))
@@ -149,7 +153,7 @@ def mistakes_of_one_side(mistaken, called, room):
     for name, too, sign in (("too_small_passes", "small", 1), ("too_large_passes", "large", -1)):
         mistaken(
             name,
-            f"A candidate whose {called} are too {too} passes your test. Wrong numbers may lie on either side of the right ones: take `.abs()` of the differences before you compare them with 1e-5.",
+            f"A candidate whose {called} are too {too} passes your test. An error can go in either direction: take `.abs()` of the differences before you compare them with 1e-5.",
             same=lambda right, received, sign=sign: (sign * (received - right)).max() < room,
         )
 

@@ -13,26 +13,26 @@ def finite_fill_mistakes(task, *names, others, empty_row, zeros="the weights wit
         empty_row: what may attend to nothing, as in "a row with nothing to attend to".
         zeros: the words of the step that gives them.
     """
-    low = f"Masked scores become a finite number such as -12,000 or -25,000. That is not -inf: honest scores may be as low as -30,000, and then {others} take their weight"
+    low = f"Masked scores become a finite number such as -12,000 or -25,000. That is not -inf: genuine scores can be as low as -30,000, and {others} then get the weight instead"
     of = {
         "low_fill_undercut": (
-            f"{low}. Only -inf lies below every score.",
+            f"{low}. Only -inf is below every score.",
             {"the masked scores": filled(-2.5e4)},
         ),
         "low_fill_undercut_and_no_zeros": (
-            f"{low}. They also share the weight in {empty_row}. Put -inf in place of masked scores, and zeros into the weights of {empty_row}.",
+            f"{low}. They also get weight in {empty_row}. Set masked scores to -inf, and set the weights to 0 in {empty_row}.",
             {"the masked scores": filled(-2.5e4), zeros: left_out},
         ),
         "fill_undercut": (
-            f"Masked scores become a finite number such as -10,000. That is not -inf: the honest scores can be as low, and then {others} take some or all of their weight. Only -inf lies below every score.",
+            f"Masked scores become a finite number such as -10,000. That is not -inf: genuine scores can be as low, and {others} then get some or all of the weight. Only -inf is below every score.",
             {"the masked scores": filled(-1e4)},
         ),
         "filled_with_minus_hundred": (
-            f"Masked scores become a finite number, such as -100. That is not -inf, and it still leaves a weight: all of it where the honest scores lie far lower, and a share of it in {empty_row}. Replace masked scores with -inf, and put zeros into the weights of {empty_row}.",
+            f"Masked scores become a finite number, such as -100. That is not -inf, and masked scores still get weight: all of it if the genuine scores are far lower, and a share of it in {empty_row}. Set masked scores to -inf, and set the weights to 0 in {empty_row}.",
             {"the masked scores": filled(-100.0), zeros: left_out},
         ),
         "masked_scores_still_count": (
-            "Masked scores still count before they are taken out, because you mask after the softmax, or after the maximum, or because you only lower them to a finite number such as -100, which is not -inf. Where they are far larger than the rest, the rest comes out as zeros too. Put -inf in their place before the softmax.",
+            "Masked scores still count before they are removed, because you mask after the softmax or after the maximum, or because you only lower them to a finite number such as -100, which is not -inf. If they are far larger than the rest, the remaining weights become 0 too. Set them to -inf before the softmax.",
             {"the masked scores": filled(-100.0)},
         ),
     }

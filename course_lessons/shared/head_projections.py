@@ -7,18 +7,18 @@ from course_utils.checks.reference_trace import left_out
 from course_utils.models.minimal import merge_heads, split_heads
 
 TRANSPOSED = (
-    "PyTorch keeps a weight as outputs × inputs: a vector is a row, and `vector @ weight.T` is what its layers compute."
+    "PyTorch stores a weight as outputs × inputs: a vector is a row, and its layers compute `vector @ weight.T`."
 )
-BLOCKS = "in_weight and in_bias hold the block of the queries, then that of the keys, then that of the values."
-APART = "The d numbers of a head lie side by side in a vector."
-MIXING = "a single `view` or `reshape` to B×H×T×d keeps the order in memory, so each head gets whole stretches of the sentence. Cut each vector first, to B×T×H×d, and then exchange the axes T and H"
+BLOCKS = "in_weight and in_bias contain the query block, then the key block, then the value block."
+APART = "The d entries of a head are side by side in a vector."
+MIXING = "a single `view` or `reshape` to B×H×T×d keeps the order in memory, so each head gets whole stretches of the sentence. Split each vector first, to B×T×H×d, and then swap the axes T and H"
 ORDERS = (  # which blocks serve for queries, keys and values
-    ("key_and_value_exchanged", "The blocks of keys and values are exchanged", (0, 2, 1)),
-    ("query_and_key_exchanged", "The blocks of queries and keys are exchanged", (1, 0, 2)),
-    ("blocks_in_reverse", "The blocks of queries and values are exchanged", (2, 1, 0)),
-    ("value_first", "You take the first block for values, the second for queries and the third for keys", (1, 2, 0)),
-    ("key_first", "You take the first block for keys, the second for values and the third for queries", (2, 0, 1)),
-    ("one_block_for_all", "The queries' block serves for queries, keys and values", (0, 0, 0)),
+    ("key_and_value_exchanged", "The key and value blocks are swapped", (0, 2, 1)),
+    ("query_and_key_exchanged", "The query and key blocks are swapped", (1, 0, 2)),
+    ("blocks_in_reverse", "The query and value blocks are swapped", (2, 1, 0)),
+    ("value_first", "You use the first block for values, the second for queries and the third for keys", (1, 2, 0)),
+    ("key_first", "You use the first block for keys, the second for values and the third for queries", (2, 0, 1)),
+    ("one_block_for_all", "The query block is used for queries, keys and values", (0, 0, 0)),
 )
 
 
@@ -62,7 +62,7 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
         task.changed(name, f"{sentence}: {BLOCKS}", blocks(own))
     task.changed(
         "interleaved_blocks",
-        f"You take every third row of in_weight and every third number of in_bias for the queries, the next ones for the keys, and so on. The rows of a block lie together: {BLOCKS}",
+        f"You use every third row of in_weight and every third entry of in_bias for the queries, the next ones for the keys, and so on. The rows of a block are adjacent: {BLOCKS}",
         blocks(lambda rows, place: rows[place::3]),
     )
 
@@ -84,12 +84,12 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
     )
     task.changed(
         "in_bias_forgotten",
-        "in_bias is missing: queries, keys and values each have their part of it added after the product.",
+        "in_bias is missing: each of its three parts is added to the product for the queries, the keys or the values.",
         no_in_bias,
     )
     task.changed(
         "one_number_of_in_bias",
-        "A single number of in_bias is added to all queries, the next one to all keys, the third to all values. Each projection has D numbers of in_bias of its own.",
+        "A single entry of in_bias is added to all queries, the next one to all keys, the third to all values. Each projection has its own D entries of in_bias.",
         {f"the bias for the {part}": lambda rows, i=i: rows[i] for i, part in enumerate(parts)},
     )
     task.changed("out_bias_forgotten", "out_bias is missing: add it after the product with out_weight.", no_out_bias)
@@ -106,17 +106,17 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
     joined_interleaved = {"the contexts side by side": lambda x: x.permute(0, 2, 3, 1).flatten(2)}
     task.changed(
         "split_interleaved",
-        f"The heads are interleaved when they are cut: the first head gets every H-th number of a vector. {APART}",
+        f"The heads are interleaved when they are split: the first head gets every H-th entry of a vector. {APART}",
         cut_interleaved,
     )
     task.changed(
         "merge_interleaved",
-        f"The heads are interleaved when they are joined: the first numbers of all heads lie side by side, then the second ones. {APART}",
+        f"The heads are interleaved when they are joined: the first entries of all heads come first, then the second entries. {APART}",
         joined_interleaved,
     )
     task.changed(
         "interleaved",
-        f"The heads are interleaved, when they are cut and when they are joined: the first head gets every H-th number of a vector. {APART}",
+        f"The heads are interleaved both when they are split and when they are joined: the first head gets every H-th entry of a vector. {APART}",
         cut_interleaved | joined_interleaved,
     )
     scaling_mistakes(task, width="D/H, the width of a head", contexts="the contexts of all heads")
@@ -137,6 +137,6 @@ def projection_mistakes(task, queries="queries", keys="keys", values="values"):
         )
     task.changed(
         "weights_averaged",
-        "All heads use the mean of their weights, so that all look at the same words. Each head has weights of its own. (nn.MultiheadAttention returns such a mean for looking at; it does not sum with it.)",
+        "All heads use the mean of their weights, so all attend to the same words. Each head has its own weights. (nn.MultiheadAttention returns such a mean for inspection, but does not use it in the sum.)",
         {"the contexts of all heads": lambda weights, values: weights.mean(1, keepdim=True) @ values},
     )

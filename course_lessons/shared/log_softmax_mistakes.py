@@ -3,7 +3,7 @@
 import torch
 
 LOG_P = "the log softmax"
-ADDED = "You add a small number, such as 1e-{}, to the probabilities before you take the logarithm, so an improbable word seems more probable than it is. Compute both at once, with log_softmax, cross_entropy or logsumexp: then no probability becomes 0."
+ADDED = "You add a small number, such as 1e-{}, to the probabilities before you take the logarithm, so an improbable word seems more probable than it is. Compute the logarithm of the softmax in one step, with log_softmax, cross_entropy or logsumexp: then no probability becomes 0."
 
 
 def log_of_shares(logits):
@@ -17,7 +17,7 @@ def log_softmax_mistakes(task):
     for name, sentence, change in (
         (
             "softmax_twice",
-            "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. However sure the model is, no word is then more than 2.7 times as probable as another, so the loss stays high.",
+            "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. However confident the model is, no word is then more than 2.7 times as probable as another, so the loss stays high.",
             lambda logits: logits.softmax(-1).log_softmax(-1),
         ),
         (
@@ -27,7 +27,7 @@ def log_softmax_mistakes(task):
         ),
         (
             "logarithm_of_softmax",
-            "For large logits exp becomes infinite in float32, or a probability becomes 0, and the logarithm of either is infinite. Compute both at once, with log_softmax, cross_entropy or logsumexp: then no probability has to be computed.",
+            "For large logits exp becomes infinite in float32, or a probability becomes 0, and the logarithm of either is infinite. Compute the logarithm of the softmax in one step, with log_softmax, cross_entropy or logsumexp: no probability is then needed.",
             lambda logits: logits.softmax(-1).log(),
         ),
         (
@@ -37,7 +37,7 @@ def log_softmax_mistakes(task):
         ),
         (
             "largest_of_the_batch",
-            "Before you take exponentials, you subtract the largest of all logits. If a row's logits lie far below it, all its exponentials become 0. Subtract each row's own largest logit.",
+            "Before you take exponentials, you subtract the largest of all logits. If a row's logits are far below it, all its exponentials become 0. Subtract each row's own largest logit.",
             lambda logits: log_of_shares(logits - logits.max()),
         ),
         (

@@ -48,15 +48,15 @@ def masked_softmax_mistakes(
         "mask_unused": ("The mask has no effect.", {masked: left_out, zeros: left_out}),
         "mask_inverted": (wrong_way, {"mask": torch.logical_not}),
         "mask_inverted_nan": (
-            f"{wrong_way} One that may attend to all {others} then has nothing left, and the softmax of nothing but -inf gives NaN.",
+            f"{wrong_way} {one} that may attend to all {others} then has nothing left, and the softmax of nothing but -inf gives NaN.",
             {"mask": torch.logical_not, zeros: left_out},
         ),
         "mask_inverted_level": (
-            f"{wrong_way} One that may attend to all {others} then has scores that are all the same, and gives each the same weight.",
+            f"{wrong_way} {one} that may attend to all {others} then has equal scores, and gives each the same weight.",
             {"mask": torch.logical_not, masked: filled(-1e9), zeros: left_out},
         ),
         "masked_after": (
-            "The mask comes after the softmax, so the remaining weights no longer sum to 1. Take the scores out before the softmax.",
+            "The mask comes after the softmax, so the remaining weights no longer sum to 1. Mask the scores before the softmax.",
             {masked: left_out},
         ),
         "masked_with_zeros": (
@@ -64,7 +64,7 @@ def masked_softmax_mistakes(
             no_infinity,
         ),
         "mask_added": (
-            "You add the mask to the scores as 0 and 1. A score that is larger by 1 has a weight that is 2.7 times as large, and no weight becomes 0. Replace the scores with -inf where the mask is False.",
+            "You add the mask to the scores as 0 and 1. A score that is higher by 1 gets 2.7 times the weight, and no weight becomes 0. Replace the scores with -inf where the mask is False.",
             {masked: lambda scores, mask, *, right: scores + (right(scores, mask) > -torch.inf), zeros: left_out},
         ),
         "mask_added_inverted": (
@@ -76,7 +76,7 @@ def masked_softmax_mistakes(
             {masked: filled(0.0), softmax: left_out},
         ),
         "equal_weights": (
-            f"All {others} that may be attended to get the same weight, so each context is a plain mean of values. The scores should decide.",
+            f"All {others} that may be attended to get the same weight, so each context is a plain mean of values. The scores should determine the weights.",
             {softmax: lambda scores: scores.masked_fill(scores > -torch.inf, 0.0).softmax(-1)},
         ),
         "empty_row_nan": (
@@ -88,11 +88,11 @@ def masked_softmax_mistakes(
             {masked: filled(-1e9), zeros: left_out},
         ),
         "fill_undercut": (
-            f"Masked scores become a finite number, such as -1000. That is not -inf: the honest scores can be lower, and then the masked {others} take the weight. Only -inf lies below every score.",
+            f"Masked scores become a finite number, such as -1000. That is not -inf: genuine scores can be lower, and the masked {others} then get the weight. Only -inf is below every score.",
             {masked: filled(-1000.0)},
         ),
         "overflow": (
-            "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.softmax takes scores of any size; by hand, subtract each row's largest score first.",
+            "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.softmax handles scores of any size; by hand, subtract each row's largest score first.",
             {softmax: exponentials},
         ),
     }
@@ -125,6 +125,6 @@ def plus_infinity_mistakes(
         )
     task.changed(
         "plus_infinity_hidden",
-        f"{said} Replacing NaN by 0 only hides this: the {others} that are not masked should get weights that sum to 1.",
+        f"{said} Replacing NaN with 0 only hides this: the {others} that are not masked should get weights that sum to 1.",
         infinite | {softmax: lambda scores: scores.softmax(-1).nan_to_num()},
     )

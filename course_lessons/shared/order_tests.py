@@ -37,12 +37,12 @@ def order_mistakes(task, follow, aware, if_always_false):
     mistaken = mistakes_of_tests(task, test, "model", if_always_false, aware)
     mistaken(
         "no_rounding",
-        "Your test returns True for models that do not see the order but add in a different one, so that their last digits differ. Leave room for rounding: use torch.allclose(…, atol=1e-5) instead of torch.equal or ==.",
+        "Your test returns True for models that ignore the order but add up in a different one, so that their last digits differ. Allow for rounding: use torch.allclose(…, atol=1e-5) instead of torch.equal or ==.",
         same=torch.equal,
     )
     mistaken(
         "too_much_room",
-        "Your test returns False for models that see the order only a little: leave less room. Rounding stays below 1e-5.",
+        "Your test returns False for models that depend on the order only slightly: its tolerance is too large. Rounding errors stay below 1e-5.",
         same=lambda before, after: close(before, after, 0.05),
     )
     mistaken(
@@ -63,7 +63,7 @@ def order_mistakes(task, follow, aware, if_always_false):
     )
     mistaken(
         "short_alone",
-        "Your test returns False for models that see the order only in longer sequences. Try longer ones as well, up to T = 12.",
+        "Your test returns False for models that depend on the order only in longer sequences. Try longer ones as well, up to T = 12.",
         lengths=range(2, 6),
     )
     return mistaken

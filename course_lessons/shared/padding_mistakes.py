@@ -33,11 +33,11 @@ def mask_mistakes(task, unused, inverted, one="caption", lengths=True):
         "mask_unused": (f"The mask has no effect: {unused}", torch.ones_like),
         "mask_inverted": (f"The mask is the wrong way round: True means {inverted}.", torch.logical_not),
         "first_mask_for_all": (
-            f"You use the first {one}'s mask for all of them. Each has its own.",
+            f"You use the first {one}'s mask for all of them. Each {one} has its own.",
             lambda mask: mask[:1].expand_as(mask),
         ),
         "mask_as_lengths": (
-            "You count the True values of a mask and take as many steps from the front. False may come before True: leave out the steps where the mask is False.",
+            "You count the True values of a mask and use that many steps from the start. False may come before True: leave out the steps where the mask is False.",
             lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True),
         ),
     }

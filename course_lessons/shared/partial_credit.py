@@ -2,5 +2,5 @@
 
 EDGE = {"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")}
 GRADIENT = {"gradient": (0.5, "every value is right, but its gradient is not.")}
-SIDE_EFFECT = {"side effect": (0.75, "the result is right, but what came in is altered.")}
+SIDE_EFFECT = {"side effect": (0.75, "the result is right, but an argument is altered.")}
 USUAL = EDGE | GRADIENT | SIDE_EFFECT

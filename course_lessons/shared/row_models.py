@@ -91,11 +91,11 @@ def without_gradient(model):
     def call(x):
         if not isinstance(x, torch.Tensor) or x.dim() != 2 or x.shape[1] != WIDTH or len(x) < 1:
             raise UsageError(
-                "Your test calls a model with something else than a tensor of T rows of width 4, with T from 1: T×4."
+                "Your test calls a model with something other than a tensor of T rows of width 4, T×4, with T at least 1."
             )
         if x.requires_grad:
             raise UsageError(
-                "Your test hands a model rows that require a gradient. Gradients do not pass through these models: alter the rows, call the model again, and compare what it returns."
+                "Your test passes a model rows that require a gradient. Gradients do not pass through these models: change the rows, call the model again and compare the outputs."
             )
         with torch.no_grad():
             return model(x.detach().float().clone())

@@ -17,7 +17,7 @@ def scaling_mistakes(task, d="d", width="the width of queries and keys", context
         ("divided_by_d", f"You divide the scores by {d}, or by √{d} twice. Divide them once by √{d}.", lambda n: n),
         (
             "divided_by_half_of_d",
-            f"You divide the scores by {d}/2. The root of {d} is `{d} ** 0.5`, with two asterisks.",
+            f"You divide the scores by {d}/2. The square root of {d} is `{d} ** 0.5`, with two asterisks.",
             lambda n: n / 2,
         ),
         ("multiplied_by_root", f"You multiply the scores by √{d}. Divide them by it.", lambda n: n**-0.5),
@@ -26,6 +26,6 @@ def scaling_mistakes(task, d="d", width="the width of queries and keys", context
     if contexts:
         task.changed(
             "scaled_after",
-            f"The division by √{d} comes after the softmax, so the weights do not sum to 1. Scale the scores, before the softmax.",
+            f"The division by √{d} comes after the softmax, so the weights do not sum to 1. Scale the scores before the softmax.",
             {"the scores": left_out, contexts: lambda weights, values, *, done: weights @ values / done[root]},
         )

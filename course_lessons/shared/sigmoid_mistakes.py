@@ -1,6 +1,6 @@
 """What goes wrong where rows are multiplied by a weight and put through a sigmoid: the sentences, and the sigmoid that overflows."""
 
-SIGMOID_OVERFLOWS = "For a large score, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, which takes scores of any size."
+SIGMOID_OVERFLOWS = "For a large score, exp(z) / (1 + exp(z)) is infinity divided by infinity. Use torch.sigmoid, which handles scores of any size."
 
 
 def overflowing_sigmoid(z):
@@ -11,7 +11,7 @@ def overflowing_sigmoid(z):
 
 SIGMOID_GRADIENT = (
     "The values are right, but for a score far below 0 exp(-z) is infinite, and the gradient of 1 / (1 + exp(-z)) is NaN there. Use torch.sigmoid, "
-    "whose gradient is right for scores of any size."
+    "whose gradient is correct for scores of any size."
 )
 
 
@@ -24,5 +24,5 @@ def product_turned(rows, shape, written, where):
     """Say that the factors are in the wrong order: `rows`, of this shape with D last, should come first; what is written runs only `where`."""
     return (
         "The two factors are in the wrong order. In a matrix product the axis that disappears is the last one on the left. "
-        f"Here that is D, so `{rows}` ({shape}) comes first. `{written}` runs only {where}, and gives an incorrect result there."
+        f"Here that is D, so `{rows}` ({shape}) comes first. `{written}` runs only {where}, and then gives an incorrect result."
     )

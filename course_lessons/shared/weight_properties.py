@@ -29,10 +29,10 @@ def nothing_where_masked(weights, mask):
     if leaked.max() < 0.01:
         advice = "Only a score of -inf leaves no weight: any finite one, such as -100, may leave some."
     elif not (leaked[mask.any(-1)] > 1e-6).any():
-        advice = "It lies in a row that may attend to nothing. All weights of such a row should be 0, and any finite score instead of -inf leaves some there."
+        advice = "It is in a row that may attend to nothing. All weights of such a row should be 0, and any finite score instead of -inf leaves some there."
     else:
         advice = (
-            "Is the score there -inf before the softmax? And do you take the right row of the mask, in the right order?"
+            "Is the score there -inf before the softmax? And do you use the right row of the mask, in the right order?"
         )
     return f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}. {advice}"
 
@@ -41,10 +41,7 @@ def cosines_reach_far_enough(value, right):
     """Return a sentence if every cosine is a little nearer to 0 than it should be."""
     share = (value / right)[right.abs() > 1e-3]
     if len(share) and (share < 1 - 1e-5).all() and (share > 0.95).all():
-        return (
-            "Every one of these cosines is a little too near to 0. Do you add a small number, such as 1e-3, to the lengths or to what you divide by? It changes every "
-            "cosine, and most for short vectors: divide by the lengths alone, and put 0 where a length is 0."
-        )
+        return "Every one of these cosines is slightly too close to 0. Do you add a small number, such as 1e-3, to the lengths or to the denominator? That changes every cosine, most of all for short vectors: divide by the lengths alone, and return 0 where a length is 0."
     return None
 
 

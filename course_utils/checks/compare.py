@@ -98,7 +98,7 @@ def _in_number(expected, received, name):
     whole = isinstance(expected, int)
     if isinstance(received, bool) or not isinstance(received, int if whole else (int, float)):
         hint = (
-            " `//` divides without a remainder, and `int(…)` cuts off whatever is behind the point."
+            " `//` divides without a remainder, and `int(…)` cuts off the decimals."
             if isinstance(received, float)
             else ""
         )
@@ -160,7 +160,7 @@ def _in_parts(expected, received, result, reach):
 def _in_tensor(expected, received, name, letters, reach):
     if not isinstance(received, torch.Tensor):
         several = isinstance(received, list) or received == Opaque("ndarray")
-        how = " `torch.stack` makes one of a list of tensors, `torch.as_tensor` of numbers or an array." * several
+        how = " `torch.stack` makes one from a list of tensors, `torch.as_tensor` from numbers or an array." * several
         how += " Return it alone, not several values." * isinstance(received, tuple)
         return Finding("type", f"{name}: you returned {describe(received)}; a torch.Tensor was expected.{how}")
     if expected.dtype == torch.bool:
@@ -168,7 +168,7 @@ def _in_tensor(expected, received, name, letters, reach):
             return Finding(
                 "type",
                 f"{name}: you returned numbers of type {_dtype(received)}; True and False (torch.bool) were expected. "
-                "With numbers, `~mask` and `masked_fill` go wrong.",
+                "With numbers, `~mask` and `masked_fill` do not work.",
             )
     elif not expected.is_floating_point():
         if received.dtype == torch.bool or received.is_floating_point() or received.is_complex():

@@ -17,38 +17,36 @@ from course_utils.checks.running.contract import Case, Failure, Outcome, is_floa
 from course_utils.checks.task import Task
 
 PRODUCT = "in a matrix product the last axis on the left must be as long as the second to last on the right"
-WHOLE = "ids and places are whole numbers: `.long()` makes them."
-TYPES = "the two hold numbers of different types: `.float()` makes float32 numbers, and `.to(other.dtype)` those of the other tensor."
+WHOLE = "ids and indices must be whole numbers: `.long()` converts them."
+TYPES = "the two hold numbers of different types: `.float()` converts to float32, and `.to(other.dtype)` to the type of the other tensor."
 ONE_NUMBER = (
-    "`.item()`, `float(…)` and the functions of `math` take a single number, and this tensor holds several. PyTorch's own functions, such as `torch.exp`, "
-    "take all of them at once, and `torch.stack` makes one tensor of several."
+    "`.item()`, `float(…)` and the functions of `math` accept a single number, and this tensor has several. PyTorch's own functions, such as `torch.exp`, "
+    "handle all of them at once, and `torch.stack` combines several tensors into one."
 )
-POINT = "numbers with a point are needed, and this tensor has none: `.float()` makes them."
-CLASSES = "the logits need the classes in their second axis, N×V, beside N ids: make one axis of sentences and words."
-SEVERAL = (
-    "what you called returns several results, such as contexts and weights: take the one that you need, as in `[0]`."
-)
+POINT = "floating-point numbers are needed, and this tensor has none: `.float()` converts it."
+CLASSES = "the logits need the classes on their second axis, N×V, for N ids: merge the axes of sentences and words."
+SEVERAL = "the function that you called returns several results, such as contexts and weights: select the one that you need, as with `[0]`."
 IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
-    "torch.return_types": "`max`, `min` and `sort` along an axis return values and places: take `.values`.",
-    "must match the size of tensor": "two axes that meet have different lengths: print both shapes before this line.",
-    "shapes cannot be multiplied": f"{PRODUCT}; `*` multiplies number by number.",
+    "torch.return_types": "`max`, `min` and `sort` along an axis return values and indices: use `.values`.",
+    "must match the size of tensor": "two axes that should line up have different lengths: print both shapes before this line.",
+    "shapes cannot be multiplied": f"{PRODUCT}; `*` multiplies element by element.",
     "size for first two dimensions of batch2": f"{PRODUCT}, and both need the same batch.",
     "size mismatch, got input": f"{PRODUCT}.",
     "inconsistent tensor size": "the two vectors of a dot product must be equally long.",
-    "1D tensors expected": "`torch.dot` takes two vectors. For tensors of more axes there is `@`, or `*` and a sum.",
-    "self must be a matrix": "`torch.mm` multiplies two matrices. `@` takes batches of matrices, too.",
-    "batch1 must be a 3D tensor": "`torch.bmm` takes tensors of three axes. `@` takes them with any number of axes.",
-    "t() expects a tensor with <= 2": "`.t()` is for matrices. `.mT` exchanges the last two axes of any tensor.",
-    "length of the desired ordering": "`permute` wants the number of each axis once. `.mT` exchanges the last two, `transpose` any two.",
-    'arguments: "dim"': "say along which axis, by its number; -1 is the last one.",
-    'argument: "dim0", "dim1"': "say which two axes change places. `.mT` exchanges the last two.",
-    "Dimension out of range": "axes are counted from 0, so a tensor of two axes has the axes 0 and 1. -1 is always the last one.",
-    "is out of bounds for dimension": "places are counted from 0, so the last one of n is n - 1.",
-    "list index out of range": "places are counted from 0, so the last one of n is n - 1.",
+    "1D tensors expected": "`torch.dot` takes two vectors. For tensors with more axes, use `@`, or `*` and a sum.",
+    "self must be a matrix": "`torch.mm` multiplies two matrices. `@` also handles batches of matrices.",
+    "batch1 must be a 3D tensor": "`torch.bmm` takes tensors with three axes. `@` works with any number of axes.",
+    "t() expects a tensor with <= 2": "`.t()` is for matrices. `.mT` swaps the last two axes of any tensor.",
+    "length of the desired ordering": "`permute` needs the number of each axis once. `.mT` swaps the last two, `transpose` any two.",
+    'arguments: "dim"': "specify the axis by its number; -1 is the last one.",
+    'argument: "dim0", "dim1"': "specify which two axes to swap. `.mT` swaps the last two.",
+    "Dimension out of range": "axes are counted from 0, so a tensor with two axes has the axes 0 and 1. -1 is always the last one.",
+    "is out of bounds for dimension": "positions are counted from 0, so the last of n is n - 1.",
+    "list index out of range": "positions are counted from 0, so the last of n is n - 1.",
     "too many indices for tensor": "the brackets name more axes than the tensor has: print its shape before this line.",
-    "The shape of the mask": "a mask in square brackets needs the lengths of the axes that it chooses from: print both shapes.",
-    "index out of range in self": "an embedding has a row for each id from 0 on, and an id here is below 0 or too large. Look at all ids that come in, padding too.",
-    "number of dimensions as input tensor": "`gather` wants an index with as many axes as the tensor: `[..., None]` adds one at the end.",
+    "The shape of the mask": "a mask in square brackets needs the lengths of the axes that it selects from: print both shapes.",
+    "index out of range in self": "an embedding has a row for each id from 0 on, and an id here is below 0 or too large. Check all ids, including padding.",
+    "number of dimensions as input tensor": "`gather` needs an index with as many axes as the tensor: `[..., None]` adds one at the end.",
     "used as indices must be long": WHOLE,
     "dtype int32/int64 for index": WHOLE,
     "scalar types: Long, Int": WHOLE,
@@ -56,22 +54,22 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "index tensor of type LongTensor": WHOLE,
     "Expected target size": CLASSES,
     "to match target batch_size": CLASSES,
-    "view size is not compatible": "`view` needs numbers that lie one after another in memory, and they no longer do after a slice such as `[:, :-1]` or `[:, ::2]`, or after `.mT`, `transpose`, `permute`, `narrow` or `expand`. `reshape` copies them where it has to.",
+    "view size is not compatible": "`view` needs numbers that are contiguous in memory, and they no longer are after a slice such as `[:, :-1]` or `[:, ::2]`, or after `.mT`, `transpose`, `permute`, `narrow` or `expand`. `reshape` copies them if necessary.",
     "is invalid for input of size": "the new shape must hold as many numbers as there are: print the old shape before this line.",
-    "must match the existing size": "a tensor does not fit into the shape that it should fill, since only axes of length 1 can grow: print both shapes.",
-    "Sizes of tensors must match except": "`torch.cat` puts tensors one behind the other along one axis, and all other axes must be equally long. Is `dim` the axis that you mean?",
-    "Tensors must have same number of dimensions": "`torch.cat` takes tensors with equally many axes: `[:, None]` adds an axis.",
-    "stack expects each tensor to be equal size": "`torch.stack` takes tensors of one shape. `torch.cat` joins tensors along an axis that they have.",
+    "must match the existing size": "a tensor does not fit into the shape that it should fill, since only axes of length 1 can be expanded: print both shapes.",
+    "Sizes of tensors must match except": "`torch.cat` joins tensors along one axis, and all other axes must have equal lengths. Is `dim` the axis that you mean?",
+    "Tensors must have same number of dimensions": "`torch.cat` needs tensors with the same number of axes: `[:, None]` adds an axis.",
+    "stack expects each tensor to be equal size": "`torch.stack` needs tensors of the same shape. `torch.cat` joins tensors along an existing axis.",
     "cat() takes from 1 to 2 positional": "the tensors go into a list: `torch.cat([a, b], dim=…)`.",
     "must be tuple of Tensors, not Tensor": "the tensors go into a list: `torch.cat([a, b], dim=…)`.",
-    "expected Tensor as element": "these are no tensors yet: `torch.tensor(…)` makes one of numbers.",
-    "must be Tensor, not list": "this is a list, and no tensor yet: `torch.tensor(…)` makes one of numbers, `torch.stack(…)` one of tensors.",
-    "must be Tensor, not float": "PyTorch's functions take tensors. For a plain number there is Python's `math`, and `** 0.5` is the square root.",
-    "must be Tensor, not int": "PyTorch's functions take tensors. For a plain number there is Python's `math`, and `** 0.5` is the square root.",
-    "only supports boolean masks": "`masked_fill` takes True and False, not numbers. A comparison, such as `mask == 0`, gives them.",
-    "condition to be a boolean tensor": "`torch.where` takes True and False first, not numbers. A comparison, such as `mask > 0`, gives them.",
-    "only implemented on integer and Boolean-type": "`~` exchanges True and False, and this tensor holds numbers: use it on the mask itself, before numbers are made of it.",
-    "without overflow": "whole numbers have no infinity: make numbers with a point first, by `.float()`.",
+    "expected Tensor as element": "these are not tensors yet: `torch.tensor(…)` makes one from numbers.",
+    "must be Tensor, not list": "this is a list, not a tensor: `torch.tensor(…)` makes one from numbers, `torch.stack(…)` from tensors.",
+    "must be Tensor, not float": "PyTorch's functions take tensors. For a plain number, use Python's `math`; `** 0.5` is the square root.",
+    "must be Tensor, not int": "PyTorch's functions take tensors. For a plain number, use Python's `math`; `** 0.5` is the square root.",
+    "only supports boolean masks": "`masked_fill` needs True and False, not numbers. A comparison, such as `mask == 0`, returns them.",
+    "condition to be a boolean tensor": "`torch.where` needs True and False first, not numbers. A comparison, such as `mask > 0`, returns them.",
+    "only implemented on integer and Boolean-type": "`~` swaps True and False, and this tensor holds numbers: apply it to the mask itself, before it is turned into numbers.",
+    "without overflow": "whole numbers have no infinity: convert them with `.float()` first.",
     "to have the same dtype": TYPES,
     "must have the same dtype": TYPES,
     "expected scalar type": TYPES,
@@ -81,28 +79,28 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "can't be cast to the desired output type": POINT,
     "can be converted to Python scalars": ONE_NUMBER,
     "cannot be converted to Scalar": ONE_NUMBER,
-    "can be converted to an index": "a list, and `range`, take a single whole number, and here is a tensor of several, or of numbers with a point.",
-    "leaf Variable that requires grad": "what learns may not be written over: make a new tensor, such as `a = a + b` instead of `a += b`.",
-    "Can't call numpy() on Tensor": "numpy knows no gradient: use PyTorch's function of the same name.",
-    "does not require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut the gradient.",
-    "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor holds many. "
-    "To ask whether there is a mask at all, write `mask is not None`; to choose number by number, use torch.where or masked_fill.",
-    "selected index k out of range": "`topk` is asked for more numbers than there are: keep all of them if they are fewer.",
-    "type must be tuple of ints,but got float": "`/` gives a number with a point, also where it divides without a remainder: write `//`.",
-    "unsupported operand type(s) for ^": "`^` is no power in Python: write `**`.",
-    "bitwise_xor": "`^` is no power in Python: write `**`.",
+    "can be converted to an index": "a list index and `range` need a single whole number, and this tensor has several, or floating-point numbers.",
+    "leaf Variable that requires grad": "a tensor that needs a gradient must not be overwritten: make a new one, such as `a = a + b` instead of `a += b`.",
+    "Can't call numpy() on Tensor": "numpy does not track gradients: use PyTorch's function of the same name.",
+    "does not require grad": "somewhere on the way `.detach()`, `.item()` or torch.tensor(…) has cut off the gradient.",
+    "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor has many. "
+    "To ask whether there is a mask at all, write `mask is not None`; to choose element by element, use torch.where or masked_fill.",
+    "selected index k out of range": "`topk` is asked for more numbers than there are: if there are fewer, keep all of them.",
+    "type must be tuple of ints,but got float": "`/` returns a floating-point number even if there is no remainder: write `//`.",
+    "unsupported operand type(s) for ^": "`^` is not a power in Python: write `**`.",
+    "bitwise_xor": "`^` is not a power in Python: write `**`.",
     "'Tensor' and 'tuple'": SEVERAL,
     "'tuple' and 'Tensor'": SEVERAL,
     "'tuple' object has no attribute": SEVERAL,
     "'list' object has no attribute 'add'": "`append` adds one entry to a list.",
-    "'list' object has no attribute": "this is a list and no tensor: `torch.stack(…)` makes one of tensors, `torch.tensor(…)` of numbers.",
-    "'torch.Size' object is not callable": "a shape is no function: write `x.shape[0]`, or `x.size(0)`.",
-    "'Tensor' object is not callable": "round brackets call a function. Entries of a tensor stand in square ones, as in `x[0]`.",
+    "'list' object has no attribute": "this is a list, not a tensor: `torch.stack(…)` makes one from tensors, `torch.tensor(…)` from numbers.",
+    "'torch.Size' object is not callable": "a shape is not a function: write `x.shape[0]`, or `x.size(0)`.",
+    "'Tensor' object is not callable": "round brackets call a function. Entries of a tensor need square brackets, as in `x[0]`.",
     "'int' object is not callable": "round brackets call a function. Is a `*` missing in front of them?",
     "'float' object is not callable": "round brackets call a function. Is a `*` missing in front of them?",
     "method' object is not subscriptable": "a function is called with round brackets, as in `x.size(0)`.",
-    "'int' object is not iterable": "a loop that counts goes over `range(n)`.",
-    "maximum recursion depth": "your function calls itself, without end. If you mean PyTorch's function of this name, write `torch.` in front of it.",
+    "'int' object is not iterable": "a counting loop runs over `range(n)`.",
+    "maximum recursion depth": "your function calls itself endlessly. If you mean PyTorch's function of this name, write `torch.` in front of it.",
 }
 IMPORTS = {
     "np": "import numpy as np",
@@ -154,8 +152,8 @@ def _arguments(task, case, failure):
     names, itself = (["self", *given[2:]], "`forward`") if case.module else (given, "Your function")
     handed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     left_out = " and ".join(task.names[len(case.args) :])
-    default = f" This call leaves {left_out} to the default that the exercise gives." if left_out else ""
-    return f"the check hands over {handed}, in this order. {itself} has to take just these.{default}"
+    default = f" This call uses the exercise's default for {left_out}." if left_out else ""
+    return f"the check passes {handed}, in this order. {itself} has to accept exactly these.{default}"
 
 
 def _no_such_name(task, failure):
@@ -164,17 +162,17 @@ def _no_such_name(task, failure):
         return ""
     name = found[1] or found[2]
     if name in IMPORTS:
-        return f"nothing has imported it: write `{IMPORTS[name]}` at the top of your cell.{_torchs_own(name, failure)}"
+        return f"it has not been imported: write `{IMPORTS[name]}` at the top of your cell.{_torchs_own(name, failure)}"
     near = {*_names(failure), *(task.names if found[1] else ())}
     if close := _close(name, near - {name, *kwlist}):
         return f"did you mean `{close}`?"
     if found[2]:
-        return f"nothing has been put into {name} before this line. Was that inside an `if` or a loop that did not run?"
+        return f"{name} has no value before this line. Was it assigned inside an `if` or a loop that did not run?"
     if elsewhere := _elsewhere(name):
         return f"did you mean `{elsewhere}`?"
     if close := _close(name, dir(builtins)):
         return f"did you mean `{close}`?"
-    return "no line before this one, and no cell that has been run, makes it."
+    return "no earlier line, and no cell that has been run, defines it."
 
 
 def _names(failure):
@@ -186,7 +184,7 @@ def _torchs_own(alias, failure):
     """Return that PyTorch has what a line takes from a module that is not imported, where it has it by the same name."""
     here = " ".join(text for _, text, here in lines_of(failure) if here)
     wanted = re.search(rf"\b{alias}\.(\w{{1,60}})", here)
-    return f" PyTorch has it, too: `torch.{wanted[1]}`." if wanted and wanted[1] in vars(torch) else ""
+    return f" PyTorch has it too: `torch.{wanted[1]}`." if wanted and wanted[1] in vars(torch) else ""
 
 
 def _nothing_inside(failure):
@@ -242,7 +240,7 @@ def _turned(task, case, failure):
             if (axes.get(name) or 3 * of_three) > 2:
                 return (
                     number,
-                    f"`{name}.T` reverses the order of all axes, the batch included. `.mT` exchanges only the last two.",
+                    f"`{name}.T` reverses the order of all axes, the batch included. `.mT` swaps only the last two.",
                 )
     return None
 
@@ -250,8 +248,8 @@ def _turned(task, case, failure):
 def _unpacked(failure):
     """Return what to say where another number of values comes than there are names on the left."""
     if any(here and re.search(r"\.shape\b|\.size\(\)", text) for _, text, here in lines_of(failure)):
-        return "a shape has a number for each axis of its tensor, and these are not as many as the names on the left."
-    return "there are not as many values as names on the left. `chunk`, `split` and `unbind` go along the first axis unless `dim` says another."
+        return "a shape has one number for each axis, and there are not as many axes as names on the left."
+    return "there are not as many values as names on the left. `chunk`, `split` and `unbind` work along the first axis unless `dim` names another."
 
 
 def _of_none(task, case, failure):
@@ -262,8 +260,8 @@ def _of_none(task, case, failure):
     here = " ".join(text for _, text, here in lines_of(failure) if here)
     for name in (name for name, arg in given.items() if arg is None):
         if re.search(rf"\b{re.escape(name)}\b", here):
-            return f"{name} is None for this input: ask `{name} is not None` before you use it."
-    return "something in this line is None. A function without a `return` gives None, and so does a method that changes a list itself, such as `sort`."
+            return f"{name} is None for this input: check `{name} is not None` before you use it."
+    return "something in this line is None. A function without a `return` returns None, and so does a method that changes a list itself, such as `sort`."
 
 
 def _on_the_left(task, case, failure):
@@ -276,10 +274,7 @@ def _on_the_left(task, case, failure):
     pattern = rf"\b({'|'.join(matrices)})\s*@\s*({'|'.join(batches)})\b(?!\s*[.\[])"
     found = (re.search(pattern, text) for _, text, here in lines_of(failure) if here) if matrices and batches else ()
     for matrix, vectors in (match.groups() for match in found if match):
-        return (
-            f"a formula such as W x is meant for one vector, a column. In {vectors} each vector is a row, and there the matrix is on the right, "
-            f"transposed: first {vectors}, then {matrix} with its two axes exchanged."
-        )
+        return f"a formula such as W x is meant for one vector, a column. In {vectors} each vector is a row, so the matrix goes on the right, transposed: first {vectors}, then {matrix} with its two axes swapped."
     return ""
 
 

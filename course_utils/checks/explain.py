@@ -30,7 +30,7 @@ from course_utils.checks.task import Task
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
 FACTORS = {  # what a correct number is often multiplied by, and what that comes from
-    -1: " The sign is wrong: there is a minus too many, or one is missing.",
+    -1: " The sign is wrong: there is one minus sign too many, or one is missing.",
     log10(e): " That is the logarithm to base 10, `log10`, instead of the natural one, `log`.",
     log2(e): " That is the logarithm to base 2, `log2`, instead of the natural one, `log`.",
 }

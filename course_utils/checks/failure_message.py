@@ -8,7 +8,7 @@ from course_utils.checks.running.contract import Case, Failure, Outcome
 from course_utils.checks.task import Task
 
 MAY_BE_ANYTHING = (
-    "an incorrect candidate may return anything, such as numbers of another shape, and it may raise an exception. Where that stops your test, the candidate is wrong: "
+    "an incorrect candidate may return anything, such as numbers of a different shape, and it may raise an exception. If that stops your test, the candidate is wrong: "
     "put the call and the comparison inside `try`, and return False on `except Exception`. If it also happens with a correct candidate, your own line is to blame."
 )
 
@@ -36,7 +36,7 @@ def failure_message(task: Task, case: Case, outcome: Outcome) -> str:
         )
     if outcome.failure.by_candidate:
         return (
-            f"The candidate raised {outcome.failure.type}, and your test passed it on. "
+            f"The candidate raised {outcome.failure.type}, and your test did not catch it. "
             "A candidate that raises is wrong: catch the exception and return False."
         )
     if outcome.failure.type == USAGE_ERROR:

@@ -19,11 +19,11 @@ BY_A_LIST = (
     "A list's methods `sort`, `reverse`, `append`, `extend` and `pop` change the list itself, and so do assignments into it. "
     "`sorted(…)` and `list(…)` make a new list, which you may change."
 )
-NO_SLOPE = "Some step has no finite slope there, such as the softmax of a row of only -inf, or the root of 0. `nan_to_num` after that step mends the value and not the gradient."
+NO_SLOPE = "Some step has no finite slope there, such as the softmax of a row of only -inf, or the square root of 0. `nan_to_num` after that step repairs the value but not the gradient."
 AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
 OTHER_VERDICT = (
-    "Your test gives different verdicts on one and the same candidate when it is called twice. Where its inputs are random, let them be the same each time "
-    "(`torch.manual_seed(0)`, or a Generator with a seed). And leave room for rounding, but no more: allow differences of about 1e-5, as "
+    "Your test gives different verdicts on one and the same candidate when it is called twice. If its inputs are random, make them the same each time "
+    "(`torch.manual_seed(0)`, or a Generator with a seed). And allow for rounding, but no more: accept differences of about 1e-5, as "
     "`torch.allclose(…, atol=1e-5)` does."
 )
 OTHER_MODE = (
@@ -111,7 +111,7 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
                 f"{RIGHT}you write into a tensor whose old numbers PyTorch still needs for the gradient. "
                 "Make a new tensor instead: masked_fill, torch.where, `a = a + b` instead of `a += b`.",
             )
-        sentence = f"{RIGHT}your function fails when gradients are wanted: {describe_failure(task, case, outcome.gradient_failure)}"
+        sentence = f"{RIGHT}your function fails when gradients are required: {describe_failure(task, case, outcome.gradient_failure)}"
         return Finding("gradient", sentence)
     rooms = reach or [None] * len(right.gradients)
     for path, expected, received, room in zip(
@@ -142,7 +142,7 @@ def _gradient_wrong(task, case, outcome, right, reach=None):
         if not close(expected, level, 0 if room is None else room).all():
             return Finding(
                 "gradient",
-                f"{RIGHT}the gradient of {name} is not. Does a `.detach()` or `.data` stand where none belongs, or is one missing?",
+                f"{RIGHT}the gradient of {name} is not. Is there a `.detach()` or `.data` where none belongs, or is one missing?",
                 expected,
                 received,
             )
@@ -154,8 +154,7 @@ def _side_effect(task, case, outcome):
         return None
     return Finding(
         "side effect",
-        f"For this input the result is right, but your function alters its input {_altered(task, case, outcome)}: whoever calls it finds something else "
-        f"there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
+        f"For this input the result is right, but your function alters its input {_altered(task, case, outcome)}: its caller finds something else there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
     )
 
 

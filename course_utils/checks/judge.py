@@ -32,12 +32,12 @@ def refuse(task: Task, kind: str, shown: object) -> Report:
             sentence = f"{shown} does not derive from nn.Module: begin it with `class {shown}(nn.Module):`."
             return Report(task, "failed", finding=Finding("type", sentence))
         received = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or _told(shown)
-        sentence = f"check was given {received}; it wants the class itself, derived from `nn.Module`: `check(…, {task.answer_name})`."
+        sentence = f"check was given {received}; it needs the class itself, derived from `nn.Module`: `check(…, {task.answer_name})`."
     elif kind == "class":
-        sentence = f"check was given the class {shown}; it wants an instance: {shown}()."
+        sentence = f"check was given the class {shown}; it needs an instance: {shown}()."
     else:
         sentence = (
-            f"check was given {_told(shown)}; it wants the function itself, without calling it: check(…, my_function)."
+            f"check was given {_told(shown)}; it needs the function itself, without calling it: check(…, my_function)."
         )
     return Report(task, "failed", finding=Finding("type", sentence))
 
@@ -128,7 +128,7 @@ def _right(task, cases, outcomes, expected, at_hazards):
             remark = f"Right, for every candidate that counts. A remark on a rarer one, which the prompt does not ask you to find: {why}"
         else:
             why = mistake.sentence if mistake else finding.sentence
-            remark = f"Right, on every input that the lessons build. A remark on one that they never build, “{cases[place].name}”: {why}"
+            remark = f"Right, on every input that occurs in the lessons. A remark on one that never does, “{cases[place].name}”: {why}"
     return Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed, hazard=bool(at_hazards))
 
 
@@ -169,10 +169,7 @@ def _remark(task, cases, outcomes, borrowed):
             "Where a class is graded, such an answer may earn no points."
         )
     if any(outcome.seeded for outcome in outcomes) and not task.candidates:
-        return (
-            "Right. A remark for later: your function calls `torch.manual_seed`, which sets the random numbers of the whole program, "
-            "and so of whoever calls it. Nothing is random here: leave it out."
-        )
+        return "Right. A remark for later: your function calls `torch.manual_seed`, which sets the random numbers of the whole program, including those of its caller. Nothing is random here: leave it out."
     if any(outcome.gradients and outcome.gradients[0] is None for outcome in outcomes) and task.gradient_optional:
         return (
             "Right. A remark for later: no gradient flows back through your result, because `.item()`, `.tolist()`, numpy or "
@@ -183,11 +180,11 @@ def _remark(task, cases, outcomes, borrowed):
         if holds_float64(case) and (outcome.in_float32 or torch.float32 in dtypes):
             how = "stops, since a part of it computes in float32" if outcome.in_float32 else "still returns float32"
             return (
-                "Right. A remark for later: where numbers come in with sixteen digits (float64) and not seven, your function "
+                "Right. A remark for later: if the inputs have sixteen digits (float64) instead of seven, your function "
                 f"{how}, with seven."
             )
         if torch.float64 in dtypes and float_paths(case.args) and not holds_float64(case):
-            return "Given float32 you return float64: right, but twice the memory, and it does not mix with float32 weights."
+            return "Given float32 you return float64: correct, but it takes twice the memory and does not mix with float32 weights."
     return None
 
 

@@ -51,6 +51,8 @@ def run(options) -> int:
 
     say_what_is_newer(root)
     os.chdir(root / OWN)
+    # `course` is found in JupyterLab's terminal and after ! in a cell
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel before one in the home folder
     os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))  # run by each kernel; one of the reader's own is kept
     arguments = [

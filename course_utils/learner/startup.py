@@ -16,11 +16,25 @@ def _explain_unknown_names():
             last = last.tb_next
         if last.tb_frame.f_code.co_name != "<module>" or not getattr(error, "name", None):
             return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-        advice = letter_without_quotes(last.tb_frame.f_code.co_filename, error.name) or (
-            f"This kernel does not know `{error.name}`. If it was restarted, or the notebook has only been opened, the cells above "
-            "have not been run in it: choose Run, Run All Above Selected Cell, and then run this cell again."
-        )
-        return shell._showtraceback(kind, error, [f"NameError: {error}", advice])
+        if advice := letter_without_quotes(last.tb_frame.f_code.co_filename, error.name):
+            return shell._showtraceback(kind, error, [f"NameError: {error}", advice])
+        if "torch" not in shell.user_ns:  # which the first cell of every notebook imports
+            advice = (
+                f"This kernel does not know `{error.name}`. If it was restarted, or the notebook has only been opened, the cells "
+                "above have not been run in it: choose Run, Run All Above Selected Cell, and then run this cell again."
+            )
+            return shell._showtraceback(kind, error, [f"NameError: {error}", advice])
+        shown = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
+        return shell._showtraceback(kind, error, [*shown, nearest(error.name, shell.user_ns)])
+
+    def nearest(name, known):
+        import builtins
+        import difflib
+
+        names = [each for each in (*known, *dir(builtins)) if not each.startswith("_")]
+        if found := difflib.get_close_matches(name, names, n=1, cutoff=0.7):
+            return f"Did you mean `{found[0]}`?"
+        return f"No cell that was run in this kernel defines `{name}`: run the one that does, or correct the name."
 
     def letter_without_quotes(file, name):
         import linecache

@@ -133,8 +133,8 @@ def _clean(plain, name):
 
 
 def _row(task, cells, broken):
-    name = last_check(cells, task.id, task.answer_name)[1]
-    text = definition(cells, name)
+    check, name = last_check(cells, task.id, task.answer_name)
+    text = _what_counts(cells, name, check)
     if _keeps_placeholder(text):
         return Row(task.id, "not attempted", "")
     here = (
@@ -143,9 +143,15 @@ def _row(task, cells, broken):
     entry = state.read().get(task.id, {})
     if not entry.get("attempts"):
         return Row(task.id, here, "")
-    if text and "cell" in entry and entry["cell"] != state.digest(cells[definitions(cells, name)[-1]]):
+    if text and "cell" in entry and entry["cell"] not in {state.digest(cells[n]) for n in definitions(cells, name)}:
         return Row(task.id, here, CHANGED)
     return Row(task.id, here, entry.get("state", ""))
+
+
+def _what_counts(cells, name, check):
+    """Return the definition that is graded: the one that the last check was given, or the last of all where that was empty."""
+    given = definition(cells, name, last=check) if check >= 0 else ""
+    return given if fingerprint(given) else definition(cells, name)
 
 
 def _keeps_placeholder(text):
@@ -185,17 +191,18 @@ def _remarks(cells, number, broken, elsewhere):
     for task in exercises:
         places = definitions(cells, task.answer_name)
         check, given = last_check(cells, task.id, task.answer_name)
+        answer = _what_counts(cells, given, check)
         if not places and given in elsewhere:
             yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), and save."
         elif not places and given == task.answer_name and given not in broken:
             like = likely_rename(cells, task.answer_name, names)
             perhaps = f" Perhaps it is `{like}` now: grading looks for the name `{task.answer_name}`." if like else ""
             yield f"{task.id}: `{task.answer_name}` is nowhere defined.{perhaps}"
-        if _keeps_placeholder(definition(cells, given)):
+        if _keeps_placeholder(answer):
             yield f"{task.id}: your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
-        elif len(places) > 1 and not fingerprint(definition(cells, given)):
+        elif len(places) > 1 and not fingerprint(answer):
             yield f"{task.id}: the empty function in code cell {places[-1] + 1} replaces the one above it, in cell {places[-2] + 1}: delete it."
-        elif missing := undefined_names(definition(cells, given), cells):
+        elif missing := undefined_names(answer, cells):
             yield (
                 f"{task.id}: your answer uses `{'`, `'.join(missing)}`, which no cell of this notebook defines, so it works only "
                 "as long as your kernel remembers. Restart the kernel and run all cells: does its check still pass?"
@@ -203,7 +210,7 @@ def _remarks(cells, number, broken, elsewhere):
         if len(places) > 1 and check < 0:
             yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
         if places and places[-1] > check >= 0:
-            again = places[0] <= check
+            again = bool(fingerprint(definition(cells, given, last=check)))
             yield (
                 f"{task.id}: `{task.answer_name}` is defined{' again' * again} in code cell {places[-1] + 1}, below its last check in cell {check + 1}. "
                 + (

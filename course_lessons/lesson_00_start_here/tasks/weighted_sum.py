@@ -18,7 +18,7 @@ task = Task(
     minutes=5,
     gradient_optional=True,  # the first exercise says nothing of gradients
     hints=(
-        "Each vector counts as much as its weight says. Multiply each vector by its weight, then add up the results.",
+        "Each vector counts in proportion to its weight. Multiply each vector by its weight, then add up the results.",
         (
             "Take the weights 2 and 3 and the vectors [1, 0] and [4, 5]. Multiplied by their weights, the vectors are [2, 0] and [12, 15]. Their "
             "sum is [14, 15], one number for each feature."
@@ -58,8 +58,8 @@ def _(weights, values):
 for name, sentence, total in (
     ("mean_of_weighted", "You divide by the number of vectors at the end, so this is the mean of the weighted vectors. A weighted sum is not divided by anything.", lambda weighted: weighted.mean(0)),
     ("not_added", "You multiply each vector by its weight, but you do not add them up yet. The result should be one vector of width D.", left_out),
-    ("only_the_last", "Your result is the last vector times its weight: each turn of the loop forgets what came before. Write `total = total + …`, or `total += …`.", lambda weighted: weighted[-1]),
-    ("added_over_features", "You add along the wrong axis: over the features of each vector. Add over the vectors instead.", lambda weighted: weighted.sum(1)),
+    ("only_the_last", "Your result is the last vector times its weight: each pass through the loop overwrites the previous result. Write `total = total + …`, or `total += …`.", lambda weighted: weighted[-1]),
+    ("added_over_features", "You sum along the wrong axis: over the features of each vector. Sum over the vectors instead.", lambda weighted: weighted.sum(1)),
     ("zeros_as_many_as_weights", "Your sum starts with one zero for each weight. It needs one for each feature: `torch.zeros(values.shape[1])`. With S zeros most inputs give an error.", lambda weighted: sum(weighted, weighted.new_zeros(len(weighted)))),
 ):  # fmt: skip
     task.changed(name, sentence, {"the sum over the vectors": total})

@@ -77,5 +77,5 @@ task.changed_each(
     ("sigmoid_for_each_feature", EACH_FEATURE, {"result": lambda _, *, sums, weight, bias: (sums * weight + bias).sigmoid().sum(1)}),
     ("sigmoid_for_each_feature_and_bias_after", f"{EACH_FEATURE} The bias also belongs to the score.", {"result": lambda _, *, sums, weight, bias: (sums * weight).sigmoid().sum(1) + bias}),
     ("column", "Your result has shape (B, 1), but it should have shape (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong.", {"result": lambda probability: probability[:, None]}),
-    ("product_turned", product_turned("sums", "B×D", "weight @ sums", "where B = D"), {"the product of sums and weight": lambda sums, weight: weight @ sums}),
+    ("product_turned", product_turned("sums", "B×D", "weight @ sums", "if B = D"), {"the product of sums and weight": lambda sums, weight: weight @ sums}),
 )  # fmt: skip

@@ -78,7 +78,7 @@ task.changed_each(
     ("scores_not_probabilities", "You compare the labels with the scores themselves. The error is the probability minus the label, so apply the sigmoid first.", {"the probabilities": left_out}),
     ("sign_turned", "The sign is flipped: this is the direction in which the loss falls. The gradient contains (p - label), not (label - p).", {"the errors": lambda p, labels: labels - p}),
     ("squared_error", "The factor p(1 - p) belongs to the squared error. With the cross-entropy it cancels, and p - label remains.", {"the errors": lambda p, labels: (p - labels) * p * (1 - p)}),
-    ("not_averaged", "You add up over the sentences. The loss is a mean over the sentences, so divide by B.", {SHARES: left_out}),
+    ("not_averaged", "You sum over the sentences. The loss is a mean over the sentences, so divide by B.", {SHARES: left_out}),
     ("bias_not_averaged", "The gradient of weight is averaged over the batch, but the gradient of bias is not.", {BY_BIAS: lambda share, *, done: done["the errors"].sum()}),
     ("error_times_weight", "Error times weight is what reaches a sentence's words. The gradient of weight is the error times the sum that weight was multiplied by.", {BY_WEIGHT: lambda share, sums, *, weight: share.sum() * weight}),
     ("order_swapped", "You return the gradient of bias first, but the gradient of weight should come first: `return weight_gradient, bias_gradient`.", {"result": lambda by_weight, by_bias: (by_bias, by_weight)}),

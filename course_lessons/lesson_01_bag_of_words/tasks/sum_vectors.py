@@ -22,7 +22,7 @@ task = Task(
             "Take one sentence with the vectors [1, 2], [3, 4] and [9, 9] and the mask True, True, False. With the padding set to zero, the "
             "vectors are [1, 2], [3, 4] and [0, 0], and their sum is [4, 6]."
         ),
-        "Give the mask a third axis of size 1 so that it lines up with B×S×D; use it to turn the padding into zeros; then add over axis 1.",
+        "Give the mask a third axis of size 1 so that it lines up with B×S×D; use it to turn the padding into zeros; then sum over axis 1.",
     ),
     partial=SIDE_EFFECT,
 )
@@ -71,12 +71,12 @@ for name, sentence, other_mask in (
 
 task.changed(
     "mask_without_third_axis",
-    "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words (B×S): give it a third axis, `mask[..., None]`. Without it, this runs only where the sizes happen to fit, and gives an incorrect result there.",
+    "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words (B×S): give it a third axis, `mask[..., None]`. Without it, this runs only if the sizes happen to fit, and then gives an incorrect result.",
     {"the words without padding": lambda words, _, *, mask: words * mask},
 )
 task.changed(
     "new_axis_in_the_middle",
-    "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, `mask[..., None]`, which is B×S×1. With the axis in the middle, this runs only where the sizes happen to fit, and may give an incorrect result there.",
+    "`mask[:, None]` is B×1×S and lines the mask up with the last axis of words, the features. The mask belongs to the words: the new axis has to come last, `mask[..., None]`, which is B×S×1. With the axis in the middle, this runs only if the sizes happen to fit, and may then give an incorrect result.",
     {"the words without padding": lambda words, _, *, mask: words * mask[:, None]},
 )
 
@@ -85,9 +85,9 @@ task.changed(
 
 for name, sentence, sums in (
     ("mean_over_padding", "You divide by the padded length, which gives a mean over words and padding. Return the sum.", lambda kept: kept.mean(1)),
-    ("added_over_batch", "You add over the sentences in the batch. Each sentence has its own sum: add over its words, axis 1.", lambda kept: kept.sum(0)),
-    ("added_over_width", "You add over the features, the last axis. Add over the words, axis 1.", lambda kept: kept.sum(2)),
-    ("all_sentences_together", "`words[mask]` puts the words of all sentences into one long row, so you add up all sentences together. Each sentence has its own sum: turn the padding into zeros, then add over axis 1.", lambda kept: kept.sum((0, 1))),
+    ("added_over_batch", "You sum over the sentences in the batch. Each sentence has its own sum: sum over its words, axis 1.", lambda kept: kept.sum(0)),
+    ("added_over_width", "You sum over the features, the last axis. Sum over the words, axis 1.", lambda kept: kept.sum(2)),
+    ("all_sentences_together", "`words[mask]` puts the words of all sentences into one long row, so you add up all sentences together. Each sentence has its own sum: turn the padding into zeros, then sum over axis 1.", lambda kept: kept.sum((0, 1))),
     ("axis_kept", "Your sums keep an axis of size 1 where the words were, as keepdim=True does. Return B×D, without that axis.", lambda kept: kept.sum(1, keepdim=True)),
     ("mean_of_words", "You divide by the number of words, which gives the mean. Return the sum.", lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True)),
     ("divided_by_all_words", "You divide by `mask.sum()`, the number of words in the whole batch. Return the sum itself, without dividing it.", lambda kept, *, mask: kept.sum(1) / mask.sum()),

@@ -27,8 +27,7 @@ task = Task(
             "there."
         ),
         (
-            "dots = the matrix product of word_vectors and weight; lengths = the norm of each row times the norm of weight; divide where lengths > 0, and put 0 "
-            "elsewhere."
+            "dots = the matrix product of word_vectors and weight; lengths = the norm of each row times the norm of weight; divide where lengths > 0, and return 0 elsewhere."
         ),
     ),
     partial={"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
@@ -77,7 +76,7 @@ task.changed_each(
     ("dot_product", "These are dot products: long vectors get large values. Divide by both lengths, so that only the angle counts.", {"the product divided by the lengths": left_out}),
     ("word_length_missing", "You divide only by the length of weight. Divide by the length of each word as well.", {LENGTHS: lambda of_words, of_weight: of_weight}),
     ("weight_length_missing", "You divide only by the length of each word. Divide by the length of weight as well.", {LENGTHS: left_out}),
-    ("lengths_at_least_1", "You divide by 1 where the product of the lengths is smaller than 1, so short vectors get a cosine that is too close to 0. Divide by the lengths as they are, and return 0 only where one of them is 0.", {LENGTHS: lambda of_words, of_weight: (of_words * of_weight).clamp(min=1)}),
+    ("lengths_at_least_1", "You divide by 1 if the product of the lengths is smaller than 1, so short vectors get a cosine that is too close to 0. Divide by the lengths as they are, and return 0 only where one of them is 0.", {LENGTHS: lambda of_words, of_weight: (of_words * of_weight).clamp(min=1)}),
     ("norm_of_everything", "You divide by the norm of the whole matrix. Each word has its own length: take the norm of each row.", {"the lengths of the words": torch.norm}),
     ("lengths_of_features", "You take the norm along axis 0, over the words, which gives a length for each feature. Each word has its own length: take the norm along the features, the last axis.", {"the lengths of the words": lambda words: words.norm(dim=0)}),
     ("zero_gives_nan", "A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.", {"the quotient or 0": left_out}),

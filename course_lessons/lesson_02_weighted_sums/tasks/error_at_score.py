@@ -21,10 +21,9 @@ task = Task(
         "Raising one score raises the weight of its word and lowers all other weights, because they sum to 1. A higher score therefore moves the "
         "context towards its own word and away from where the context is now. The error says whether a move in that direction raises or lowers the loss.",
         "Two words at 0 and 8 on a line have the weights 3/4 and 1/4, so the context is 2. Raise the second score a little, by h. Its weight "
-        "grows by h · 1/4 · 3/4, the first word loses as much, and the context moves by h · 3/16 · 8 = 1.5 h. That is also 1/4 of 6, the distance "
-        "from the context to the second word. If the error at the context is -2, then -3 arrives at the second score.",
-        "context = the words summed with their weights, B×1×D; apart = words minus context, B×S×D; along = the products of apart and error "
-        "(with a middle axis), added up over the features, B×S; the result is along times weights.",
+        "grows by h · 1/4 · 3/4, the first word loses the same amount, and the context moves by h · 3/16 · 8 = 1.5 h. That is also 1/4 of 6, the distance "
+        "from the context to the second word. If the error at the context is -2, then -3 reaches the second score.",
+        "context = the words summed with their weights, B×1×D; apart = words minus context, B×S×D; along = the products of apart and error (with a middle axis), summed over the features, B×S; the result is along times weights.",
     ),
 )
 
@@ -72,7 +71,7 @@ no_context, no_weight = (
 )
 derivative_alone = {"the product with the weights": lambda weights, total: weights * (1 - weights) * total}
 task.changed_each(
-    ("context_forgotten", "You leave out the context. If one score rises, the other weights fall, since all of them sum to 1. What counts is how far the word lies from the context, so subtract the context from it first.", no_context),
+    ("context_forgotten", "You leave out the context. If one score rises, the other weights fall, since all of them sum to 1. What counts is how far the word is from the context, so subtract the context from it first.", no_context),
     ("weight_forgotten", "You leave out the weight. A word with hardly any weight has hardly any effect on the context, so little of the error reaches its score: multiply by the word's weight.", no_weight),
     ("error_at_weights", "This is what reaches each weight. Between the weights and the scores there is the softmax, and the error has to go back through it too.", no_context | no_weight),
     ("fall_counted_twice", "You multiply by a(1 - a) and also subtract the context. Both account for the fall of the other weights. Once the context is subtracted, the factor is the word's own weight.", derivative_alone),
@@ -88,7 +87,7 @@ task.changed_each(
 
 task.changed(
     "context_without_axis",
-    "Your context is B×D and the words are B×S×D, so sentences meet words, and this runs only where the sizes happen to fit. Keep an axis of size 1 in the middle, with `keepdim=True` or `[:, None]`.",
+    "Your context is B×D and the words are B×S×D, so sentences line up with words, and this runs only if the sizes happen to fit. Keep an axis of size 1 in the middle, with `keepdim=True` or `[:, None]`.",
     {"the differences": lambda words, context: words - context[:, 0]},
 )
 task.changed(
@@ -98,17 +97,17 @@ task.changed(
 )
 task.changed(
     "added_over_sentences",
-    "You also add up over the sentences in the batch. Each score belongs to one sentence, so the result is B×S: add up over the features alone.",
+    "You also sum over the sentences in the batch. Each score belongs to one sentence, so the result is B×S: sum over the features alone.",
     {"result": lambda score_errors: score_errors.sum(0)},
 )
 task.changed(
     "products_added_over_sentences",
-    "You add up the products over the sentences as well as over the features, before you multiply by the weights. Add up over the features alone, the last axis.",
+    "You sum the products over the sentences as well as over the features, before you multiply by the weights. Sum over the features alone, the last axis.",
     {"the sum over the features": lambda along: along.sum((0, -1))},
 )
 task.changed(
     "not_added",
-    "You still have one number per feature. Add up the products over the features: the result is B×S.",
+    "You still have one number per feature. Sum the products over the features: the result is B×S.",
     {"the sum over the features": left_out, "the product with the weights": lambda a, along: a[..., None] * along},
 )
 task.changed(

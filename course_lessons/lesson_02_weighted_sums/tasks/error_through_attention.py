@@ -51,30 +51,30 @@ def _(weights, error):
 
 for name, sentence, weights in (
     ("unweighted", "Every word gets the whole error. That is right for the plain sum; attention multiplies the error by the word's weight.", torch.ones_like),
-    ("equal_shares", "Every word gets an equal share of the error. That is right for the mean; attention shares the error out by weight.", lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
+    ("equal_shares", "Every word gets an equal share of the error. That is right for the mean; attention distributes the error by weight.", lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
     ("divided", "You divide by the weights. A multiplication in the forward pass is a multiplication by the same number in the backward pass.", torch.reciprocal),
-    ("softmax_again", "You apply a softmax to the weights once more. They are weights already.", lambda weights: weights.softmax(-1)),
+    ("softmax_again", "You apply a softmax to the weights once more. They are already weights.", lambda weights: weights.softmax(-1)),
     ("softmax_derivative", "a(1 - a) belongs to the error that reaches a score. Return what reaches the word, with the weights held fixed.", lambda weights: weights * (1 - weights)),
 ):  # fmt: skip
     task.changed(name, sentence, {"weights": weights})
 
 task.changed(
     "words_on_features",
-    "`weights * error` lines words up with features. Every word has to meet every feature: give weights a last axis and error a middle one. Without them, this runs only where the sizes happen to fit, and gives an incorrect result there.",
+    "`weights * error` lines words up with features. Every weight has to be multiplied by every feature: give weights a last axis and error a middle one. Without them, this runs only if the sizes happen to fit, and then gives an incorrect result.",
     {"the product of weights and error": lambda *_, weights, error: weights * error},
 )
 task.changed(
     "sentences_on_words",
-    "weights has a third axis, but error does not: B×D lines up with S×D, so sentences meet words. Give error a middle axis, `error[:, None]`.",
+    "weights has a third axis, but error does not: B×D lines up with S×D, so sentences line up with words. Give error a middle axis, `error[:, None]`.",
     {"the product of weights and error": lambda weights, _, *, error: weights * error},
 )
 task.changed(
     "transposed",
-    "The last two axes are exchanged. Return B×S×D, with the words before the features.",
+    "The last two axes are swapped. Return B×S×D, with the words before the features.",
     {"result": lambda word_errors: word_errors.mT},
 )
 task.changed(
     "added_over_words",
-    "You add over the words. Each word receives its own error: return B×S×D, with nothing added up.",
+    "You sum over the words. Each word receives its own error: return B×S×D, with nothing added up.",
     {"result": lambda word_errors: word_errors.sum(1)},
 )

@@ -26,8 +26,7 @@ task = Task(
             "NaN: return 0, 0, 0 there."
         ),
         (
-            "Put -inf into scores where the mask is False; take the softmax over the last axis; a row that contained only -inf is now NaN, so put 0 "
-            "into the weights where the mask is False."
+            "Set scores to -inf where the mask is False; take the softmax over the last axis; a row that contained only -inf is now NaN, so set weights to 0 where the mask is False."
         ),
     ),
     partial=SIDE_EFFECT
@@ -111,7 +110,7 @@ finite_fill_mistakes(
 )
 task.changed(
     "lowered_by_a_hundred",
-    "You lower masked scores by a finite number, such as 100. Such scores still get some weight: nearly all of it where the other scores are far lower, and a share of it in a row with nothing to attend to. Replace masked scores by -inf, and put zeros into the weights of such a row.",
+    "You lower masked scores by a finite number, such as 100. Such scores still get some weight: nearly all of it if the other scores are far lower, and a share of it in a row with nothing to attend to. Set masked scores to -inf, and set the weights to 0 in such a row.",
     {MASKED: lambda scores, mask: scores - ~mask * 100.0, ZEROS: left_out},
 )
 task.changed(
@@ -147,12 +146,12 @@ def divided_safely(weights, mask):
 
 task.changed(
     "masked_after_and_divided",
-    "Masked scores still count before you remove them: in the softmax whose weights you divide by their new total, or in the maximum that you subtract. Where they are far larger than the rest, and in a row with nothing to attend to, this gives 0/0. Mask with -inf before the softmax, and return zeros for a row with nothing to attend to.",
+    "Masked scores still count before you remove them: in the softmax whose weights you divide by their new total, or in the maximum that you subtract. If they are far larger than the rest, or a row has nothing to attend to, this gives 0/0. Mask with -inf before the softmax, and return zeros for a row with nothing to attend to.",
     {MASKED: left_out, ZEROS: divided},
 )
 task.changed(
     "masked_after_and_divided_safely",
-    "Your zeros are right where nothing may be attended to. But masked scores still count before you remove them, because you mask after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. Where they are far larger than the rest, the rest also becomes zeros. Replace them by -inf before the softmax.",
+    "Your zeros are right in a row with nothing to attend to. But masked scores still count before you remove them, because you mask after the softmax, or after the maximum, or because you only lower them by a finite number such as 100. If they are far larger than the rest, the remaining weights also become 0. Set them to -inf before the softmax.",
     {MASKED: left_out, ZEROS: divided_safely},
 )
 

@@ -66,7 +66,7 @@ task.changed_each(
     ("with_relu", "You use ReLU. Here σ is the logistic sigmoid, with values between 0 and 1.", {HIDDEN: torch.relu}),
     ("overflow", SIGMOID_OVERFLOWS, {HIDDEN: overflowing_sigmoid}),
     ("gradient_nan", SIGMOID_GRADIENT, {HIDDEN: sigmoid_by_hand}),
-    ("sigmoid_outside", "The sigmoid is outside, around the whole score. It belongs around Wx + b, before theta.", {HIDDEN: left_out, "result": torch.sigmoid}),
+    ("sigmoid_outside", "The sigmoid is outside, around the whole score. Apply it to Wx + b, before theta.", {HIDDEN: left_out, "result": torch.sigmoid}),
     ("no_bias", "The bias is missing.", {SUM: left_out}),
     ("bias_outside", "You add the bias after the sigmoid. It belongs inside: σ(Wx + b).", {SUM: left_out, HIDDEN: lambda z, *, bias: z.sigmoid() + bias}),
     ("theta_unused", "theta is missing: you add up the hidden units, each with weight 1.", {"theta": torch.ones_like}),
@@ -80,22 +80,22 @@ words_last = {PRODUCT: lambda words, _, *, weight: weight @ words}
 theta_first = {SCORES: lambda hidden, theta: theta @ hidden}
 task.changed(
     "not_transposed",
-    "weight is H×D. For rows of words, it has to be transposed: `words @ weight.T`. Otherwise this runs only where H = D, and gives an incorrect result there.",
+    "weight is H×D. For rows of words, it has to be transposed: `words @ weight.T`. Otherwise this runs only if H = D, and then gives an incorrect result.",
     {PRODUCT: lambda words, turned: words @ turned.mT},
 )
 task.changed(
     "product_turned",
-    product_turned("words", "B×S×D", "weight @ words", "where S, D and H are equal"),
+    product_turned("words", "B×S×D", "weight @ words", "if S, D and H are equal"),
     words_last,
 )
 task.changed(
     "theta_on_the_left",
-    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden layer comes first. `theta @ hidden` runs only where S = H, and gives an incorrect result there.",
+    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden layer comes first. `theta @ hidden` runs only if S = H, and then gives an incorrect result.",
     theta_first,
 )
 task.changed(
     "formula_word_for_word",
-    "The formula is for one word, a column. In `words` (B×S×D), each word is a row, so both products change their order: words come first and theta last. As written, the formula runs only where the sizes happen to fit, and gives an incorrect result there.",
+    "The formula is for one word, a column. In `words` (B×S×D), each word is a row, so both products change their order: words come first and theta last. As written, the formula runs only if the sizes happen to fit, and then gives an incorrect result.",
     words_last | theta_first,
 )
 task.changed(

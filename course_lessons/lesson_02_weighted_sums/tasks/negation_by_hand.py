@@ -119,7 +119,7 @@ def _(case, right, read):
     if any(str(read[phrase]).endswith("few other words") for phrase in wrong):
         said += " When the sentence has more other words, together they take too much of the weight: give them a much lower score."
     if any(read[phrase] == f"{right[phrase]}, but too close to 0" for phrase in wrong):
-        said += " Where the sign is right, the output should be 0.5 or more away from 0."
+        said += " Where the sign is right, the output should be at least 0.5 away from 0."
     return said
 
 
@@ -173,7 +173,7 @@ by_hand(
 )
 by_hand(
     "always_negated",
-    'The output has the opposite sign of the opinion, with and without "not". In a plain sentence, both sums are the value of the opinion, and the output is that value times the sum of the two output weights: this sum must be above 0.',
+    'The output has the opposite sign to the opinion, with and without "not". In a plain sentence, both sums are the value of the opinion, and the output is that value times the sum of the two output weights: this sum must be above 0.',
     (1, -2),
 )
 by_hand(
@@ -183,7 +183,7 @@ by_hand(
 )
 by_hand(
     "not_different_enough",
-    "The scores are not different enough: in longer sentences the many other words together take most of the weight. A lead of 3 gives one word 20 times the weight of another, which is little against 20 others. Scores may be as large as you like.",
+    "The scores do not differ enough: in longer sentences the many other words together take most of the weight. A lead of 3 gives one word 20 times the weight of another, which is little against 20 others. Scores may be as large as you like.",
     (4, -3),
     first=(6, 3, 0),
     second=(0, 3, 0),

@@ -72,7 +72,7 @@ def _(words, thetas, mask):
     weights = yield "the softmax", lambda masked: masked.softmax(-1), masked
     weights = yield "the weights with zeros", lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
     contexts = yield "the products of weights and words", matmul, weights, words
-    laid_out = yield "the contexts laid end to end", lambda contexts: contexts.flatten(1), contexts
+    laid_out = yield "the concatenated contexts", lambda contexts: contexts.flatten(1), contexts
     return laid_out
 
 
@@ -92,7 +92,7 @@ def divided(e, mask):
 task.changed_each(
     ("softmax_over_attentions", "Your softmax runs over the thetas, so they compete for each word. Each theta spreads its own weight over the words.", {MASKED: left_out, SOFTMAX: lambda scores: scores.softmax(1)}),
     ("one_softmax", "Your softmax runs over all thetas and words at once. Each theta has its own weights, which sum to 1.", {SOFTMAX: lambda scores: scores.flatten(1).softmax(-1).reshape(scores.shape)}),
-    ("empty_sentence_nan", "A sentence that is all padding gives NaN, because its softmax has nothing to share the weight among. Return zeros there.", {ZEROS: left_out}),
+    ("empty_sentence_nan", "A sentence that is all padding gives NaN, because its softmax has nothing to distribute weight over. Return zeros there.", {ZEROS: left_out}),
     ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract the largest score first.", {MASKED: left_out, SOFTMAX: torch.exp, ZEROS: divided}),
     ("padding_at_the_end_assumed", "You count the words and attend to that many positions from the start. That is right only where the padding is at the end. The mask says which positions contain words.", {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)}),
 )  # fmt: skip
@@ -113,12 +113,12 @@ attentions_last = {
 }
 task.changed(
     "mask_without_attentions",
-    "The mask is B×S and your scores are B×N×S: the mask needs an axis for the thetas, `mask[:, None]`. Without it, this runs only where the sizes happen to fit, and may give an incorrect result there.",
+    "The mask is B×S and your scores are B×N×S: the mask needs an axis for the thetas, `mask[:, None]`. Without it, this runs only if the sizes happen to fit, and may then give an incorrect result.",
     {MASKED: lambda scores, _, *, mask: scores.masked_fill(~mask, -torch.inf), ZEROS: lambda w, _: torch.nan_to_num(w)},
 )
 task.changed(
     "words_before_attentions",
-    "Your scores are B×S×N, and you mask and normalise them over the last axis, the thetas. Turn them into B×N×S, and give the mask an axis for the thetas, `mask[:, None]`.",
+    "Your scores are B×S×N, and you mask and normalise them over the last axis, the thetas. Transpose them to B×N×S, and give the mask an axis for the thetas, `mask[:, None]`.",
     attentions_last,
 )
 task.changed(
@@ -133,21 +133,21 @@ task.changed(
 for name, sentence, laid_out in (
     ("interleaved", "The outputs are interleaved, feature by feature. The whole vector of the first theta comes first, then the whole vector of the second: stack them on axis 1, or use cat.", lambda contexts: contexts.mT.flatten(1)),
     ("sentences_mixed", "The numbers are right, but they are in the wrong sentences: with `stack` or `cat` along the first axis, the thetas come before the sentences, and `reshape` then mixes them. Stack on axis 1, or use cat along the last axis.", lambda contexts: contexts.transpose(0, 1).reshape(len(contexts), -1)),
-    ("added_up", "You add up the N contexts. Lay them end to end instead, so that they stay apart: B×(N·D).", lambda contexts: contexts.sum(1)),
-    ("not_flattened", "The thetas still have their own axis, B×N×D. Lay the contexts end to end: flatten the last two axes.", left_out),
-    ("concatenated_along_batch", "`cat` along axis 0 puts the contexts below one another, as if there were more sentences. Each sentence gets one long row: use the last axis.", lambda contexts: contexts.transpose(0, 1).flatten(0, 1)),
-    ("weights_returned", "These are the weights, B×N×S. Return the contexts: sum the words with these weights, then lay the sums end to end.", lambda _, *, done: done[ZEROS]),
+    ("added_up", "You add up the N contexts. Concatenate them instead, so that they stay separate: B×(N·D).", lambda contexts: contexts.sum(1)),
+    ("not_flattened", "The thetas still have their own axis, B×N×D. Concatenate the contexts: flatten the last two axes.", left_out),
+    ("concatenated_along_batch", "`cat` along axis 0 puts the contexts one below the other, as if there were more sentences. Each sentence gets one long row: use the last axis.", lambda contexts: contexts.transpose(0, 1).flatten(0, 1)),
+    ("weights_returned", "These are the weights, B×N×S. Return the contexts: sum the words with these weights, then concatenate the sums.", lambda _, *, done: done[ZEROS]),
 ):  # fmt: skip
-    task.changed(name, sentence, {"the contexts laid end to end": laid_out})
+    task.changed(name, sentence, {"the concatenated contexts": laid_out})
 
 of_every_sentence = {"the products of weights and words": lambda w, words: torch.einsum("cns,bsd->bncd", w, words)}
 task.changed(
     "weights_of_every_sentence",
-    "`weights @ words` treats weights, B×S, as one matrix whose B rows are all multiplied with every sentence's words, which gives B×B×D. A sentence needs only its own weights: give them an axis in the middle, B×1×S, and drop it after the product.",
-    of_every_sentence | {"the contexts laid end to end": lambda contexts: contexts.transpose(1, 2).flatten(2)},
+    "`weights @ words` treats weights, B×S, as one matrix whose B rows are all multiplied by every sentence's words, which gives B×B×D. A sentence needs only its own weights: give them an axis in the middle, B×1×S, and drop it after the product.",
+    of_every_sentence | {"the concatenated contexts": lambda contexts: contexts.transpose(1, 2).flatten(2)},
 )
 task.changed(
     "weights_of_every_sentence_flattened",
-    "`weights @ words` treats weights, B×S, as one matrix whose B rows are all multiplied with every sentence's words, which gives B×B×D for one theta. A sentence needs only its own weights: give them an axis in the middle, B×1×S, and drop it before you lay the contexts end to end.",
+    "`weights @ words` treats weights, B×S, as one matrix whose B rows are all multiplied by every sentence's words, which gives B×B×D for one theta. A sentence needs only its own weights: give them an axis in the middle, B×1×S, and drop it before you concatenate the contexts.",
     of_every_sentence,
 )

@@ -64,14 +64,14 @@ def _(draw):
 def _(scores, temperature=1.0):
     z = yield "the scores divided by the temperature", truediv, scores, temperature
     largest = yield "the largest of each row", lambda z: z.amax(-1, keepdim=True), z
-    shifted = yield "the scores less the largest", sub, z, largest
+    shifted = yield "the scores minus the largest", sub, z, largest
     e = yield "the exponentials", torch.exp, shifted
     total = yield "the total of each row", lambda e: e.sum(-1, keepdim=True), e
     weights = yield "the quotients", truediv, e, total
     return weights
 
 
-Z, LARGEST, SHIFTED = "the scores divided by the temperature", "the largest of each row", "the scores less the largest"
+Z, LARGEST, SHIFTED = "the scores divided by the temperature", "the largest of each row", "the scores minus the largest"
 TOTAL, WEIGHTS = "the total of each row", "the quotients"
 
 
@@ -88,7 +88,7 @@ task.changed_each(
 
 # The maximum and the total of each row
 
-KEEP_TOTAL = "Where `e / e.sum(-1)` runs at all, it lines up one total with each column instead of each row"
+KEEP_TOTAL = "If `e / e.sum(-1)` runs at all, it lines up one total with each column instead of each row"
 maximum_alone, total_alone = {LARGEST: lambda z: z.amax(-1)}, {TOTAL: lambda e: e.sum(-1)}
 task.changed_each(
     ("first_axis", "You normalise over the first axis, so columns sum to 1 and rows do not. The scores of one row share the weight: normalise over the last axis.", {LARGEST: lambda z: z.amax(0, True), TOTAL: lambda e: e.sum(0, True)}),
@@ -96,10 +96,10 @@ task.changed_each(
     ("one_total", "`e.sum()` adds up the whole tensor, so all rows together sum to 1. Each row has its own total: sum over the last axis, with keepdim=True.", {TOTAL: torch.sum}),
     ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's maximum first.", {SHIFTED: left_out}),
     ("maximum_of_everything", "You subtract the largest score of the whole tensor. In a row whose scores are all far below it, exp leaves only zeros, and 0/0 is NaN. Subtract each row's own maximum.", {LARGEST: torch.max}),
-    ("maximum_of_undivided_scores", "You subtract the largest score from before the division by the temperature. Where scores are large, exp then leaves only zeros at a high temperature, and 0/0 is NaN; at a low temperature, it may overflow. Divide the scores by the temperature first, and take the maximum of the result.", {LARGEST: lambda _, *, scores: scores.amax(-1, keepdim=True)}),
+    ("maximum_of_undivided_scores", "You subtract the largest score as it was before the division by the temperature. If scores are large, exp then leaves only zeros at a high temperature, and 0/0 is NaN; at a low temperature, it may overflow. Divide the scores by the temperature first, and take the maximum of the result.", {LARGEST: lambda _, *, scores: scores.amax(-1, keepdim=True)}),
     ("mean_subtracted", "You subtract the mean of each row. For a score far above the mean, exp still overflows. No score is above the maximum, so subtract the maximum.", {LARGEST: lambda z: z.mean(-1, True)}),
     ("total_without_its_axis", f"The totals have lost their axis. {KEEP_TOTAL}. Keep the axis: `e.sum(-1, keepdim=True)`.", total_alone),
-    ("maximum_without_its_axis", "The maxima have lost their axis. Where `z - z.max(-1).values` runs at all, it lines up one maximum with each column instead of each row. Keep the axis: `z.max(-1, keepdim=True).values`.", maximum_alone),
-    ("both_without_their_axis", "The maxima and the totals have both lost their axis. Where this runs at all, they line up with columns instead of rows. Keep the axis in both: keepdim=True.", maximum_alone | total_alone),
+    ("maximum_without_its_axis", "The maxima have lost their axis. If `z - z.max(-1).values` runs at all, it lines up one maximum with each column instead of each row. Keep the axis: `z.max(-1, keepdim=True).values`.", maximum_alone),
+    ("both_without_their_axis", "The maxima and the totals have both lost their axis. If this runs at all, they line up with columns instead of rows. Keep the axis in both: keepdim=True.", maximum_alone | total_alone),
     ("total_without_its_axis_and_no_maximum_of_rows", f"The totals have lost their axis. {KEEP_TOTAL}: keep the axis, `e.sum(-1, keepdim=True)`. And before exp, subtract each row's own maximum (again with keepdim=True), or large scores overflow.", {SHIFTED: left_out} | total_alone),
 )  # fmt: skip

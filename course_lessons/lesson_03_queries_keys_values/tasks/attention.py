@@ -31,8 +31,7 @@ task = Task(
             "first key, the weights are 0 and 1 and the context is 8. If it hides both, weights and context are zeros."
         ),
         (
-            "scores = query times key transposed (exchange its last two axes); where the mask is False, put -inf; softmax over the last axis; "
-            "turn the NaN of empty rows into 0; context = weights times value; return context, weights."
+            "scores = query times key transposed (swap its last two axes); where the mask is False, put -inf; softmax over the last axis; replace NaN in empty rows with 0; context = weights times value; return context, weights."
         ),
     ),
     partial=EDGE
@@ -86,7 +85,7 @@ def _(draw):
     empty[1, 2] = False
     with_an_empty_row = (*_inputs(draw, 2, 3, 5, 7, 11), empty)
     yield Case("a query that may attend to nothing", with_an_empty_row, edge=True)
-    yield Case("queries as many as keys", (*_inputs(draw, 2, 5, 5, 3, 3), draw.mask(2, 5, 5)), True, edge=True)
+    yield Case("as many queries as keys", (*_inputs(draw, 2, 5, 5, 3, 3), draw.mask(2, 5, 5)), True, edge=True)
     yield Case("a single key, widths of 1, called without a mask", _inputs(draw, 2, 3, 1, 1, 1), edge=True)
     across = torch.tensor([[[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])
     kept = torch.tensor([[[True, True, False]]])
@@ -118,17 +117,17 @@ ZEROS = "the weights with zeros"
 
 for name, sentence, scores in (
     ("scaled", "You divide the scores by √D. That is the scaled dot product of lesson 04. Here, leave the scores as they are.", lambda query, turned: query @ turned / query.shape[-1] ** 0.5),
-    ("all_axes_reversed", "`key.T` reverses all axes, including the batch. Exchange only the last two: `key.mT` or `key.transpose(1, 2)`.", lambda query, _, *, key: query @ key.permute(2, 1, 0)),
+    ("all_axes_reversed", "`key.T` reverses all axes, including the batch. Swap only the last two: `key.mT` or `key.transpose(1, 2)`.", lambda query, _, *, key: query @ key.permute(2, 1, 0)),
 ):  # fmt: skip
     task.changed(name, sentence, {SCORES: scores})
 task.changed(
     "key_not_transposed",
-    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: exchange the last two axes of key, `key.mT`. Without that this runs only where S = D, and gives an incorrect result there.",
+    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: swap the last two axes of key, `key.mT`. Without that this runs only if S = D, and then gives an incorrect result.",
     {SCORES: lambda query, _, *, key: query @ key},
 )
 task.changed(
     "queries_and_keys_exchanged",
-    "Queries and keys are exchanged: your weights have a row for each key. The rows belong to the queries, B×T×S.",
+    "Queries and keys are swapped: your weights have a row for each key. The rows belong to the queries, B×T×S.",
     {SCORES: lambda query, turned: (query @ turned).mT, MASKED: left_out, ZEROS: left_out},
 )
 
@@ -148,7 +147,7 @@ task.changed_each(
     ("softmax_over_batch", "Your softmax runs over the batch, so sentences compete with one another. Each query spreads its weight over the keys, the last axis.", {SOFTMAX: lambda scores: scores.softmax(0)}),
     ("one_mask_for_all_queries", "You use the mask of each sentence's first query for all its queries. Each query has its own row in the mask, B×T×S.", {"mask": lambda mask: mask[:, :1].expand_as(mask)}),
     ("one_mask_for_all_sentences", "You use the mask of the first sentence for all sentences. Each sentence has its own, B×T×S.", {"mask": lambda mask: mask[:1].expand_as(mask)}),
-    ("zero_is_masked", "A score that is exactly 0 counts as masked, as it does when you look for the zeros that scores * mask leaves. Use the mask itself.", {"mask": lambda mask, *, query, key: query @ key.mT * mask != 0}),
+    ("zero_is_masked", "A score that is exactly 0 counts as masked, which happens if you look for the zeros in scores * mask. Use the mask itself.", {"mask": lambda mask, *, query, key: query @ key.mT * mask != 0}),
 )  # fmt: skip
 finite_fill_mistakes(
     task,
@@ -202,9 +201,9 @@ task.changed(
 # What is summed and returned
 
 task.changed_each(
-    ("keys_summed", "You sum the keys. The keys are for scoring; the values are what is summed.", {"value": lambda _, *, key: key}),
+    ("keys_summed", "You sum the keys. Use the keys for the scores and sum the values.", {"value": lambda _, *, key: key}),
     ("order_swapped", "You return the weights first. Return the context first: `return context, weights`.", {"result": lambda context, weights: (weights, context)}),
     ("context_alone", "You return only the context. Return the weights too: `return context, weights`.", {"result": lambda context, weights: context}),
-    ("scores_returned", "As the second part you return the scores. Return the weights.", {"result": lambda context, _, *, done: (context, done[SCORES])}),
+    ("scores_returned", "You return the scores as your second result. Return the weights.", {"result": lambda context, _, *, done: (context, done[SCORES])}),
     ("weights_still_nan", "For a query that may attend to nothing your context is zeros, but your weights are still NaN. Replace the NaN in the weights, and the context follows.", {ZEROS: left_out, "result": lambda context, weights: (torch.nan_to_num(context), weights)}),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Task 03.catch_wrong_attention: a test that tells right attention from wrong."""
+"""Task 03.catch_wrong_attention: a test that tells correct attention from incorrect."""
 
 from functools import partial
 
@@ -50,7 +50,7 @@ def mask_required(query, key, value, mask=None):
 RIGHT = {
     right_by_loops: "correct attention, written with loops",
     right_by_einsum: "correct attention, written with einsum",
-    right_by_library: "correct attention, by torch's own function",
+    right_by_library: "correct attention, with torch's own function",
     right_by_bmm: "correct attention, written with bmm and an additive mask",
 }
 
@@ -63,22 +63,22 @@ WRONG = {
     wrong("mask_unused"): "incorrect attention: the mask has no effect",
     wrong("mask_inverted"): "incorrect attention: the mask inverted",
     wrong("masked_after"): "incorrect attention: masked after the softmax",
-    wrong("empty_row_nan"): "incorrect attention: NaN where nothing may be attended",
+    wrong("empty_row_nan"): "incorrect attention: NaN where nothing may be attended to",
     wrong("softmax_over_batch"): "incorrect attention: softmax over the batch",
-    changed({"result": lambda context, _, *, done: (context, done["the scores"].softmax(-1))}): "incorrect attention: the context is right, and the weights come back without the mask",
-    changed({"result": lambda context, weights, *, value: (value.mean(1, keepdim=True).expand_as(context), weights)}): "incorrect attention: the weights are right, and the context is the mean of all values",
-    wrong("one_mask_for_all_queries"): "incorrect attention: the mask of one query for all",
-    wrong("one_mask_for_all_sentences"): "incorrect attention: the mask of one sentence for all",
-    changed({"value": lambda value: value[:1].expand_as(value)}): "incorrect attention: the values of the first sentence for all",
+    changed({"result": lambda context, _, *, done: (context, done["the scores"].softmax(-1))}): "incorrect attention: the context is right, but the weights are returned without the mask",
+    changed({"result": lambda context, weights, *, value: (value.mean(1, keepdim=True).expand_as(context), weights)}): "incorrect attention: the weights are right, but the context is the mean of all values",
+    wrong("one_mask_for_all_queries"): "incorrect attention: one query's mask is used for all",
+    wrong("one_mask_for_all_sentences"): "incorrect attention: one sentence's mask is used for all",
+    changed({"value": lambda value: value[:1].expand_as(value)}): "incorrect attention: the first sentence's values are used for all",
     mask_required: "incorrect attention: it fails without a mask",
     changed({"the scores": lambda query, turned: query @ turned / 2}): "incorrect attention: scores divided by 2",
-    wrong("empty_row_uniform"): "incorrect attention: even weights where nothing may be attended",
-    wrong("order_swapped"): "incorrect attention: the weights come back first",
+    wrong("empty_row_uniform"): "incorrect attention: equal weights where nothing may be attended to",
+    wrong("order_swapped"): "incorrect attention: the weights are returned first",
     wrong("keys_summed"): "incorrect attention: it sums keys instead of values",
     changed({"key": lambda _, *, value: value}): "incorrect attention: it scores values instead of keys",
     changed({"key": lambda _, *, query: query}): "incorrect attention: it scores queries instead of keys",
     changed({"value": lambda _, *, query: query}): "incorrect attention: it sums queries instead of values",
-    changed({"result": lambda context, weights: (context.mT.reshape(context.shape), weights)}): "incorrect attention: the context is transposed and not turned back",
+    changed({"result": lambda context, weights: (context.mT.reshape(context.shape), weights)}): "incorrect attention: the context is transposed and not transposed back",
     changed({"the scores": lambda query, turned: query @ turned * turned.shape[-1] / query.shape[-1]}): "incorrect attention: scores times S/D, which is right only where S = D",
     changed({"the scores": lambda query, turned: query[..., :1] @ turned[:, :1]}): "incorrect attention: it scores by the first feature alone",
     changed({"the scores": lambda query, turned: query[..., -1:] @ turned[:, -1:]}): "incorrect attention: it scores by the last feature alone",
@@ -90,7 +90,7 @@ WRONG = {
 
 task = Task(
     "03.catch_wrong_attention",
-    "a test that tells right attention from wrong",
+    "a test that tells correct attention from incorrect",
     arguments=("candidate",),
     result="verdict",
     candidates=(*RIGHT, *WRONG),
@@ -100,13 +100,13 @@ task = Task(
     offers=("models.attention.attention",),
     hints=(
         (
-            "A test is only as good as its inputs: choose them so that wrong candidates and correct ones give different results. Think of the batch, "
-            "the sizes, the mask (and no mask), and a query that may attend to nothing. Then compare everything that comes back."
+            "A test is only as good as its inputs: choose them so that incorrect and correct candidates give different results. Think of the batch, "
+            "the sizes, the mask (and no mask), and a query that may attend to nothing. Then compare everything that is returned."
         ),
         (
             "Take a candidate that ignores the mask. With the query [1], the keys [0] and [0] and the values [4] and [8], the scores are 0 and "
-            "0. Under the mask True, False the right weights are 1 and 0 and the right context is 4; the candidate gives 0.5 and 0.5, and 6. "
-            "With mask=None both give 6, so without a mask this candidate looks right."
+            "0. With the mask True, False the correct weights are 1 and 0 and the correct context is 4; the candidate gives 0.5 and 0.5, and 6. "
+            "With mask=None both give 6, so without a mask this candidate looks correct."
         ),
         (
             "For mask in (None, a random mask with one empty row): expected = reference(…); try received = candidate(…), except Exception: "
@@ -144,19 +144,19 @@ mistaken = mistakes_of_tests(task, _test, "candidate")
 mistakes_of_one_side(mistaken, "numbers", 1e-5)
 for name, sentence, changes in (
     ("shapes_only", "Every candidate whose results have the right shapes passes your test, and nearly every wrong candidate returns them. Compare the numbers too.", {"same": lambda right, received: True, "masks": (True,)}),
-    ("never_a_mask", "Every candidate that is wrong only where there is a mask passes your test. Try a mask as well as mask=None, and compare what comes back for each.", {"masks": (False,)}),
-    ("no_rounding", "Your test rejects correct candidates whose last digits differ from the reference's, because adding in a different order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) instead of torch.equal or ==.", {"same": torch.equal}),
-    ("too_much_room", "Candidates that are wrong by a thousandth pass your test: there is too much room. Rounding is about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
-    ("sizes_equal", "A candidate passes your test that is right only where the number of keys S is the width D. Choose sizes that all differ.", {"S": 7}),
-    ("batch_of_one_sizes_equal", "Candidates that mix up the sentences of a batch pass your test, and so does one that is right only where the number of keys S is the width D. Use a batch of two sentences or more and sizes that all differ, and compare every sentence.", {"B": 1, "S": 7}),
-    ("no_empty_row", "Candidates that are wrong only for a query with nothing to attend to pass your test: they give NaN there, or look at what is hidden. Put such a row into the mask, and compare that row too.", {"empty": False}),
+    ("never_a_mask", "Every candidate that is wrong only where there is a mask passes your test. Try a mask as well as mask=None, and compare the results for each.", {"masks": (False,)}),
+    ("no_rounding", "Your test rejects correct candidates whose last digits differ from the reference's, because adding in a different order rounds differently. Allow for rounding: torch.allclose(…, atol=1e-5) instead of torch.equal or ==.", {"same": torch.equal}),
+    ("too_much_room", "Candidates that are off by a thousandth pass your test: its tolerance is too large. Rounding errors are about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
+    ("sizes_equal", "A candidate that is right only if the number of keys S equals the width D passes your test. Choose sizes that all differ.", {"S": 7}),
+    ("batch_of_one_sizes_equal", "Candidates that mix up the sentences of a batch pass your test, and so does one that is right only if the number of keys S equals the width D. Use a batch of at least two sentences and sizes that all differ, and compare every sentence.", {"B": 1, "S": 7}),
+    ("no_empty_row", "Candidates that are wrong only for a query with nothing to attend to pass your test: they give NaN there, or attend to what is hidden. Include such a row in the mask, and compare that row too.", {"empty": False}),
     ("context_only", "Candidates whose context is right and whose weights are wrong pass your test. The weights are part of the result: compare them too.", {"parts": (0,)}),
     ("weights_only", "Candidates whose weights are right and whose context is wrong pass your test. The context is part of the result: compare it too.", {"parts": (1,)}),
     ("always_a_mask", "A candidate that fails without a mask passes your test. mask=None is allowed: try it too.", {"masks": (True,)}),
     ("always_a_mask_never_empty", "Candidates that fail without a mask pass your test, and so do those that are wrong for a query with nothing to attend to. Two more inputs are needed: mask=None, and a mask with such a row.", {"masks": (True,), "empty": False}),
-    ("batch_of_one", "Candidates that mix up the sentences of a batch pass your test. Use a batch of two sentences or more, and compare every sentence, not only the first.", {"B": 1}),
-    ("batch_of_one_always_a_mask", "Candidates that mix up the sentences of a batch pass your test, and so does one that fails without a mask. Use a batch of two sentences or more, compare every sentence, and try mask=None too.", {"B": 1, "masks": (True,)}),
-    ("batch_of_one_never_a_mask", "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong only where there is a mask. Use a batch of two sentences or more, with a mask as well as without.", {"B": 1, "masks": (False,)}),
-    ("batch_of_one_never_empty", "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong for a query with nothing to attend to. Use a batch of two sentences or more and a mask with such a row, and compare every sentence.", {"B": 1, "empty": False}),
+    ("batch_of_one", "Candidates that mix up the sentences of a batch pass your test. Use a batch of at least two sentences, and compare every sentence, not only the first.", {"B": 1}),
+    ("batch_of_one_always_a_mask", "Candidates that mix up the sentences of a batch pass your test, and so does one that fails without a mask. Use a batch of at least two sentences, compare every sentence, and try mask=None too.", {"B": 1, "masks": (True,)}),
+    ("batch_of_one_never_a_mask", "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong only where there is a mask. Use a batch of at least two sentences, with a mask as well as without.", {"B": 1, "masks": (False,)}),
+    ("batch_of_one_never_empty", "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong for a query with nothing to attend to. Use a batch of at least two sentences and a mask with such a row, and compare every sentence.", {"B": 1, "empty": False}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)

@@ -42,7 +42,7 @@ def _(size):
 for name, sentence, triangle in (
     ("hides_itself", "A position may attend to itself too: the diagonal should be True. Without it the first position has nothing to attend to.", lambda square: square.tril(-1)),
     ("sees_one_ahead", "Each position sees one step into the future: the True part reaches one diagonal too far.", lambda square: square.tril(1)),
-    ("future_only", "This is the upper triangle: each position sees itself and the future. Rows are queries and columns are keys, so the past lies to the left.", torch.triu),
+    ("future_only", "This is the upper triangle: each position sees itself and the future. Rows are queries and columns are keys, so the past is on the left.", torch.triu),
     ("inverted", 'You mark the future with True. In this course True means "may attend": the mask is the wrong way round.', lambda square: square.triu(1)),
 ):  # fmt: skip
     task.changed(name, sentence, {"the lower triangle": triangle})

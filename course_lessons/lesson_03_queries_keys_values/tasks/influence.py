@@ -43,10 +43,10 @@ FUNCTIONS = (
     ("attention to all words", lambda x: _attend(x, every_word), every_word),
     ("attention with a causal mask", lambda x: _attend(x, past), past),
     ("attention with a causal mask that lets one word too many through", lambda x: _attend(x, one_ahead), one_ahead),
-    ("a layer that takes each word alone", each_word_alone, lambda T: torch.eye(T, dtype=torch.bool)),
+    ("a layer that processes each word alone", each_word_alone, lambda T: torch.eye(T, dtype=torch.bool)),
     ("the word before", lambda x: torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1), lambda T: every_word(T).tril(-1).triu(-1)),
     ("the sum of a word and all later ones", lambda x: x.flip(1).cumsum(1).flip(1) / x.shape[1], lambda T: every_word(T).triu()),
-    ("the first word, at every place", lambda x: x[:, :1].expand(-1, x.shape[1], -1) / 2, lambda T: torch.arange(T).expand(T, T) == 0),
+    ("the first word, at every position", lambda x: x[:, :1].expand(-1, x.shape[1], -1) / 2, lambda T: torch.arange(T).expand(T, T) == 0),
     ("causal attention that subtracts the mean of a word's features", lambda x: _attend(x - x.mean(-1, keepdim=True), past), past),
     ("causal attention that sees directions only", lambda x: _attend(normalize(x, dim=-1), past), past),
     ("attention to the last feature, one word too far", lambda x: _attend(x[..., -1:], one_ahead), one_ahead),
@@ -88,7 +88,7 @@ task = Task(
         "so both outputs depend on it, and the first column is True, True. Start again from (1, 5) and change the second number to 9: it gives (1, 10), so "
         "only the second output depends on it, and the second column is False, True.",
         "before = function(x); for each s: changed = a copy of x; add random numbers to all features of word s in it; after = function(changed); "
-        "column s of the result is, for each t, whether any number of after at t differs from before by more than 1e-5.",
+        "column s of the result is, for each t, whether any entry of after at t differs from before by more than 1e-5.",
     ),
 )
 
@@ -112,10 +112,10 @@ def rows_are_outputs_and_no_influence_comes_from_nowhere(case, value):
     """Rows belong to outputs; and outputs that move without their word having been touched come from another word, or from rounding."""
     right, by_rounding = _right(case)
     if torch.equal(value, right.T) and not torch.equal(right, right.T):
-        return "Rows and columns are exchanged: row t belongs to an output, column s to the word that was changed."
+        return "Rows and columns are swapped: row t belongs to an output, column s to the word that was changed."
     if (value & ~right).any():
-        room = ", and is there room for rounding, about 1e-5" if by_rounding else ""
-        return f"Somewhere you see an influence that is not there. Is only one word changed at a time{room}?"
+        room = ", and do you allow for rounding, about 1e-5" if by_rounding else ""
+        return f"Somewhere you find an influence that is not there. Is only one word changed at a time{room}?"
     return None
 
 
@@ -126,7 +126,7 @@ def no_influence_is_missed(case, value):
     if (right & ~value).any() and not torch.equal(value, right.T):
         return (
             "Somewhere you miss an influence that is there. Is each feature of the word changed by about 1, by its own random number, in every sentence? "
-            "And do you compare all numbers of the output, with room for 1e-5 and no more?"
+            "And do you compare all entries of the output, with a tolerance of 1e-5 and no more?"
         )
     return None
 
@@ -139,14 +139,14 @@ def _right(case):
 
 @task.steps
 def _(function, x):
-    before = yield "what comes out for x", function, x
+    before = yield "the output for x", function, x
     inputs = yield INPUTS, each_changed(_add_noise), x
-    after = yield "what comes out for these inputs", lambda inputs: [function(x) for x in inputs], inputs
+    after = yield "the outputs for these inputs", lambda inputs: [function(x) for x in inputs], inputs
     columns = yield MOVED, differing, after, before
     return torch.stack(columns, 1)
 
 
-INPUTS, MOVED = "the inputs with one word changed", "which outputs moved"
+INPUTS, MOVED = "the inputs with one word changed", "which outputs changed"
 
 
 def each_changed(change):
@@ -182,13 +182,13 @@ def changed_in_place(x):
 
 for name, sentence, inputs in (
     ("all_words_at_once", "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next.", lambda x: [x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))] * x.shape[1]),
-    ("changes_add_up", "Your changes add up: in round s the words before s are changed still, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
+    ("changes_add_up", "Your changes add up: in round s the words before s are still changed, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
     ("x_changed_in_place", "You change x itself: in round s the words before s are still changed, and your caller finds different numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", changed_in_place),
     ("a_constant_added", "You find nothing in a function that subtracts the mean of a word's features. Either you add the same number to all features, which changes nothing there: add a random number to each. Or you add up the differences with their signs, and there they cancel: take `.abs()` first.", each_changed(lambda x, s: x[:, s].add_(1))),
-    ("first_feature_only", "You change one feature of a word only. A function may look at a different one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
+    ("first_feature_only", "You change only one feature of a word. A function may depend on a different one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
     ("set_to_zero", "You set a word to zeros. A word that is already a zero vector does not change: add random numbers instead.", each_changed(lambda x, s: x[:, s].zero_())),
-    ("multiplied", "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other: a function may look at nothing else. Add random numbers instead.", each_changed(lambda x, s: x[:, s].mul_(2))),
-    ("first_sentence_only", "You look at the first sentence alone: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the sentences of the whole batch.", each_changed(lambda x, s: x[0, s].add_(_noise(x, s)[0]))),
+    ("multiplied", "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other one: a function may depend on direction alone. Add random numbers instead.", each_changed(lambda x, s: x[:, s].mul_(2))),
+    ("first_sentence_only", "You check only the first sentence: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the sentences of the whole batch.", each_changed(lambda x, s: x[0, s].add_(_noise(x, s)[0]))),
 ):  # fmt: skip
     task.changed(name, sentence, {INPUTS: inputs})
 
@@ -205,7 +205,7 @@ task.changed(
 )
 task.changed(
     "by_nan",
-    "You look for NaN that spreads. A weight of 0 times NaN is NaN too, so attention seems to depend on what its mask takes out. Change a word to different ordinary numbers.",
+    "You look for NaN that spreads. A weight of 0 times NaN is NaN too, so attention seems to depend on what its mask hides. Change a word to different ordinary numbers.",
     {
         INPUTS: each_changed(lambda x, s: x[:, s].fill_(torch.nan)),
         MOVED: lambda after, _: [one.isnan().any(-1).any(0) for one in after],
@@ -213,12 +213,12 @@ task.changed(
 )
 for name, sentence, moved in (
     ("every_sentence_has_to_move", "You ask whether an output moves in all sentences of the batch. One sentence is enough: `any` over the batch, not `all`.", lambda one, before: ((one - before).abs() > 1e-5).any(-1).all(0)),
-    ("every_feature_has_to_move", "You miss an output of which one feature moves and the others do not. Either you ask that all features move, where one is enough (`any`, not `all`), or you compare one feature alone: compare all of them.", lambda one, before: ((one - before).abs() > 1e-5).all(-1).any(0)),
+    ("every_feature_has_to_move", "You miss an output of which one feature moves and the others do not. Either you require all features to move, where one is enough (`any`, not `all`), or you compare one feature alone: compare all of them.", lambda one, before: ((one - before).abs() > 1e-5).all(-1).any(0)),
 ):  # fmt: skip
     task.changed(name, sentence, {MOVED: lambda after, before, moved=moved: [moved(one, before) for one in after]})
 task.changed(
     "no_rounding",
-    "You ask for exact equality. A function may compute the same result in a different order when another word changes, and its last digits differ: allow for rounding, about 1e-5.",
+    "You require exact equality. A function may compute the same result in a different order when another word changes, and its last digits differ: allow for rounding, about 1e-5.",
     {MOVED: lambda after, before: differing(after, before, 0.0)},
 )
 
@@ -226,12 +226,12 @@ task.changed(
 # The result
 
 for name, sentence, result in (
-    ("transposed", "Rows and columns are exchanged: row t belongs to an output, column s to the input that was changed.", torch.t),
+    ("transposed", "Rows and columns are swapped: row t belongs to an output, column s to the input that was changed.", torch.t),
     ("any_output", "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t.", lambda moved: moved.any(0).expand_as(moved)),
-    ("future_only", "You report the future only, above the diagonal. The whole matrix is asked for: including whether an output depends on its own word and on earlier ones.", lambda moved: moved.triu(1)),
+    ("future_only", "You report only the future, above the diagonal. Return the whole matrix, including whether an output depends on its own word and on earlier ones.", lambda moved: moved.triu(1)),
     ("by_gradient", "Your result is all False. The functions return plain numbers, through which no gradient flows, so a gradient finds nothing here; nor does a change of a millionth. Change a word by about 1 and compare the outputs.", torch.zeros_like),
-    ("unmoved", "True and False are exchanged: True belongs where an output moves.", torch.logical_not),
-    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison gives True and False by itself; `.bool()` turns numbers into them.", torch.Tensor.float),
-    ("one_for_each_sentence", "You return a matrix for each sentence. One for all is asked for: True where the output moves in some sentence.", lambda moved, *, x: moved.expand(len(x), -1, -1)),
+    ("unmoved", "True and False are swapped: True belongs where an output moves.", torch.logical_not),
+    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison already gives True and False; `.bool()` turns numbers into them.", torch.Tensor.float),
+    ("one_for_each_sentence", "You return a matrix for each sentence. Return one for all sentences: True where the output moves in any of them.", lambda moved, *, x: moved.expand(len(x), -1, -1)),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": result})

@@ -38,36 +38,36 @@ def _(draw):
     size = int(draw.whole(9, 14))
     yield Case(f"5 random lengths up to 7, padded to {size}", (draw.whole(1, 8, 5), size))
     yield Case("a length of 0", (torch.tensor([2, 0, 3]), 3), edge=True)
-    yield Case("a single place", (torch.tensor([1, 0]), 1), edge=True)
-    yield Case("as many sentences as places", (torch.tensor([3, 1, 2]), 3), edge=True)
+    yield Case("a single position", (torch.tensor([1, 0]), 1), edge=True)
+    yield Case("as many sentences as positions", (torch.tensor([3, 1, 2]), 3), edge=True)
 
 
 @task.steps
 def _(lengths, size):
-    mask = yield "the comparison of places with lengths", lt, torch.arange(size), lengths[:, None]
+    mask = yield "the comparison of positions with lengths", lt, torch.arange(size), lengths[:, None]
     return mask
 
 
 for name, sentence, mask in (
     ("inverted", 'The mask is the wrong way round: here True means "is a word".', ge),
-    ("one_too_many", "One place too many is True. Places are counted from 0, so the last word is at length - 1.", le),
-    ("one_too_few", "One place too few is True. `torch.arange(size)` counts places from 0, so a sentence of 2 words has them at 0 and 1.", lambda places, lengths: places + 1 < lengths),
+    ("one_too_many", "One position too many is True. Positions are counted from 0, so the last word is at length - 1.", le),
+    ("one_too_few", "One position too few is True. `torch.arange(size)` counts positions from 0, so a sentence of 2 words has them at 0 and 1.", lambda places, lengths: places + 1 < lengths),
     ("padded_left", "You mark the end of the row, as if the padding came first. Here the words come first.", lambda places, lengths: places >= len(places) - lengths),
 ):  # fmt: skip
-    task.changed(name, sentence, {"the comparison of places with lengths": mask})
+    task.changed(name, sentence, {"the comparison of positions with lengths": mask})
 task.changed(
     "lengths_without_an_axis",
-    "`torch.arange(size)` and `lengths` are compared number by number, the first place with the first length. Every place has to be compared with every length: give lengths a second axis, `lengths[:, None]`, so that each sentence gets a row of its own.",
-    {"the comparison of places with lengths": lambda places, lengths: places < lengths[:, 0]},
+    "`torch.arange(size)` and `lengths` are compared element by element, the first position with the first length. Every position has to be compared with every length: give lengths a second axis, `lengths[:, None]`, so that each sentence gets a row of its own.",
+    {"the comparison of positions with lengths": lambda places, lengths: places < lengths[:, 0]},
 )
 task.changed(
     "width_of_longest",
-    "Your mask is as wide as the longest sentence. It should have `size` places, however long the sentences are.",
+    "Your mask is as wide as the longest sentence. It should have `size` positions, however long the sentences are.",
     {"size": lambda size, *, lengths: int(lengths.max())},
 )
 for name, sentence, result in (
-    ("transposed", "The axes are exchanged: each row should be a sentence, B×size.", torch.t),
-    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison gives True and False by itself, and `.bool()` turns numbers into them.", torch.Tensor.float),
-    ("whole_numbers_not_truth", "You return 0 and 1 as whole numbers. A comparison gives True and False by itself, and `.bool()` turns numbers into them.", torch.Tensor.long),
+    ("transposed", "The axes are swapped: each row should be a sentence, B×size.", torch.t),
+    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison already gives True and False, and `.bool()` turns numbers into them.", torch.Tensor.float),
+    ("whole_numbers_not_truth", "You return 0 and 1 as whole numbers. A comparison already gives True and False, and `.bool()` turns numbers into them.", torch.Tensor.long),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": result})

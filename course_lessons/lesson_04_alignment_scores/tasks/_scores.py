@@ -63,15 +63,15 @@ def edges(name, draw):
 PRODUCTS = {  # how the product of two sides, the second one transposed, goes wrong
     "not_transposed": (
         "`@` pairs the last axis on the left with the second-to-last axis on the right. The feature axis is the one that should disappear: swap the last two axes "
-        "of hidden, `hidden.mT`. Otherwise this runs only where the sizes happen to fit, and gives an incorrect result there.",
+        "of hidden, `hidden.mT`. Otherwise this runs only if the sizes happen to fit, and then gives an incorrect result.",
         lambda first, turned: first @ turned.mT,
     ),
     "all_axes_reversed": (
-        "`.T` reverses all axes of a batch: B×S×D becomes D×S×B. `.mT` exchanges only the last two.",
+        "`.T` reverses all axes of a batch: B×S×D becomes D×S×B. `.mT` swaps only the last two.",
         lambda first, turned: first @ turned.permute(1, 2, 0),
     ),
     "position_by_position": (
-        "State t meets only hidden state t, where this runs at all. Every state has to meet every hidden state, which gives T×S scores per sentence.",
+        "State t is compared only with hidden state t, if this runs at all. Every state must be compared with every hidden state, which gives T×S scores per sentence.",
         lambda first, turned: (first * turned.mT).sum(-1),
     ),
     "sentences_mixed": (
@@ -81,7 +81,7 @@ PRODUCTS = {  # how the product of two sides, the second one transposed, goes wr
 }
 AFTER = {  # what is done to a correct score that should not be
     "transposed": (
-        "Rows and columns are exchanged. A row belongs to a state (query) and a column to a hidden state (key): B×T×S.",
+        "Rows and columns are swapped. A row belongs to a state (query) and a column to a hidden state (key): B×T×S.",
         lambda scores: scores.mT.contiguous(),
     ),
     "normalised": ("You apply the softmax as well. Return the scores as they are.", lambda scores: scores.softmax(-1)),

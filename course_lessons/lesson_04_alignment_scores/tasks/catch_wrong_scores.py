@@ -38,7 +38,7 @@ WRONG = (
     ("dot", dot.task.wrong("scaled"), "divided by √D"),
     ("dot", dot.task.wrong("cosine"), "divided by the lengths"),
     ("dot", lambda s, h: s @ h.mT - 0.001, "too small by 0.001"),
-    ("dot", lambda s, h: h @ s.mT, "rows and columns exchanged"),
+    ("dot", lambda s, h: h @ s.mT, "rows and columns swapped"),
     ("scaled_dot", lambda s, h: s @ h.mT / s.shape[-1], "divided by D"),
     ("scaled_dot", lambda s, h: s @ h.mT / h.shape[1] ** 0.5, "divided by √S, the number of hidden states"),
     ("scaled_dot", lambda s, h: s @ h.mT / s.shape[1] ** 0.5, "divided by √T, the number of states"),
@@ -46,19 +46,19 @@ WRONG = (
     ("scaled_dot", lambda s, h: s @ h.mT / 8, "always divided by 8"),
     ("additive", lambda s, h, W, v: _hidden_layer(s, h, W).relu() @ v, "ReLU instead of tanh"),
     ("additive", lambda s, h, W, v: _hidden_layer(s, h, W) @ v, "no tanh"),
-    ("additive", lambda s, h, W, v: (_hidden_layer(h, s, W).tanh() @ v).mT, "the hidden state laid first"),
+    ("additive", lambda s, h, W, v: (_hidden_layer(h, s, W).tanh() @ v).mT, "the hidden state comes first"),
     ("additive", lambda s, h, W, v: _hidden_layer(s[:1].expand_as(s), h, W).tanh() @ v, "the first sentence's states in all sentences"),
     ("additive", lambda s, h, W, v: _hidden_layer(s, h, W).tanh().sum(-1), "v left out"),
     ("general", lambda s, h, W: s @ W @ h.mT + 0.001, "too large by 0.001"),
     ("general", lambda s, h, W: s @ W.T @ h.mT, "the matrix transposed"),
-    ("general", lambda s, h, W: (s @ W).tanh() @ h.mT, "a tanh too many"),
+    ("general", lambda s, h, W: (s @ W).tanh() @ h.mT, "one tanh too many"),
     ("general", lambda s, h, W: s @ h.mT, "the matrix left out"),
-    ("general", lambda s, h, W: (s @ W @ h.mT).mT.contiguous(), "rows and columns exchanged"),
-    ("concatenating", lambda s, h, w: (attention.pairs(h, s) @ w).mT, "the hidden state laid first"),
-    ("concatenating", lambda s, h, w: (attention.pairs(s, h) @ w).tanh(), "a tanh too many"),
+    ("general", lambda s, h, W: (s @ W @ h.mT).mT.contiguous(), "rows and columns swapped"),
+    ("concatenating", lambda s, h, w: (attention.pairs(h, s) @ w).mT, "the hidden state comes first"),
+    ("concatenating", lambda s, h, w: (attention.pairs(s, h) @ w).tanh(), "one tanh too many"),
     ("concatenating", lambda s, h, w: attention.pairs(torch.zeros_like(s), h) @ w, "the state left out"),
     ("concatenating", lambda s, h, w: attention.pairs(s, torch.zeros_like(h)) @ w, "the hidden state left out"),
-    ("perceptron", perceptron.task.wrong("matrices_exchanged"), "the two matrices exchanged"),
+    ("perceptron", perceptron.task.wrong("matrices_exchanged"), "the two matrices swapped"),
     ("perceptron", perceptron.task.wrong("tanh_before_sum"), "tanh before the sum"),
     ("perceptron", perceptron.task.wrong("perceptron_v_unused"), "v left out"),
     ("perceptron", lambda s, h, W, U, v: attention.perceptron(s, h[:1].expand_as(h), W, U, v), "the first sentence's hidden states in all sentences"),
@@ -126,7 +126,7 @@ def the_verdict_is_right(case, value):
     if value is False and is_right:
         return (
             "This candidate is correct. It computes in a different order, so its last digits differ: does your test allow for rounding, about "
-            "1e-5? And does it ask for nothing that a correct result need not have?"
+            "1e-5? And does it require nothing that a correct result need not have?"
         )
     return f"Your test returns True for {case.name}." if value is True and not is_right else None
 
@@ -153,7 +153,7 @@ for name, sentence, changes in (
     ("shapes_only", "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has the right shape. Compare the numbers too.", {"same": lambda expected, received: True, "zero": False}),
     ("too_much_room", "Candidates that are off by a thousandth pass your test: its tolerance is too large. Rounding errors are about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
     ("no_zero_vector", "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure that a NaN in them counts as wrong.", {"zero": False}),
-    ("batch_of_one", "Candidates that mix up the sentences in a batch pass your test. Use a batch of two sentences or more, and compare the scores for every sentence.", {"B": 1}),
+    ("batch_of_one", "Candidates that mix up the sentences in a batch pass your test. Use a batch of at least two sentences, and compare the scores for every sentence.", {"B": 1}),
     ("one_state", "A candidate that uses the first state instead of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: their sum does not reveal the mistake.", {"T": 1}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)

@@ -18,7 +18,7 @@ task = score_task(
         "Only the angle counts: a hidden state twice as long gets the same score.",
         (
             "Take the state [2, 0] and the hidden states [3, 4] and [0, 0]. The first dot product is 6 and the lengths are 2 and 5, so the score "
-            "is 6 / (2·5) = 0.6. The second hidden state has no length and no direction, and 0/0 is not a number: its score is 0."
+            "is 6 / (2·5) = 0.6. The second hidden state has length 0 and no direction, and 0/0 is not a number: its score is 0."
         ),
         (
             "Divide each vector by its own norm (and leave zero vectors zero), then take dot products. torch.nn.functional.normalize(…, dim=-1) "
@@ -72,21 +72,21 @@ def divided_by(lengths):
 
 task.changed(
     "lengths_without_axes",
-    "The lengths have lost an axis. The lengths of state are B×T, the lengths of hidden are B×S, and the scores are B×T×S. Give the first a new axis at the end, `[:, :, None]`, and the second a new axis in the middle, `[:, None]`. Without these axes, this runs only where the sizes happen to fit, and may give an incorrect result there.",
+    "The lengths have lost an axis. The lengths of state are B×T, the lengths of hidden are B×S, and the scores are B×T×S. Give the first a new axis at the end, `[:, :, None]`, and the second a new axis in the middle, `[:, None]`. Without these axes, this runs only if the sizes happen to fit, and may then give an incorrect result.",
     divided_by(lambda of_state, of_hidden: of_state * of_hidden),
 )
 task.changed(
     "state_lengths_without_axis",
-    "The lengths of state are B×T, and the scores are B×T×S: the lengths need an axis for the hidden states at the end, `[:, :, None]`. Without it, they line up with the wrong axes, where this runs at all.",
+    "The lengths of state are B×T, and the scores are B×T×S: the lengths need an axis for the hidden states at the end, `[:, :, None]`. Without it, they line up with the wrong axes, if this runs at all.",
     divided_by(lambda of_state, of_hidden: of_state * of_hidden[:, None]),
 )
 task.changed(
     "hidden_lengths_without_axis",
-    "The lengths of hidden are B×S, and the scores are B×T×S: the lengths need an axis for the states in the middle, `[:, None]`. Without it, they line up with the wrong axes, where this runs at all.",
+    "The lengths of hidden are B×S, and the scores are B×T×S: the lengths need an axis for the states in the middle, `[:, None]`. Without it, they line up with the wrong axes, if this runs at all.",
     divided_by(lambda of_state, of_hidden: of_state[:, :, None] * of_hidden),
 )
 task.changed(
     "both_lengths_kept",
-    "With keepdim=True, the lengths of state are B×T×1, which is right, and the lengths of hidden are B×S×1. Hidden states lie along the last axis of the scores, so their lengths have to be B×1×S: exchange the last two axes.",
+    "With keepdim=True, the lengths of state are B×T×1, which is right, and the lengths of hidden are B×S×1. Hidden states lie along the last axis of the scores, so their lengths have to be B×1×S: swap the last two axes.",
     divided_by(lambda of_state, of_hidden: of_state[..., None] * of_hidden[..., None]),
 )

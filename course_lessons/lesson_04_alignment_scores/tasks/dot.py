@@ -12,12 +12,12 @@ task = score_task(
     ("state B×T×D", "hidden B×S×D"),
     "scores B×T×S",
     (
-        "Every state meets every hidden state: their features are multiplied in pairs and added up.",
+        "Every state is compared with every hidden state: their features are multiplied in pairs and added up.",
         (
             "Take one state, [1, 2], and two hidden states, [3, 0] and [-1, 4]. The scores are 1·3 + 2·0 = 3 and 1·(-1) + 2·4 = 7. One state and "
             "two hidden states give one row of two scores."
         ),
-        "Exchange the last two axes of hidden (B×D×S), and take the matrix product of state (B×T×D) with the result.",
+        "Swap the last two axes of hidden (B×D×S), and take the matrix product of state (B×T×D) with the result.",
     ),
     difficulty=1,
     importance=5,
@@ -34,7 +34,7 @@ def _(state, hidden):
 for name, sentence, product in (
     ("scaled", "You divide by √D, which gives the scaled dot product. Return the plain dot product.", lambda state, turned: state @ turned / state.shape[-1] ** 0.5),
     ("cosine", "You divide by the lengths, which gives the cosine, that is, the content-based score.", lambda state, turned: cosine_similarity(state[:, :, None], turned.mT[:, None], dim=-1)),
-    ("reshaped", "A reshape changes the shape but leaves the numbers in their order, so it does not exchange axes. `hidden.mT` or `hidden.transpose(1, 2)` does.", lambda state, turned: state @ turned.mT.reshape(turned.shape)),
+    ("reshaped", "A reshape changes the shape but leaves the numbers in their order, so it does not swap axes. `hidden.mT` or `hidden.transpose(1, 2)` does.", lambda state, turned: state @ turned.mT.reshape(turned.shape)),
 ):  # fmt: skip
     task.changed(name, sentence, {"the product of state and hidden": product})
 shared_mistakes(task, "the product of state and hidden")

@@ -171,7 +171,7 @@ task.changed(
 )
 task.changed(
     "no_rounding",
-    "You ask for exact equality. A large number that is the same for all scores of a row changes the last digits of the weights: allow for rounding, about 1e-5.",
+    "You require exact equality. A large number that is the same for all scores of a row changes the last digits of the weights: allow for rounding, about 1e-5.",
     {SAME: lambda weights: all_same(weights, torch.equal)},
 )
 task.changed(
@@ -186,5 +186,5 @@ task.changed(
 task.changed_each(
     ("always_true", "You return True for every score.", {"result": lambda verdict: True}),
     ("always_false", "You return False for every score.", {"result": lambda verdict: False}),
-    ("turned_round", "True and False are exchanged: True means that the weights ignore the query.", {"result": lambda verdict: not verdict}),
+    ("turned_round", "True and False are swapped: True means that the weights ignore the query.", {"result": lambda verdict: not verdict}),
 )  # fmt: skip

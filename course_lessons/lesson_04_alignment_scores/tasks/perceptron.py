@@ -14,7 +14,7 @@ task = score_task(
     "scores B×T×S",
     (
         (
-            "State and hidden state are each multiplied by their own matrix. The two products are added for every pair; then tanh and v are applied. This is the "
+            "The state and the hidden state are each multiplied by their own matrix. The two products are added for every pair; then tanh and v are applied. This is the "
             'score of Bahdanau et al. (2014), who call it a multilayer perceptron; most papers call it "additive".'
         ),
         (
@@ -45,13 +45,13 @@ task.changed_each(
     ("perceptron_with_relu", "You use ReLU. Bahdanau's score uses tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
     ("perceptron_with_sigmoid", "You use the sigmoid. Bahdanau's score uses tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.sigmoid}),
     ("perceptron_tanh_overflow", "Your own tanh overflows: exp of a large number is infinity, and infinity divided by infinity is NaN. Use torch.tanh.", {HIDDEN: lambda z: (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())}),
-    ("perceptron_tanh_outside", "tanh is outside, around the whole score. It belongs around W s + U h, before v.", {HIDDEN: left_out, "result": torch.tanh}),
+    ("perceptron_tanh_outside", "tanh is outside, around the whole score. Apply it to W s + U h, before v.", {HIDDEN: left_out, "result": torch.tanh}),
     ("tanh_before_sum", "You apply tanh to each side and then add. Add first and apply tanh to the sum; otherwise the two sides never interact.", {SUM: lambda first, second: first.tanh() + second.tanh(), HIDDEN: left_out}),
-    ("perceptron_by_position", "You add the two sides position by position, so state t meets only hidden state t, where this runs at all. Every state has to meet every hidden state, which gives T×S scores per sentence.", {SUM: lambda first, second: first[:, :, 0] + second[:, 0]}),
+    ("perceptron_by_position", "You add the two sides position by position, so state t is combined only with hidden state t, if this runs at all. Every state must be combined with every hidden state, which gives T×S scores per sentence.", {SUM: lambda first, second: first[:, :, 0] + second[:, 0]}),
     ("perceptron_v_unused", "v is missing: you add up the hidden units, each with weight 1.", {"v": torch.ones_like}),
-    ("matrices_exchanged", "The two matrices are exchanged: weight_s belongs to the state, weight_h to the hidden states. Exchanged, they run only where D = E, and give an incorrect result there.", {"weight_s": lambda _, *, weight_h: weight_h, "weight_h": lambda _, *, weight_s: weight_s}),
-    ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors, they have to be transposed: `.T`. Otherwise this runs only where A, D and E are equal, and gives an incorrect result there.", {"weight_s": torch.t, "weight_h": torch.t}),
-    ("state_weight_not_transposed", "weight_s is A×D. For rows of states, it has to be transposed: `weight_s.T`. Otherwise this runs only where A = D, and gives an incorrect result there.", {"weight_s": torch.t}),
-    ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states, it has to be transposed: `weight_h.T`. Otherwise this runs only where A = E, and gives an incorrect result there.", {"weight_h": torch.t}),
+    ("matrices_exchanged", "The two matrices are swapped: weight_s belongs to the state, weight_h to the hidden states. Swapped, they run only if D = E, and then give an incorrect result.", {"weight_s": lambda _, *, weight_h: weight_h, "weight_h": lambda _, *, weight_s: weight_s}),
+    ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors, they have to be transposed: `.T`. Otherwise this runs only if A, D and E are equal, and then gives an incorrect result.", {"weight_s": torch.t, "weight_h": torch.t}),
+    ("state_weight_not_transposed", "weight_s is A×D. For rows of states, it has to be transposed: `weight_s.T`. Otherwise this runs only if A = D, and then gives an incorrect result.", {"weight_s": torch.t}),
+    ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states, it has to be transposed: `weight_h.T`. Otherwise this runs only if A = E, and then gives an incorrect result.", {"weight_h": torch.t}),
 )  # fmt: skip
 shared_mistakes(task)

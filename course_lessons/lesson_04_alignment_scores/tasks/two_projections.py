@@ -75,7 +75,7 @@ def what_the_product_is(case, product):
     if times := _times(weight, product):
         return f"W_sᵀ W_h is {times:.4g} times W. No extra factor is needed: one of the two projections can leave its vector as it is."
     if weight.shape[0] == weight.shape[1] and any(_times(w @ weight, product) for w in (weight, weight.mT)):
-        return "W is in both of your projections, so it is there twice: one of them can leave its vector as it is."
+        return "W is in both of your projections, so it is applied twice: one of them can leave its vector as it is."
     if torch.linalg.matrix_rank(product, rtol=1e-4) < torch.linalg.matrix_rank(weight, rtol=1e-4):
         return "W_sᵀ W_h has a lower rank than W, so your projections lose some of the information that W keeps. They need at least as many independent rows as the rank of W."
     return _stretched(*map(torch.linalg.svdvals, (weight, product)))
@@ -106,7 +106,7 @@ def transposed(weight):
 
 
 @task.mistake(
-    "Both of your projections contain all of W, so W is there twice. One of them has to leave the vector as it is."
+    "Both of your projections contain all of W, so W is applied twice. One of them has to leave the vector as it is."
 )
 def twice(weight):
     return weight.mT, weight
@@ -126,7 +126,7 @@ def without_singular_values(weight):
 
 
 @task.mistake(
-    "The singular values are there twice, once on each side. Multiply one side by S, or each by the square root of S."
+    "The singular values are applied twice, once on each side. Multiply one side by S, or each by the square root of S."
 )
 def singular_values_twice(weight):
     left, values, right = torch.linalg.svd(weight, full_matrices=False)
@@ -134,11 +134,11 @@ def singular_values_twice(weight):
 
 
 task.mistake(
-    "Both of your projections are W itself, so W is there twice, and unless W is square, one of them does not even fit its vectors. One of them can leave its vector as it is.",
+    "Both of your projections are W itself, so W is applied twice, and unless W is square, one of them does not even fit its vectors. One of them can leave its vector as it is.",
     "w_itself_twice",
 )(lambda weight: (weight, weight))
 task.mistake(
-    "Both of your projections are W transposed, so W is there twice, and unless W is square, one of them does not even fit its vectors. One of them can leave its vector as it is.",
+    "Both of your projections are W transposed, so W is applied twice, and unless W is square, one of them does not even fit its vectors. One of them can leave its vector as it is.",
     "w_transposed_twice",
 )(lambda weight: (weight.mT, weight.mT))
 

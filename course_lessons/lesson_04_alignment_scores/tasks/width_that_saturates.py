@@ -17,7 +17,7 @@ task = Task(
     hints=(
         "Work backwards, in two steps. By how much must one score be ahead of the other for this share? And at which width is a typical difference between two scores that large?",
         "Take three dice: one throw has a variance of 35/12. The sum of three throws has three times this variance, and so does the sum of two minus the third, since "
-        "variances of uncorrelated numbers add up under a minus sign as well. Only then take the root, which turns a variance into a standard deviation. For the "
+        "variances of uncorrelated numbers add up under a minus sign as well. Only then take the square root, which turns a variance into a standard deviation. For the "
         "first step: with a share of 3/4, one score earns three times as much weight as the other, and e to the power of 1.0986 is 3.",
         "lead = the logarithm of share / (1 - share). The variance of one score is D, and the variance of the difference between two scores is the sum of their variances. Begin with D = 1 and increase "
         "D until the standard deviation of the difference reaches the lead; or solve for D and round up.",
@@ -54,7 +54,7 @@ for name, sentence, exact in (
 for name, sentence, width in (
     ("rounded_down", "You round down, and at that width the share is not yet reached. The next width is the smallest that reaches it.", lambda exact: max(1, int(exact))),
     ("rounded_to_nearest", "You round to the nearest whole number. If that number is lower, the share is not yet reached: round up.", lambda exact: max(1, round(exact))),
-    ("one_too_far", "You go one too far: your width reaches the share, but so does the width below it.", lambda exact: ceil(exact) + 1),
+    ("one_too_far", "Your width is one too large: it reaches the share, but so does the width below it.", lambda exact: ceil(exact) + 1),
     ("not_rounded", "The width should be a whole number. Round up: return the smallest whole number that is large enough.", left_out),
 ):  # fmt: skip
     task.changed(name, sentence, {"the width": width})

@@ -75,7 +75,7 @@ def _(draw):
         yield Case(f"{list(ENCODERS)[key]}, words in two orders", (Candidate(key), swapped, meaning))
     often = [torch.tensor(ids) for ids in ([a, b], [a, b], [a, b], [c, b], [c])]
     means = ["ein Hund", "ein Hund", "ein Hund", "ein Kind", "ein Kind"]
-    yield Case("the vector of the last word, a sentence that is there thrice", (Candidate(1), often, means))
+    yield Case("the vector of the last word, a sentence that occurs three times", (Candidate(1), often, means))
     yield Case(
         "the same vector for every sentence, one sentence", (Candidate(5), [torch.tensor([c])], ["ein Ball"]), edge=True
     )
@@ -118,7 +118,7 @@ def each_group_has_its_best_translation(case, value):
     return f"Here the sentences get {len(groups)} different vectors. Among the sentences with each vector, this many can be right: {parts}."
 
 
-GROUPS, RIGHT, SHARE = "the targets of each vector", "the right ones by group", "the share"
+GROUPS, RIGHT, SHARE = "the targets of each vector", "the correct sentences by group", "the share"
 
 
 @task.steps
@@ -141,7 +141,7 @@ task.changed(
 )
 task.changed(
     "mean_of_groups",
-    "You average over the vectors. A vector shared by many sentences counts once for each of them: add up the right sentences and divide by all sentences once.",
+    "You average over the vectors. A vector shared by many sentences counts once for each of them: add up the correct sentences and divide once by the number of all sentences.",
     {
         RIGHT: lambda groups: [_most(group) / len(group) for group in groups],
         SHARE: lambda total, n, *, done: total / len(done[GROUPS]),
@@ -150,14 +150,14 @@ task.changed(
 task.changed_each(
     ("divided_by_vectors", "You divide by the number of different vectors. The share is of all sentences.", {SHARE: lambda total, n, *, done: total / len(done[GROUPS])}),
     ("not_divided", "This is the number of sentences that can be right. Divide it by the number of all sentences.", {SHARE: lambda total, n: float(total)}),
-    ("whole_division", "`//` divides without a remainder, so that every share below 1 becomes 0: write `/`.", {SHARE: lambda total, n: total // n}),
+    ("whole_division", "`//` drops the remainder, so every share below 1 becomes 0: write `/`.", {SHARE: lambda total, n: total // n}),
     ("the_other_part", "This is the share of the sentences that no decoder can get right. Return the share of the others.", {SHARE: lambda total, n: 1 - total / n}),
     ("first_of_each", "You use the first target of each group as the decoder's translation. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [group.count(group[0]) for group in groups]}),
     ("last_of_each", "You use the last target of each group as the decoder's translation, as in a dict in which each new target replaces the previous one. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [group.count(group[-1]) for group in groups]}),
     ("different_targets", "You count each pair of a vector and a target once. A decoder writes one translation for each vector: count how often the most frequent target occurs.", {RIGHT: lambda groups: [len({*group}) for group in groups]}),
     ("pure_groups_once", "You count once each group in which all sentences have the same target, and ignore the others. Count sentences: the most frequent target of each group, as often as it occurs.", {RIGHT: lambda groups: [1 for group in groups if len({*group}) == 1]}),
     ("alone_with_its_vector", "You count the sentences whose vector no other sentence has. If several share a vector, the decoder is right for those with the most frequent target.", {RIGHT: lambda groups: [1 for group in groups if len(group) == 1]}),
-    ("largest_group_alone", "You count only one group. The decoder translates all sentences: add up the right ones of every group.", {RIGHT: lambda groups: [max(map(_most, groups))]}),
+    ("largest_group_alone", "You count only one group. The decoder translates all sentences: add up the correct ones of every group.", {RIGHT: lambda groups: [max(map(_most, groups))]}),
     ("by_chance", "In each group, you count what a decoder that chooses at random gets right on average. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [len(group) / len({*group}) for group in groups]}),
     ("targets_as_keys", "You collect the vectors of each target. It should be the other way round: the decoder is given a vector and chooses a target for it. Collect the targets of each vector.", {GROUPS: lambda vectors, targets: _grouped(targets, vectors)}),
     ("capitals_unheeded", "You treat targets as equal that differ in capital letters. Compare them as they are.", {GROUPS: lambda vectors, targets: _grouped(vectors, map(str.lower, targets))}),

@@ -65,7 +65,7 @@ def target_altered(logits, target, mask):
 
 
 RIGHT = {
-    right_in_two_steps: "a correct loss, by log_softmax and nll_loss",
+    right_in_two_steps: "a correct loss, with log_softmax and nll_loss",
     right_by_loops: "a correct loss, written with loops in float64",
     right_by_one_hot: "a correct loss, written with a one-hot matrix",
     right_by_ignoring: "a correct loss that lets cross_entropy ignore padding",
@@ -74,33 +74,33 @@ RIGHT = {
 
 
 WRONG = {
-    wrong("mean_over_all_places"): "an incorrect loss: divided by the number of all places",
+    wrong("mean_over_all_places"): "an incorrect loss: divided by the number of all positions",
     wrong("mean_of_sentences"): "an incorrect loss: the mean of the sentences' means",
     variant({"mask": torch.ones_like}): "an incorrect loss: the mask has no effect",
     wrong("softmax_twice"): "an incorrect loss: the softmax is applied twice",
     wrong("cut_anew"): "an incorrect loss: axes mixed up by reshape",
     wrong("nothing_gives_nan"): "an incorrect loss: NaN where there is no word",
     wrong("logarithm_of_softmax"): "an incorrect loss: infinite for large logits",
-    target_altered: "an incorrect loss: the target that came in is altered",
+    target_altered: "an incorrect loss: the target is altered in place",
     variant({"logits": torch.detach}): "an incorrect loss: no gradient at all",
-    wrong("summed"): "an incorrect loss: the sum, and not the mean",
+    wrong("summed"): "an incorrect loss: the sum instead of the mean",
     wrong("divided_by_sentences"): "an incorrect loss: divided by the number of sentences",
-    wrong("padding_by_its_id"): "an incorrect loss: it goes by the id of padding, and not by the mask",
+    wrong("padding_by_its_id"): "an incorrect loss: it uses the padding id instead of the mask",
     wrong("flattened_in_another_order"): "an incorrect loss: logits and targets are flattened in different orders",
     wrong("shifted_again"): "an incorrect loss: the target is shifted once more",
-    variant({"mask": lambda mask: mask[:1].expand_as(mask)}): "an incorrect loss: the mask of the first sentence for all",
+    variant({"mask": lambda mask: mask[:1].expand_as(mask)}): "an incorrect loss: the first sentence's mask is used for all",
     variant({"mask": lambda mask: mask & F.pad(mask[:, 1:], (0, 1))}): "an incorrect loss: the last word of each sentence does not count",
     variant({LOG_P: lambda words, *, right: 0.9 * right(words) + 0.1 * right(words).mean(-1, keepdim=True)}): "an incorrect loss: the targets are smoothed",
     variant({LOSSES: lambda log_p: -torch.stack(list(log_p))}): "an incorrect loss: it fails where there is no word",
     variant({LOG_P: lambda words: (words.softmax(-1) + 1e-9).log()}): "an incorrect loss: a small number is added inside the logarithm, which cuts off large losses",
-    logits_altered: "an incorrect loss: the logits that came in are altered",
-    variant({LOG_P: lambda words: words - words.detach().logsumexp(-1, keepdim=True)}): "an incorrect loss: no gradient comes through the sum over the vocabulary",
+    logits_altered: "an incorrect loss: the logits are altered in place",
+    variant({LOG_P: lambda words: words - words.detach().logsumexp(-1, keepdim=True)}): "an incorrect loss: no gradient flows through the sum over the vocabulary",
 }  # fmt: skip
 
 
 task = Task(
     "05.catch_wrong_loss",
-    "a test that tells right losses from wrong",
+    "a test that tells correct losses from incorrect",
     arguments=("candidate",),
     result="verdict",
     candidates=(*RIGHT, *WRONG),
@@ -110,12 +110,11 @@ task = Task(
     offers=("models.minimal.sequence_loss",),
     hints=(
         (
-            "`reference` is correct, so the work lies in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then look "
-            "beyond the value, at the gradient and at what the candidate leaves in its arguments."
+            "`reference` is correct, so the work is in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then look beyond the value, at the gradient and at whether the candidate alters its arguments."
         ),
         (
-            "Take a candidate that averages the sentences' means. In a batch of two sentences, the words cost 1 and 2 in the first and 6 in the second. The right loss is 9 / 3 = 3; the candidate gives "
-            "(1.5 + 6) / 2 = 3.75. With two words in each sentence, such as 1, 2 and 6, 3, both give 3, so with equal lengths this candidate looks right."
+            "Take a candidate that averages the sentences' means. In a batch of two sentences, the words have losses of 1 and 2 in the first and 6 in the second. The correct loss is 9 / 3 = 3; the candidate gives "
+            "(1.5 + 6) / 2 = 3.75. With two words in each sentence, such as 1, 2 and 6, 3, both give 3, so with equal lengths this candidate looks correct."
         ),
         (
             "For logits of ordinary size, logits 10,000 times as large, and a mask without any True: leaf = a copy of logits that requires a gradient; value = candidate(leaf, copy of target, copy of mask); "
@@ -168,7 +167,7 @@ def _test(candidate, lengths=LENGTHS, large=True, empty=True, gradient=True, alt
 mistaken = mistakes_of_tests(task, _test, "candidate")
 mistaken(
     "no_rounding",
-    "Your test refuses right candidates whose last digits differ from the reference's, because adding in a different order rounds differently. Leave room for rounding: torch.allclose(…, atol=1e-5) instead of torch.equal or ==.",
+    "Your test rejects correct candidates whose last digits differ from the reference's, because adding in a different order rounds differently. Allow for rounding: torch.allclose(…, atol=1e-5) instead of torch.equal or ==.",
     same=torch.equal,
 )
 mistaken(
@@ -198,8 +197,8 @@ mistaken(
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "gradient": ("candidates whose value is right and whose gradient is not", "Let the logits require a gradient, call backward on the loss, and compare the gradient of the logits with the reference's."),
-    "altered": ("candidates that alter what they are given", "Give each candidate copies and compare them with the originals afterwards."),
-    "empty": ("candidates that fail where the whole batch has no word", "Try a mask without any True as well."),
+    "altered": ("candidates that alter their arguments", "Give each candidate copies and compare them with the originals afterwards."),
+    "empty": ("candidates that fail if the whole batch has no word", "Try a mask without any True as well."),
     "large": ("candidates that fail for large logits", "Try logits of ±10,000 as well."),
 }  # fmt: skip
 tests_without(

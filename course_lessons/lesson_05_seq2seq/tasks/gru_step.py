@@ -18,14 +18,14 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Multiply first, then cut: with their matrix and bias, x and state each give 3·D numbers, D for the reset gate, D for the update gate and D for the "
+        "Multiply first, then split: with their matrix and bias, x and state each give 3·D numbers, D for the reset gate, D for the update gate and D for the "
         "candidate. Two gates and the candidate come from these six pieces, and the update gate mixes the candidate with the old state.",
         (
             "Take D = 1, and suppose that, after matrices and biases, the word gives the three numbers 0, 0 and 1, and the state, which is 0.4, gives 0, ln 3 ≈ 1.0986 and 2. "
             "The reset gate is σ(0 + 0) = 0.5, the update gate σ(0 + ln 3) = 0.75. The candidate is tanh(1 + 0.5·2) = tanh(2) = 0.9640. The new state is "
             "0.25·0.9640 + 0.75·0.4 = 0.5410."
         ),
-        "r_x, z_x, n_x = x times weight_ih transposed, plus bias_ih, cut into three along the last axis; r_s, z_s, n_s = the same of state, weight_hh and bias_hh; "
+        "r_x, z_x, n_x = x times weight_ih transposed, plus bias_ih, split into three along the last axis; r_s, z_s, n_s = the same for state, weight_hh and bias_hh; "
         "r = sigmoid of r_x + r_s; z = sigmoid of z_x + z_s; n = tanh of n_x + r * n_s; return (1 - z) * n + z * state.",
     ),
     partial=EDGE,
@@ -144,6 +144,6 @@ task.changed_each(
 )  # fmt: skip
 task.changed(
     "overflow",
-    "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid and torch.tanh take numbers of any size.",
+    "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid and torch.tanh handle numbers of any size.",
     dict.fromkeys(GATES, lambda z: z.exp() / (1 + z.exp())),
 )

@@ -24,8 +24,7 @@ task = Task(
             "Take two sentences of 3 and 1 words, padded to 3 positions, with the states 1, 2, 3 and 4, 5, 6 of width 1. The lengths are 3 and 1, so the last words are at "
             "positions 2 and 0, counted from 0. The states there are 3 and 4. The last column would have given 3 and 6, and the 6 is the state after padding."
         ),
-        "lengths = the mask summed over the positions, B; last = lengths minus 1; for each sentence b return states[b, last[b]]: with `torch.arange` of B beside `last`, one "
-        "indexing does it for all sentences.",
+        "lengths = the mask summed over the positions, B; last = lengths minus 1; for each sentence b return states[b, last[b]]: with `torch.arange` of B and `last` as indices, one expression does it for all sentences.",
     ),
     partial=EDGE,
 )
@@ -40,11 +39,11 @@ def each_state_is_from_the_last_place(case, value):
         if not same[n - 1]:
             places = same.nonzero().flatten().tolist()
             what = (
-                f"is that of position {places[0]}"
+                f"is the state at position {places[0]}"
                 if len(places) == 1
-                else "is that of no single position"
+                else "matches no single position"
                 if not places
-                else "is another one"
+                else "is a different one"
             )
             return f"Sentence {b} has {count(n, 'word')}, so its last state is at position {n - 1}, counted from 0; yours {what}."
     return None
@@ -59,7 +58,7 @@ def _(draw):
     yield Case("5 sentences, the first of which fills its row", (draw.numbers(5, 7, 3), draw.lengths_mask(5, 7)))
     mask = words_first(lengths_below(draw, 3, 5), 5)
     zeros = (draw.numbers(3, 5, 7) * mask[..., None], mask)
-    yield Case("zeros behind the words", zeros)
+    yield Case("zeros after the words", zeros)
     yield Case("as many sentences as positions", (draw.numbers(3, 3, 2), words_first(torch.tensor([2, 3, 1]), 3)))
     one_word = torch.ones(3, dtype=torch.long)
     yield Case("sentences of one word", (draw.numbers(3, 5, 2), words_first(one_word, 5)), True, edge=True)
@@ -70,7 +69,7 @@ def _(draw):
     yield Case("200 positions", (draw.numbers(3, 200, 2), long), edge=True)
     mask = words_first(lengths_below(draw, 3, 5), 5)
     behind = with_garbage(draw.numbers(3, 5, 7), mask)
-    yield Case("NaN and infinity behind the words", (behind, mask), True, hazard=True)
+    yield Case("NaN and infinity after the words", (behind, mask), True, hazard=True)
     yield Case("numbers of 1e30", (1e30 * draw.numbers(3, 5, 7), mask), hazard=True)
 
 
@@ -90,7 +89,7 @@ def _at(states, places):
 LENGTHS, PLACES, READ = "the lengths", "the positions of the last words", "the states at these positions"
 task.changed_each(
     ("last_column", "You use the last column. A short sentence has ended long before, so the state there is what the network made of padding. Find each sentence's own last word.", {READ: lambda states, places: states[:, -1]}),
-    ("one_too_far", "You look one position too far: a sentence of n words has its last one at position n - 1, since positions are counted from 0. Place n is padding, or lies outside.", {PLACES: left_out}),
+    ("one_too_far", "You look one position too far: a sentence of n words has its last one at position n - 1, since positions are counted from 0. Position n is padding or does not exist.", {PLACES: left_out}),
     ("one_too_early", "You look one position too early, at the second-to-last word. A sentence of n words has its last one at position n - 1, since positions are counted from 0.", {PLACES: lambda lengths, one: lengths - 2}),
     ("one_too_far_where_there_is_room", "You look one position too far, except where the row ends: a sentence of n words has its last one at position n - 1, since positions are counted from 0.", {PLACES: lambda lengths, one, *, mask: lengths.clamp(max=mask.shape[1] - 1)}),
     ("longest_for_all", "You use the position of the longest sentence's last word for all sentences. Each sentence has its own length: sum each row of the mask.", {PLACES: lambda lengths, one: (lengths.max() - 1).expand_as(lengths)}),
@@ -98,11 +97,11 @@ task.changed_each(
     ("sum_of_words", "You return the sum of the states at the words. The decoder gets one of them, the state after the last word.", {READ: lambda states, places, *, mask: (states * mask[..., None]).sum(1)}),
     ("mean_of_places", "You return the mean of the states at all positions, padding included. The decoder gets one of them, the state after the last word.", {READ: lambda states, places: states.mean(1)}),
     ("sum_of_places", "You return the sum of the states at all positions, padding included. The decoder gets one of them, the state after the last word.", {READ: lambda states, places: states.sum(1)}),
-    ("first_state", "You return the first state, which has read one word only. The last True of each row is wanted; `argmax` of a row of True and False finds the first.", {READ: lambda states, places: states[:, 0]}),
+    ("first_state", "You return the first state, which has read one word only. You need the last True of each row; `argmax` of a row of True and False finds the first.", {READ: lambda states, places: states[:, 0]}),
 )  # fmt: skip
 task.changed(
     "places_taken_for_sentences",
-    "`states[lengths - 1]` counts along the first axis, the sentences, and returns whole sentences. Give the number of the sentence first, `torch.arange` of B, and then the position.",
+    "`states[lengths - 1]` counts along the first axis, the sentences, and returns whole sentences. Index the sentence first, with `torch.arange` of B, and then the position.",
     {READ: lambda states, places: states[places]},
 )
 
@@ -114,12 +113,12 @@ task.changed(
 )
 task.changed(
     "every_place_of_every_sentence",
-    "`states[:, last]` takes every position from every sentence, which gives B×B×D. Sentence and position belong together in pairs: replace the colon with the numbers of the sentences, `torch.arange` of B.",
+    "`states[:, last]` takes every position from every sentence, which gives B×B×D. Sentence and position belong together in pairs: replace the colon with the indices of the sentences, `torch.arange` of B.",
     {READ: lambda states, places: states[:, places]},
 )
 task.changed(
     "first_feature_only",
-    "You return one feature of each state. `gather` gives as many numbers as its index has: spread the index over all D features with `expand`.",
+    "You return one feature of each state. `gather` returns as many numbers as its index has: expand the index over all D features with `expand`.",
     {"result": lambda last: last[:, :1]},
 )
 

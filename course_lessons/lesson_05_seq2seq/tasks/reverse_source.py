@@ -118,7 +118,7 @@ task.changed(
 )
 task.changed(
     "read_from_one_too_far",
-    "Place p reads from position n - p, where n is the number of words, and so the first position reads the padding after the sentence, or nothing. Places are counted from 0: what is the first one to read from?",
+    "Position p reads from position n - p, where n is the number of words, and so the first position reads the padding after the sentence, or nothing. Positions are counted from 0: where should the first one read from?",
     {PLACES: lambda mirrored, own: torch.where(mirrored < 0, own, mirrored + 1)},
 )
 for name, sentence, kept in (
@@ -127,7 +127,7 @@ for name, sentence, kept in (
 ):  # fmt: skip
     task.changed(
         name,
-        f"Place p reads from position n - p, where n is the number of words: the first position reads the padding after the sentence, and {sentence}. Places are counted from 0: what is the first one to read from?",
+        f"Position p reads from position n - p, where n is the number of words: the first position reads the padding after the sentence, and {sentence}. Positions are counted from 0: where should the first one read from?",
         {PLACES: lambda mirrored, own, kept=kept: torch.where(mirrored < 0, own, kept(mirrored, own))},
     )
 task.changed(
@@ -141,7 +141,7 @@ task.changed(
 )
 task.changed(
     "padding_set_to_0",
-    "The words are right, but you write 0 behind them. What is at a False position stays where it is, whatever its id.",
+    "The words are right, but you write 0 after them. What is at a False position stays where it is, whatever its id.",
     {"result": lambda words, *, mask: words * mask},
 )
 task.changed(

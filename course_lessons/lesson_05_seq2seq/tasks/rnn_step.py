@@ -51,12 +51,12 @@ def _(x, state, weight_x, weight_s, bias):
 BOTH, Z = "the sum of the two products", "the sum with the bias"
 IN_RANGE = "The new state can then leave the range from -1 to 1. Add the two products and the bias first, and take tanh of their sum."
 task.changed_each(
-    ("no_tanh", "The tanh is missing. Without it, the step is a matrix product, many steps in a row are no more than one, and the state can grow without limit.", {"the tanh": left_out}),
+    ("no_tanh", "The tanh is missing. Without it, the step is a matrix product, many steps in a row amount to one, and the state can grow without limit.", {"the tanh": left_out}),
     ("with_sigmoid", "You use the sigmoid, whose values lie between 0 and 1. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.sigmoid}),
     ("with_relu", "You use ReLU, which lets the state grow from step to step. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.relu}),
-    ("tanh_of_each_bias_with_x", f"You take tanh of each side by itself, with the bias on the side of x. {IN_RANGE}", {BOTH: lambda of_x, of_s, *, bias: (of_x + bias).tanh() + of_s.tanh(), Z: left_out, "the tanh": left_out}),
-    ("tanh_of_each_bias_with_state", f"You take tanh of each side by itself, with the bias on the side of the state. {IN_RANGE}", {BOTH: lambda of_x, of_s, *, bias: of_x.tanh() + (of_s + bias).tanh(), Z: left_out, "the tanh": left_out}),
-    ("tanh_of_each_bias_outside", f"You take tanh of each side by itself, with the bias outside both. {IN_RANGE}", {BOTH: lambda of_x, of_s: of_x.tanh() + of_s.tanh(), "the tanh": left_out}),
+    ("tanh_of_each_bias_with_x", f"You take tanh of each side separately, with the bias on the side of x. {IN_RANGE}", {BOTH: lambda of_x, of_s, *, bias: (of_x + bias).tanh() + of_s.tanh(), Z: left_out, "the tanh": left_out}),
+    ("tanh_of_each_bias_with_state", f"You take tanh of each side separately, with the bias on the side of the state. {IN_RANGE}", {BOTH: lambda of_x, of_s, *, bias: of_x.tanh() + (of_s + bias).tanh(), Z: left_out, "the tanh": left_out}),
+    ("tanh_of_each_bias_outside", f"You take tanh of each side separately, with the bias outside both. {IN_RANGE}", {BOTH: lambda of_x, of_s: of_x.tanh() + of_s.tanh(), "the tanh": left_out}),
     ("bias_outside", "You add the bias after tanh, so the new state can leave the range from -1 to 1. The bias belongs inside.", {Z: left_out, "the tanh": lambda z, *, bias: z.tanh() + bias}),
 )  # fmt: skip
 task.changed(
@@ -76,6 +76,6 @@ task.changed(
 
 task.changed(
     "overflow",
-    "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.tanh takes numbers of any size.",
+    "exp overflows: for numbers above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.tanh handles numbers of any size.",
     {"the tanh": lambda z: (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())},
 )

@@ -24,7 +24,7 @@ task = Task(
         "All words of the batch count equally, whichever sentence they are in, and padding does not count at all: neither in the sum of the losses nor in the number that "
         "you divide by.",
         (
-            "Take three words with the probabilities 0.5, 0.25 and 0.125 for the right word each: the first two in one sentence, the third in another, and then one position of padding. "
+            "Take three words to which the model gives the probabilities 0.5, 0.25 and 0.125: the first two in one sentence, the third in another, and then one position of padding. "
             "The losses are -ln 0.5 = 0.6931, 1.3863 and 2.0794. Their sum is 4.1589, and divided by 3 words it is 1.3863. Divided by all 4 positions it would be 1.0397; the mean of "
             "the sentences' means would be (1.0397 + 2.0794) / 2 = 1.5596."
         ),
@@ -84,7 +84,7 @@ def _(draw):
     )
     yield Case("NaN and infinity at padding", (with_garbage(logits, mask), target, mask), True, hazard=True)
     apart = draw.numbers(3, 5, 7) + torch.tensor([40.0, -70.0, 0.0])[:, None, None]
-    yield Case("sentences whose logits lie far apart", (apart, _target(draw, mask, 7), mask), hazard=True)
+    yield Case("sentences whose logits are far apart", (apart, _target(draw, mask, 7), mask), hazard=True)
     # No two alike in a row: there the gradient of a correct answer may be off by more than rounding elsewhere.
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(6)]).reshape(2, 3, 5)
     far[0, 0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])  # and the target there is 0, so that the loss is large
@@ -140,12 +140,12 @@ task.changed(
 )
 task.changed(
     "no_softmax",
-    "The softmax is missing: these are the logits of the right words with a minus sign, which have no lower bound. Turn the logits into logarithms of probabilities first.",
+    "The softmax is missing: these are the logits of the correct words with a minus sign, which have no lower bound. Turn the logits into logarithms of probabilities first.",
     {LOG_P: left_out},
 )
 task.changed(
     "cut_anew",
-    "You reshape B×T×V into B×V×T: `view` and `reshape` move nothing, so a row then contains scores of several words. To swap two axes, use `transpose`.",
+    "You reshape B×T×V into B×V×T: `view` and `reshape` do not reorder anything, so a row then contains scores of several words. To swap two axes, use `transpose`.",
     {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
 )
 task.changed(
@@ -155,7 +155,7 @@ task.changed(
 )
 task.changed(
     "shifted_again",
-    "You compare the logits of each position with the target of the next one. The decoder's inputs have been shifted already: here, logits and target of the same position belong together.",
+    "You compare the logits at each position with the target at the next one. The decoder's inputs have already been shifted: here, logits and target at the same position belong together.",
     {"logits": lambda logits: logits[:, :-1]} | dict.fromkeys(("target", "mask"), lambda ids: ids[:, 1:]),
 )
 task.changed(
@@ -166,13 +166,13 @@ task.changed(
 task.changed_each(
     ("summed", "This is the sum of the losses. Divide by the number of words.", {N: lambda n: 1}),
     ("divided_by_sentences", "You divide by the number of sentences. Divide by the total number of words.", {N: lambda n, *, mask: len(mask)}),
-    ("one_for_each_sentence", "You return one loss for each sentence. One number is asked for, the mean over all words of the batch.", {"result": _of_sentences}),
+    ("one_for_each_sentence", "You return one loss for each sentence. Return one number, the mean over all words of the batch.", {"result": _of_sentences}),
     ("nothing_gives_nan", "If the whole batch has no word, the mean of nothing is 0/0, which is NaN. Return 0 in that case.", {N: left_out}),
 )  # fmt: skip
 
 
 @task.mistake(
-    "You compute a loss at every position and take out the padding afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN or infinity from padding stay in the result or in the gradient, since 0 times NaN is NaN. Leave padding out before you compute anything. And if the whole batch has no word, you divide by 0: return 0 in that case."
+    "You compute a loss at every position and remove the padding afterwards. That comes too late: an id outside the vocabulary has no loss, and NaN or infinity from padding stay in the result or in the gradient, since 0 times NaN is NaN. Leave padding out before you compute anything. And if the whole batch has no word, you divide by 0: return 0 in that case."
 )
 def padding_taken_out_late(logits, target, mask):
     return (F.cross_entropy(logits.mT, target, reduction="none") * mask).sum() / mask.sum()

@@ -16,10 +16,10 @@ task = Task(
     minutes=5,
     hints=(
         "The decoder predicts each word from the words before it. So at each position it reads the word of the position before, and at the first position, where there is "
-        "none, it reads the sign for the beginning.",
+        "none, it reads bos.",
         (
             "Take the target 7, 4, 9, 2 and bos = 1. To predict 7 the decoder reads 1; to predict 4 it reads 7; to predict 9 it reads 4; to predict 2 it reads 9. So "
-            "its inputs are 1, 7, 4, 9. Nothing follows the 2, so nobody reads it."
+            "its inputs are 1, 7, 4, 9. Nothing follows the 2, so it is never read."
         ),
         "first = a column B×1 full of bos, in target's dtype; rest = all columns of target but the last; return the two side by side, first and rest.",
     ),
@@ -86,7 +86,7 @@ task.changed(
 task.changed_each(
     ("always_1", "You write a fixed 1 in front. Write `bos`, whatever number it is.", {"the column of bos": lambda bos, *, target: torch.ones_like(target[:, :1])}),
     ("always_0", "You write a fixed 0 in front. Write `bos`, whatever number it is.", {"the column of bos": lambda bos, *, target: torch.zeros_like(target[:, :1])}),
-    ("last_word_kept", "Your inputs are one word too long: with bos in front, the last word has to go. Use `target[:, :-1]`.", {"all columns but the last": left_out}),
+    ("last_word_kept", "Your inputs are one word too long: with bos in front, drop the last word: use `target[:, :-1]`.", {"all columns but the last": left_out}),
 )  # fmt: skip
 task.changed(
     "floating_point",

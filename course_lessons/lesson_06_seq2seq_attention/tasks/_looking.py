@@ -65,7 +65,7 @@ def weight_where_the_mask_is_true(case, value):
     weights, mask = value[1], case.args[2]
     both = mask.any(1) & ~mask.all(1)
     if both.any() and (weights[both] * mask[both]).abs().max() < 1e-6 and (weights[both].sum(1) > 0.5).all():
-        return "All weight lies where the mask is False, and none where it is True: the mask is the wrong way round."
+        return "All weight is where the mask is False, and none where it is True: the mask is the wrong way round."
     return nothing_where_masked(weights, mask)
 
 
@@ -85,10 +85,10 @@ def looking(scores, annotations, mask):
     return context, weights
 
 
-EMPTY = "In a row with no True, nothing may be looked at: return zeros for the weights and the context."
+EMPTY = "In a row with no True, nothing may be attended to: return zeros for the weights and the context."
 GARBAGE = "What is at a False position may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Replace these annotations with zeros before you compute anything."
 INVERTED = (
-    'The mask is used the wrong way round: True means "may be looked at", and those are the positions that you hide.'
+    'The mask is used the wrong way round: True means "may be attended to", and those are the positions that you hide.'
 )
 MISTAKES = {
     "mask_unused": (
@@ -96,15 +96,15 @@ MISTAKES = {
         {"mask": torch.ones_like},
     ),
     "mask_inverted_nan": (
-        f"{INVERTED} Where a sentence has padding, all its weight lies there; where it has none, the softmax of nothing but -inf gives NaN.",
+        f"{INVERTED} If a sentence has padding, all its weight is there; if it has none, the softmax of nothing but -inf gives NaN.",
         {"mask": torch.logical_not, CLEAN: left_out, WEIGHTS: left_out},
     ),
     "mask_as_lengths": (
-        "You count the True values in each row and look at that many positions from the left. The mask may have gaps: look where it is True, wherever that is.",
+        "You count the True values in each row and attend to that many positions from the left. The mask may have gaps: attend wherever it is True.",
         {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)},
     ),
     "masked_after": (
-        "The mask comes after the softmax, so the remaining weights no longer sum to 1. Take the scores out before the softmax.",
+        "The mask comes after the softmax, so the remaining weights no longer sum to 1. Mask the scores before the softmax.",
         {CLEAN: left_out, MASKED: left_out},
     ),
     "over_the_batch": (
@@ -120,12 +120,11 @@ MISTAKES = {
         {SOFTMAX: lambda masked: masked.masked_fill(masked > -torch.inf, 0.0).softmax(-1)},
     ),
     "scores_returned": (
-        "As the second part you return the scores. Return the weights.",
+        "You return the scores as your second result. Return the weights.",
         {"result": lambda first, weights, *, done: (first, done[SCORES])},
     ),
     "fill_undercut": (
-        "If all real scores of a row are very low, its weights become zeros. Masked scores that become a finite number, such as -1000, then take the weight, and so do scores that are masked only after "
-        "the softmax. Or you subtract the largest score of the whole batch instead of the largest score of each row. Replace masked scores with -inf before the softmax: only -inf lies below every score.",
+        "If all real scores of a row are very low, its weights become zeros. Masked scores that become a finite number, such as -1000, then get the weight, and so do scores that are masked only after the softmax. Or you subtract the largest score of the whole batch instead of the largest score of each row. Replace masked scores with -inf before the softmax: only -inf is below every score.",
         {MASKED: filled(-1000.0)},
     ),
     "empty_row_mean": (

@@ -11,20 +11,19 @@ from course_utils.checks.task import Task
 
 task = Task(
     "06.alignment_error_rate",
-    "how far attention agrees with people",
+    "how well attention agrees with people",
     arguments=("weights T×S", "sure", "possible"),
     result="rate",
     difficulty=2,
     importance=3,
     minutes=15,
     hints=(
-        "Three sets of pairs are compared: the links that the weights make, one for each target word; the sure pairs; and the possible pairs, to which all sure ones belong. A set holds each pair once, and `&` gives what two sets "
-        "have in common.",
+        "Three sets of pairs are compared: the links given by the weights, one for each target word; the sure pairs; and the possible pairs, which include all sure ones. A set holds each pair once, and `&` returns what two sets have in common.",
         (
             "Take 3 target words whose most attended source words are 0, 0 and 2: the links are (0, 0), (0, 1) and (2, 2). Let (0, 0) and (1, 1) be sure and (2, 2) possible. One link is sure: (0, 0). Two links are possible: (0, 0), since a sure pair is also possible, and "
             "(2, 2). There are 3 links and 2 sure pairs. The rate is 1 - (1 + 2) / (3 + 2) = 0.4."
         ),
-        "links = the set of (position of the largest weight of row t, t) for all t; sure = the set of the sure pairs; possible = the set of the possible ones, and all of sure; return 1 minus (number of links in sure + number of links "
+        "links = the set of (position of the largest weight of row t, t) for all t; sure = the set of the sure pairs; possible = the set of the possible ones, plus all of sure; return 1 minus (number of links in sure + number of links "
         "in possible) divided by (number of links + number of sure pairs).",
     ),
     partial=EDGE,
@@ -62,10 +61,10 @@ def _(draw):
     yield Case("sure pairs that are not listed as possible", (weights, sure, [p for p in possible if p not in sure]))
     weights, _, possible = _drawn(draw, 5, 7)
     yield Case("no sure pair", (weights, [], possible), edge=True)
-    yield Case("no possible pair beside the sure ones", (weights, possible[:4], []), edge=True)
+    yield Case("no possible pair besides the sure ones", (weights, possible[:4], []), edge=True)
     yield Case("no pair at all", (weights, [], []), edge=True)
     links = [(int(s), t) for t, s in enumerate(weights.argmax(1))]
-    yield Case("every link is sure, and nothing else", (weights, links, links), edge=True)
+    yield Case("the sure pairs are exactly the links", (weights, links, links), edge=True)
     yield Case("one word from one", (torch.ones(1, 1), [(0, 0)], []), edge=True)
     level = torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.1, 0.4, 0.4, 0.1], [0.0, 0.0, 0.0, 0.0]])
     yield Case("weights that are equal", (level, [(0, 0), (1, 1), (2, 1)], [(0, 2), (3, 0), (3, 2)]), edge=True)
@@ -74,7 +73,7 @@ def _(draw):
 
 LINKS, SURE, POSSIBLE = "the links", "the set of the sure pairs", "the set of the possible pairs"
 IN_SURE, IN_POSSIBLE = "the number of sure links", "the number of possible links"
-AGREEING, PAIRS = "the number of both", "the number of links"
+AGREEING, PAIRS = "the sum of the two", "the number of links"
 SHARE = "the quotient"
 
 
@@ -103,7 +102,7 @@ def _number_in(links, pairs):
 # The links
 
 for name, sentence, links in (
-    ("places_from_one", "You count positions from 1, and the pairs count them from 0.", lambda weights: {(s + 1, t + 1) for s, t in _links(weights)}),
+    ("places_from_one", "You count positions from 1, but the pairs count them from 0.", lambda weights: {(s + 1, t + 1) for s, t in _links(weights)}),
     ("all_of_equals", "If several source words share the largest weight, you link all of them. Link only the first.", lambda weights: {(s, t) for t, s in (weights == weights.amax(1, keepdim=True)).nonzero().tolist()}),
 ):  # fmt: skip
     task.changed(name, sentence, {LINKS: links})
@@ -134,7 +133,7 @@ task.changed_each(
 )  # fmt: skip
 task.changed(
     "all_taken_for_sure",
-    "You make no difference between sure and possible pairs. Only the sure pairs count in the denominator, and a link that is possible but not sure counts once in the numerator.",
+    "You do not distinguish between sure and possible pairs. Only the sure pairs count in the denominator, and a link that is possible but not sure counts once in the numerator.",
     {"sure": lambda sure, *, possible: [*sure, *possible]},
 )
 

@@ -22,8 +22,7 @@ task = Task(
     importance=5,
     minutes=20,
     hints=(
-        "Score each annotation against the state, turn the scores of each sentence into weights, and add up the annotations with these weights. The state has one vector for each sentence and the annotations have S: give "
-        "the state's part an axis for the words, so that it meets each of them.",
+        "Score each annotation against the state, turn the scores of each sentence into weights, and add up the annotations with these weights. The state has one vector for each sentence and the annotations have S: give the state's part an axis for the words, so that it is added to each of them.",
         (
             "Take the state [1], two annotations [0] and [2], W = [[1]], U = [[-1]] and v = [ln 3 / tanh 1] ≈ [1.4425]. W s is 1. The sums are 1 + 0 = 1 and 1 - 2 = -1, tanh of them is 0.7616 and -0.7616, and the scores are "
             "1.0986 and -1.0986, which is ln 3 and -ln 3. Their exponentials are 3 and 1/3, so the weights are 0.9 and 0.1, and the context is 0.9·0 + 0.1·2 = 0.2. If the mask hides the first annotation, the weights are 0 and 1, and "
@@ -93,21 +92,20 @@ task.changed(
 )
 task.changed(
     "state_unused",
-    "The state has no effect on the weights: whatever the decoder has written so far, it looks at the same positions. That happens if it is left out, or if tanh is applied to each side separately, since the state then adds the same "
-    "to every score. Add W s to each U h, and take tanh of the sum.",
+    "The state has no effect on the weights: whatever the decoder has written so far, it attends to the same positions. That happens if it is left out, or if tanh is applied to each side separately, since the state then adds the same number to every score. Add W s to each U h, and take tanh of the sum.",
     {SUM: lambda of_state, of_words, *, state: of_words + 0 * state.sum()},
 )
 task.changed(
     "state_lined_up_with_words",
-    "The state's part has no axis for the words, so it is added position by position, which runs only where B = S: position i then meets the state of sentence i. Give it an axis in the middle, B×1×A.",
+    "The state's part has no axis for the words, so it is added position by position, which runs only if B = S, and then pairs position i with the state of sentence i. Give it an axis in the middle, B×1×A.",
     {SUM: lambda of_state, of_words: of_state[:, 0] + of_words},
 )
 task.changed_each(
     ("keys_summed", "You add up U h, the annotations after the score's matrix. The context is the weighted sum of the annotations themselves: B×E.", {CONTEXT: lambda parts, *, weight_h: parts.sum(1) @ weight_h.mT}),
     ("no_tanh", "tanh is missing: without it, the state adds the same number to every score, which does not change the softmax.", {HIDDEN: left_out}),
-    ("with_relu", "You use ReLU. This score has tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
-    ("with_sigmoid", "You use the logistic sigmoid. This score has tanh.", {HIDDEN: torch.sigmoid}),
-    ("tanh_outside", "tanh is outside, around the whole score. It belongs around W s + U h, before v.", {HIDDEN: left_out, SCORES: lambda units, v: (units @ v).tanh()}),
+    ("with_relu", "You use ReLU. This score uses tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
+    ("with_sigmoid", "You use the logistic sigmoid. This score uses tanh.", {HIDDEN: torch.sigmoid}),
+    ("tanh_outside", "tanh is outside, around the whole score. Apply it to W s + U h, before v.", {HIDDEN: left_out, SCORES: lambda units, v: (units @ v).tanh()}),
     ("scaled", "You divide the scores by √A. That belongs to the scaled dot product: leave these as they are.", {SCORES: lambda units, v: units @ v / len(v) ** 0.5}),
     ("order_swapped", "You return the weights first. Return the context first, then the weights.", {"result": lambda context, weights: (weights, context)}),
     ("not_summed", "Your context still has an axis for the words, B×S×E: these are the weighted annotations. Add them up over the words.", {CONTEXT: left_out}),

@@ -114,11 +114,11 @@ def _two_heads(*given):
 
 
 RIGHT = {
-    _looks_before: "a correct decoder that looks before each step",
-    _looks_after: "a correct decoder that looks after each step",
-    _sentence_by_sentence: "a correct decoder that takes one sentence after another",
-    _with(_two_heads): "a correct decoder with two looks at once",
-    _with(_changed({CLEAN: lambda h, mask, *, right: F.layer_norm(right(h, mask), (ANNOTATION,))})): "a correct decoder that subtracts from each annotation its mean",
+    _looks_before: "a correct decoder that attends before each step",
+    _looks_after: "a correct decoder that attends after each step",
+    _sentence_by_sentence: "a correct decoder that processes one sentence after another",
+    _with(_two_heads): "a correct decoder with two heads",
+    _with(_changed({CLEAN: lambda h, mask, *, right: F.layer_norm(right(h, mask), (ANNOTATION,))})): "a correct decoder that subtracts from each annotation its own mean",
     _with(_changed({CLEAN: lambda h, mask, *, right: F.normalize(right(h, mask), dim=-1)}), _looks_after): "a correct decoder that scales each annotation to length 1",
     _with(_changed(ADDED_UP)): "a correct decoder that adds up one position after another",
 }  # fmt: skip
@@ -163,24 +163,24 @@ def _cut_into_equal_parts(state, annotations, mask):
 
 WRONG = {
     _with(lambda state, *source: state.new_zeros(len(state), ANNOTATION)): "an incorrect decoder: it ignores the source",
-    _with(_last_place): "an incorrect decoder: it looks at the last annotation only",
-    _with(_wrong("mask_unused")): "an incorrect decoder: it looks at padding",
+    _with(_last_place): "an incorrect decoder: it attends only to the last annotation",
+    _with(_wrong("mask_unused")): "an incorrect decoder: it attends to padding",
     _with(_mean): "an incorrect decoder: a plain mean of the annotations",
     _with(_changed({WEIGHTS: _one_place_off})): "an incorrect decoder: its weights are off by one position",
     _with(_weights_by_place, _looks_after): "an incorrect decoder: its weights ignore the annotations",
     _seeing(lambda words: words + F.pad(words[:, 1:], (0, 0, 0, 1))): "an incorrect decoder: it sees the next word",
     _with(_wrong("over_the_batch")): "an incorrect decoder: sentences share their weights",
     _with(_wrong("masked_after")): "an incorrect decoder: padding counts in the total that the weights are divided by",
-    _with(_changed({CLEAN: left_out, WEIGHTS: lambda softmax, mask: softmax + 0.002 * ~mask})): "an incorrect decoder: a little weight is left to padding",
-    _with(_wrong("mask_inverted")): "an incorrect decoder: the mask is turned round",
-    _with(_wrong("mask_as_lengths")): "an incorrect decoder: it takes the mask for lengths, as if words always stood first",
-    _with(_changed({"mask": lambda mask: mask[:1].expand_as(mask)})): "an incorrect decoder: the mask of the first sentence for all",
-    _with(_first_sentence_alone): "an incorrect decoder: it attends in the first sentence of the batch alone",
+    _with(_changed({CLEAN: left_out, WEIGHTS: lambda softmax, mask: softmax + 0.002 * ~mask})): "an incorrect decoder: padding keeps a little weight",
+    _with(_wrong("mask_inverted")): "an incorrect decoder: the mask is inverted",
+    _with(_wrong("mask_as_lengths")): "an incorrect decoder: it uses the mask as lengths, as if words always came first",
+    _with(_changed({"mask": lambda mask: mask[:1].expand_as(mask)})): "an incorrect decoder: the first sentence's mask is used for all",
+    _with(_first_sentence_alone): "an incorrect decoder: it attends only in the first sentence of the batch",
     _with(_state_decides_how_much): "an incorrect decoder: a gate decides how much of the plain mean counts",
-    _with(_changed(dict.fromkeys(("annotations", "mask"), lambda of_batch: of_batch.roll(1, 0)))): "an incorrect decoder: each sentence looks at the one before it in the batch",
+    _with(_changed(dict.fromkeys(("annotations", "mask"), lambda of_batch: of_batch.roll(1, 0)))): "an incorrect decoder: each sentence attends to the one before it in the batch",
     _with(_changed({CONTEXT: lambda parts: parts.sum(1) + parts.sum(1).mean(0) / 2}), _looks_after): "an incorrect decoder: the mean context of the batch is added",
     _with(_cut_into_equal_parts): "an incorrect decoder: the annotations of the batch are cut into equal parts",
-    lambda words, state, *others: _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), *others): "an incorrect decoder: it looks with the sum of all words, also those to come",
+    lambda words, state, *others: _looks_before(words, torch.tanh(state + words.mean(1) @ OF_WORD.T), *others): "an incorrect decoder: its query contains the mean of all words, including later ones",
 }  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def _without_gradient(decoder):
 
 task = Task(
     "06.catch_blind_decoder",
-    "a test that finds decoders which look wrongly",
+    "a test that finds decoders with faulty attention",
     arguments=("decoder",),
     result="verdict",
     candidates=tuple(map(_without_gradient, (*RIGHT, *WRONG))),
@@ -206,13 +206,12 @@ task = Task(
     importance=5,
     minutes=40,
     hints=(
-        "There is no reference to compare with, so let the decoder answer for itself: call it once, change one thing in what it is given, and call it again. Each line of the list says what to change and whether the features have to move or stay.",
+        "There is no reference to compare with, so let the decoder answer for itself: call it once, change one thing in its input, and call it again. Each line of the list says what to change and whether the features have to change or stay the same.",
         (
-            "Take a decoder whose feature is the mean of the annotations, and a source of two positions with the annotations 1 and 5. The feature is 3. Change the first annotation to 3: it is 4, so the decoder seems to look. Now move both in opposite directions, 1 + 2 = 3 and 5 - 2 = 3: the feature is 3 again, as "
-            "before. With weights of 0.25 and 0.75, which depend on something else, it would have been 4 before and 3 afterwards."
+            "Take a decoder whose feature is the mean of the annotations, and a source of two positions with the annotations 1 and 5. The feature is 3. Change the first annotation to 3: the feature becomes 4, so the decoder seems to use attention. Now move both in opposite directions, 1 + 2 = 3 and 5 - 2 = 3: the feature is 3 again, as "
+            "before. With fixed weights of 0.25 and 0.75, the feature would have been 4 before this change and 3 after it."
         ),
-        "In a `try` that returns False on any exception: before = features of random inputs with two sentences and a mask with gaps; each change begins with fresh copies. These have to move: features of sentence b, when noise is added to one real annotation of b, or added to one and subtracted from another. These have to stay: the features of the other sentence "
-        "then; all features, when what is at False positions changes, or when annotations and mask are reordered; features before position t, when words from t on change. Moved means not torch.allclose(…, atol=1e-5).",
+        "In a `try` that returns False on any exception: before = features of random inputs with two sentences and a mask with gaps; each change begins with fresh copies. These have to change: features of sentence b, when noise is added to one real annotation of b, or added to one and subtracted from another. These have to stay the same: the features of the other sentence then; all features, when what is at False positions changes, or when annotations and mask are reordered; features before position t, when words from t on change. Changed means not torch.allclose(…, atol=1e-5).",
     ),
 )
 
@@ -267,56 +266,55 @@ def _test(decoder, left_out=(), **changes):
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "others": ("candidates in which a sentence sees another one's source", "Change one sentence's annotations and check that the features of the other sentences stay."),
-    "opposite": ("candidates that give each annotation the same weight", "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay, and the features have to move, by more than rounding."),
-    "padding": ("candidates in which padding has an effect", "Change what is where the mask is False and check that the features stay."),
-    "order": ("candidates whose weights belong to positions and not to annotations", "Reorder annotations and mask in the same way and check that the features stay."),
-    "future": ("candidates that see the words to come", "Change the words from some position on and check that the features before it stay."),
+    "others": ("candidates in which a sentence sees another sentence's source", "Change one sentence's annotations and check that the features of the other sentences stay the same."),
+    "opposite": ("candidates that give each annotation the same weight", "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay the same, and the features have to change by more than rounding."),
+    "padding": ("candidates in which padding has an effect", "Change what is where the mask is False and check that the features stay the same."),
+    "order": ("candidates whose weights depend on positions and not on annotations", "Reorder annotations and mask in the same way and check that the features stay the same."),
+    "future": ("candidates that see later words", "Change the words from some position on and check that the features before it stay the same."),
 }  # fmt: skip
 mistaken = mistakes_of_tests(
     task,
     _test,
     "candidate",
-    "Perhaps you reorder the annotations but not the mask, or require features to stay at all positions when later words change, not only at the positions before. Or an error of "
-    "the test's own, such as an incorrect shape, ends in `except`, which returns False.",
+    "Perhaps you reorder the annotations but not the mask, or require features to stay the same at all positions when later words change, not only at the positions before. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 
 mistaken(
     "runs_only",
-    "Every candidate that returns features of the right shape and raises no error passes your test. Change what the decoder is given and check whether its features move or stay.",
+    "Every candidate that returns features of the right shape and raises no error passes your test. Change what the decoder is given and check whether its features change or stay the same.",
     left_out=("moves", *LEFT_OUT),
 )
 mistaken(
     "no_rounding",
-    "Right decoders are refused if their last digits differ when annotations are reordered, because adding in a different order rounds differently. Leave room for rounding where features have to stay: torch.allclose(…, atol=1e-5) instead of "
+    "Correct decoders are rejected if their last digits differ when annotations are reordered, because adding in a different order rounds differently. Allow for rounding where features have to stay the same: torch.allclose(…, atol=1e-5) instead of "
     "torch.equal or ==.",
     stays=0,
     moves=0,
 )
 mistaken(
     "too_much_room",
-    "A candidate in which padding has a small effect passes your test: your tolerance is too large where features have to stay. Rounding errors are below 1e-5.",
+    "A candidate in which padding has a small effect passes your test: your tolerance is too large where features have to stay the same. Rounding errors are below 1e-5.",
     stays=0.05,
 )
 mistaken(
     "a_constant_added",
-    "Your test refuses a correct decoder that subtracts from each annotation the mean of its features: adding the same number to all features has no effect on it. Add a different random number to each feature.",
+    "Your test rejects a correct decoder that subtracts from each annotation the mean of its features: adding the same number to all features has no effect on it. Add a different random number to each feature.",
     change=lambda annotation, noise: annotation + 1,
 )
 mistaken(
     "multiplied",
-    "Your test refuses right decoders that first scale each annotation to the same size: multiplying an annotation by a number has no effect on them. Add random numbers to it.",
+    "Your test rejects correct decoders that first scale each annotation to the same length: multiplying an annotation by a number has no effect on them. Add random numbers to it.",
     change=lambda annotation, noise: 2 * annotation,
 )
 mistaken(
     "nothing_has_to_move",
-    "Candidates that ignore the source pass your test, and so do candidates that give each annotation the same weight. Change one real annotation after another and check that the features of its sentence move; also move two in opposite directions.",
+    "Candidates that ignore the source pass your test, and so do candidates that give each annotation the same weight. Change one real annotation after another and check that the features of its sentence change; also move two in opposite directions.",
     left_out=("moves", "opposite"),
 )
 mistaken(
     "features_have_to_move",
-    "Candidates that see too much, or that give each annotation the same weight, pass your test: you ask only that features move. Also try the changes that should have no effect: to padding, to the order, to later words and to other sentences.",
+    "Candidates that see too much, or that give each annotation the same weight, pass your test: you require only that features change. Also try the changes that should have no effect: to padding, to the order, to later words and to other sentences.",
     left_out=tuple(LEFT_OUT),
 )
 
@@ -328,22 +326,22 @@ ORDER_OF_FIRST_TWO = (1, 0, 2, 3)
 WORDS_FIRST = ((True, True, True, False), (True, True, False, False))
 mistaken(
     "batch_of_one",
-    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two or more sentences with different masks, change one sentence and check that the features of the others stay.",
+    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two or more sentences with different masks, change one sentence and check that the features of the others stay the same.",
     mask=MASK[:1],
 )
 mistaken(
     "one_sentence",
-    "A candidate that attends only in the first sentence of a batch passes your test. Change annotations of each sentence, one after another, and check that its features move.",
+    "A candidate that attends only in the first sentence of a batch passes your test. Change annotations of each sentence, one after another, and check that its features change.",
     sentences=slice(1),
 )
 mistaken(
     "no_padding",
-    "Candidates that look at padding, or that use one sentence's mask for all, pass your test. Let the mask be False at different positions in each sentence, and change what is there.",
+    "Candidates that attend to padding, or that use one sentence's mask for all, pass your test. Let the mask be False at different positions in each sentence, and change what is there.",
     mask=((True,) * 4,) * 2,
 )
 mistaken(
     "equal_numbers",
-    "Candidates that cut all real positions of the batch into equal parts, one for each sentence, pass your test. If sentences have different numbers of real positions, they go wrong or raise an error: give yours different numbers, and return False in `except`.",
+    "Candidates that cut all real positions of the batch into equal parts, one for each sentence, pass your test. If sentences have different numbers of real positions, they return wrong features or raise an error: give yours different numbers, and return False in `except`.",
     mask=((True, False, True, False), (False, True, False, True)),
 )
 mistaken(
@@ -353,7 +351,7 @@ mistaken(
 )
 mistaken(
     "no_gaps",
-    "Candidates that count the True values of a mask and look at that many positions from the left pass your test. Use a mask with gaps: a False that comes before a True.",
+    "Candidates that count the True values of a mask and attend to that many positions from the left pass your test. Use a mask with gaps: a False that comes before a True.",
     mask=WORDS_FIRST,
     order=ORDER_OF_FIRST_TWO,
 )

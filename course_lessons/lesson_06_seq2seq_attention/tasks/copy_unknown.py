@@ -12,7 +12,7 @@ UNKNOWN = "<unk>"
 
 task = Task(
     "06.copy_unknown",
-    "words that the translator does not know",
+    "words that the model does not know",
     arguments=("words", "weights T×S", "source"),
     result="translation",
     difficulty=1,
@@ -92,16 +92,16 @@ def _first_only(words, positions, *, source):
 
 
 task.changed_each(
-    ("same_position", "You copy the source word at the same position as the unknown word. Words change places in a translation: use the position of the largest weight in row t.", {POSITIONS: lambda weights: list(range(len(weights)))}),
+    ("same_position", "You copy the source word at the same position as the unknown word. Word order changes in a translation: use the position of the largest weight in row t.", {POSITIONS: lambda weights: list(range(len(weights)))}),
     ("columns", "You look for the largest weight of each column, which belongs to a word of the source. Each row belongs to a word of the translation: look along the rows, with `argmax(1)`.", {POSITIONS: lambda weights: weights.argmax(0).tolist()}),
     ("unknown_words_counted", "You use row 0 for the first unknown word, row 1 for the second and so on. Row t belongs to position t of the translation: count all words, not only the unknown ones.", {TRANSLATION: _counted}),
     ("smallest_weight", "You copy the source word with the smallest weight. Copy the one with the largest weight: `argmax`, not `argmin`.", {POSITIONS: lambda weights: weights.argmin(1).tolist()}),
     ("row_after", "You use the row of the next word. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(weights.roll(-1, 0))}),
     ("row_after_and_none_for_the_last", "You use row t + 1 for word t, and the last word has no such row. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(weights)[1:]}),
     ("row_after_or_the_last", "You use row t + 1 for word t, and the last word's own row for that word. Row t belongs to word t itself: both are counted from 0.", {POSITIONS: lambda weights, *, right: right(torch.cat([weights[1:], weights[-1:]]))}),
-    ("row_before", "You use the row of the previous word. Row t belongs to word t itself: it says where the decoder looks before it writes this word.", {POSITIONS: lambda weights, *, right: right(weights.roll(1, 0))}),
+    ("row_before", "You use the row of the previous word. Row t belongs to word t itself: it says where the decoder looked before it wrote this word.", {POSITIONS: lambda weights, *, right: right(weights.roll(1, 0))}),
     ("last_of_equals", "If several source words share the largest weight, you copy the last of them. Copy the first.", {POSITIONS: lambda weights: (weights.shape[1] - 1 - weights.flip(1).argmax(1)).tolist()}),
     ("every_word", "You replace every word with a source word. The words that the model knows stay: replace only `<unk>`.", {TRANSLATION: lambda words, positions, *, source: [source[s] for s in positions]}),
-    ("whole_table", "You look for the largest of all weights. `weights.argmax()` counts through the whole table and gives one number for it. Each unknown word has its own row: look for the largest weight in row t.", {POSITIONS: lambda weights: [int(weights.argmax())] * len(weights)}),
+    ("whole_table", "You look for the largest of all weights. `weights.argmax()` searches the whole table and returns a single index. Each unknown word has its own row: look for the largest weight in row t.", {POSITIONS: lambda weights: [int(weights.argmax())] * len(weights)}),
     ("first_unknown_only", "Only the first unknown word is replaced, the one that `words.index` finds. Go through all positions.", {TRANSLATION: _first_only}),
 )  # fmt: skip

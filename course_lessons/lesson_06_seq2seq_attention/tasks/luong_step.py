@@ -22,8 +22,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "This attention step is like Bahdanau's with a different score: there is one matrix between state and annotation, and no hidden layer. What is new comes afterwards: context and state are joined end to end, and one layer "
-        "turns the two into features.",
+        "This attention step is like Bahdanau's with a different score: there is one matrix between state and annotation, and no hidden layer. What is new comes afterwards: context and state are concatenated, and one layer turns the result into features.",
         (
             "Take the state [1], two annotations [0] and [ln 3] ≈ [1.0986], and W = [[1]]. The scores are 1·1·0 = 0 and 1·1·1.0986 = 1.0986. Their exponentials are 1 and 3, so the weights are 0.25 and 0.75, and the context is 0.75·1.0986 = 0.8240. "
             "With W_c = [[1, -1]] the features are tanh(1·0.8240 - 1·1) = -0.1742: the context's part of W_c comes first."
@@ -92,23 +91,23 @@ task.changed(
 )
 task.changed(
     "state_first",
-    "State and context are joined in the wrong order. The first E columns of W_c belong to the context and the last H to the state: [c; s].",
+    "State and context are concatenated in the wrong order. The first E columns of W_c belong to the context and the last H to the state: [c; s].",
     {BOTH: lambda context, state: torch.cat([state, context], -1)},
 )
 task.changed(
     "context_unused",
-    "The context has no effect on the features: they come from the state alone, so the decoder ignores what it has seen. Join the context and the state.",
+    "The context has no effect on the features: they come from the state alone, so the decoder ignores what it has seen. Concatenate the context and the state.",
     {BOTH: lambda context, state, *, right: right(0 * context, state)},
 )
 task.changed(
     "state_lined_up_with_words",
-    "The state's part has no axis for the words, so it is multiplied position by position, which runs only where B = S: position i then meets the state of sentence i. Give it an axis in the middle, B×1×E.",
+    "The state's part has no axis for the words, so it is multiplied position by position, which runs only if B = S, and then pairs position i with the state of sentence i. Give it an axis in the middle, B×1×E.",
     {PRODUCTS: lambda query, annotations: query[:, 0] * annotations},
 )
 task.changed_each(
     ("no_tanh", "tanh is missing around the features: each should lie between -1 and 1.", {FEATURES: left_out}),
-    ("with_relu", "Your features go through ReLU. The formula has tanh.", {FEATURES: torch.relu}),
+    ("with_relu", "Your features go through ReLU. The formula uses tanh.", {FEATURES: torch.relu}),
     ("scaled", "You divide the scores by √E. That belongs to the scaled dot product: leave these as they are.", {SCORES: lambda products: products.sum(-1) / products.shape[-1] ** 0.5}),
-    ("context_returned", "You return the context. Go on: the features are tanh(W_c [c; s]).", {"result": lambda features, weights, *, done: (done["the context"], weights)}),
+    ("context_returned", "You return the context. One step is missing: the features are tanh(W_c [c; s]).", {"result": lambda features, weights, *, done: (done["the context"], weights)}),
     ("order_swapped", "You return the weights first. Return the features first.", {"result": lambda features, weights: (weights, features)}),
 )  # fmt: skip

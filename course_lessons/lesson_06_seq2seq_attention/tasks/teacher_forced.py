@@ -21,14 +21,13 @@ task = Task(
     minutes=25,
     offers=("models.minimal.bahdanau_step", "models.minimal.gru_step"),
     hints=(
-        "Each step needs the previous state, so go through the words one after another. A step looks first, with the current state, and then lets the GRU compute the next state from the word and the context. Keep "
-        "what each step gives, and put it together at the end.",
+        "Each step needs the previous state, so go through the words one after another. A step first attends with the current state, and then lets the GRU compute the next state from the word and the context. Keep the results of each step, and stack them at the end.",
         (
             "Take widths of 1, the words 1 and 2, the first state 0, and a source of one annotation, 3, so that every weight is 1 and every context 3. Suppose the GRU's gates are both 0.5 and its candidate is tanh of word minus context, so that a step gives "
-            "0.5·tanh(word - context) + 0.5·state. The first step reads 1 and 3 and finds 0: it gives 0.5·tanh(-2) = -0.4820. The second reads 2 and 3 and finds -0.4820: it gives 0.5·tanh(-1) - 0.2410 = -0.6218. The states are -0.4820 and -0.6218, the "
+            "0.5·tanh(word - context) + 0.5·state. The first step reads 1 and 3 and starts from the state 0: it gives 0.5·tanh(-2) = -0.4820. The second reads 2 and 3 and starts from -0.4820: it gives 0.5·tanh(-1) - 0.2410 = -0.6218. The states are -0.4820 and -0.6218, the "
             "weights 1 and 1."
         ),
-        "states, weights = [], []; for each t: context, shares = the look with the state as it is now; state = the GRU's step of (words[:, t] and context side by side) and that state; append state to states and shares to weights; "
+        "states, weights = [], []; for each t: context, shares = attention with the current state; state = the GRU's step of (words[:, t] and context side by side) and that state; append state to states and shares to weights; "
         "return both lists stacked along axis 1.",
     ),
     partial=USUAL,
@@ -44,7 +43,7 @@ def a_single_step_is_right(case, value):
     words, state, *others = case.args
     right, _ = task.oracle_function(words[:, :1], state, *others)
     apart = (value[0][:, :1] - right).abs().max()
-    return "Even the state after the first word is wrong: look at a single step." if apart > 1e-4 else None
+    return "Even the state after the first word is wrong: check a single step." if apart > 1e-4 else None
 
 
 def _inputs(draw, B, T, S, D, H, E, A, mask):
@@ -109,17 +108,17 @@ LOOKS_WITH_FIRST = {SHARES: lambda now, *, state, right: right(state)}
 GOES_ON_FROM_FIRST = {NEXT: lambda read, now, *, state, right: right(read, state)}
 task.changed(
     "query_frozen",
-    "Every step looks with the first state, so all words look at the same positions. Use the state just before each word.",
+    "Every step uses the first state as its query, so all words attend to the same positions. Use the state just before each word.",
     LOOKS_WITH_FIRST,
 )
 task.changed(
     "state_never_updated",
-    "Every step starts from the first state, so nothing is kept of the earlier words. Replace the old state with the new one: the next step looks with it and continues from it.",
+    "Every step starts from the first state, so the earlier words are lost. Replace the old state with the new one: the next step uses it as its query and continues from it.",
     LOOKS_WITH_FIRST | GOES_ON_FROM_FIRST,
 )
 task.changed(
     "gru_from_first",
-    "At every step, the GRU continues from the first state. Let it continue from the state of the previous step, the same state that you look with.",
+    "At every step, the GRU continues from the first state. Let it continue from the state of the previous step, which is also your query.",
     GOES_ON_FROM_FIRST,
 )
 
@@ -172,13 +171,13 @@ def _next_looks(states, weights, *, annotations, mask, weight_s, weight_h, v):
 
 task.changed(
     "looks_after",
-    "Your first step reads zeros, and your weights are one step ahead: you look after the step, with the state that has read the word. Here, a step looks first, with the state before it, and the GRU reads that context.",
+    "Your first step reads zeros, and your weights are one step ahead: you attend after the step, with the state that has read the word. Here, a step attends first, with the state before it, and the GRU reads that context.",
     {SEEN: _seen_after_the_step_before, "result": _next_looks},
 )
 task.changed_each(
-    ("weights_of_the_next_look", "The states are right, but the weights are one step ahead: they come from a look with the new state. Return the weights from which the step's own context was computed.", {"result": _next_looks}),
-    ("mask_unused", "You look at all positions of the source, including padding: pass the mask at every step.", {"mask": torch.ones_like}),
-    ("mask_inverted", 'The mask is the wrong way round: True means "may be looked at".', {"mask": torch.logical_not}),
+    ("weights_of_the_next_look", "The states are right, but the weights are one step ahead: they are computed with the new state. Return the weights from which the step's own context was computed.", {"result": _next_looks}),
+    ("mask_unused", "You attend to all positions of the source, including padding: pass the mask at every step.", {"mask": torch.ones_like}),
+    ("mask_inverted", 'The mask is the wrong way round: True means "may be attended to".', {"mask": torch.logical_not}),
 )  # fmt: skip
 
 # What is returned
@@ -190,7 +189,7 @@ task.changed(
 )
 task.changed(
     "cut_anew",
-    "Words and sentences are mixed up: you stack the steps one after another and reshape the result into B×T. `view` and `reshape` move nothing: stack along axis 1, or swap the two axes with `transpose`.",
+    "Words and sentences are mixed up: you stack the steps one after another and reshape the result into B×T. `view` and `reshape` do not reorder anything: stack along axis 1, or swap the two axes with `transpose`.",
     {"result": lambda *parts: tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)},
 )
 task.changed(

@@ -167,7 +167,7 @@ def wide_enough_is_exhaustive(value, step, bos, eos, width, longest):
         return None
     score, ids = every_one(step, bos, eos, longest)
     return (
-        f"This beam has room for all translations of at most {longest} ids, so none should get lost. The best of them is {ids}, with {score:.4g}; yours is {value[0][0]}, with {value[0][1]:.4g}."
+        f"This beam has room for all translations of at most {longest} ids, so none should be lost. The best of them is {ids}, with {score:.4g}; yours is {value[0][0]}, with {value[0][1]:.4g}."
         if value[0][0] != ids
         else None
     )

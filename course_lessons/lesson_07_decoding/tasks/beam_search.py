@@ -111,8 +111,8 @@ def _(step, bos, eos, width, longest):
 # What is kept
 
 task.changed_each(
-    ("ended_lost", "Hypotheses that end in eos get lost: your result contains only those still open after `longest` ids. Set them aside when they end and return them as well.", {FOUND: lambda ended, left: left}),
-    ("open_lost", "Hypotheses still open after `longest` ids get lost. Set them aside as they are and return them with the others.", {FOUND: lambda ended, left: ended}),
+    ("ended_lost", "Hypotheses that end in eos are lost: your result contains only those still open after `longest` ids. Set them aside when they end and return them as well.", {FOUND: lambda ended, left: left}),
+    ("open_lost", "Hypotheses still open after `longest` ids are lost. Set them aside as they are and return them with the others.", {FOUND: lambda ended, left: ended}),
     ("ended_extended", "You extend hypotheses that end in eos. Set them aside and extend only the others.", {"eos": lambda eos: None}),
 )  # fmt: skip
 
@@ -239,9 +239,11 @@ for when, over, keeping, losing in (
     ("when `width` hypotheses have ended", lambda kept, ended, eos, width: len(ended) >= width, "stops_with_width_ended_and_keeps_the_open", "stops_with_width_ended"),
     ("when the best hypothesis that has ended can no longer be beaten", _not_to_be_beaten, "stops_when_not_to_be_beaten_and_keeps_the_open", "stops_when_not_to_be_beaten"),
 ):  # fmt: skip
-    kept_too = "what is still open counts as if it had ended"
+    kept_too = "hypotheses that are still open are treated as finished"
     task.changed(keeping, f"You stop {when}, and {kept_too}. {GO_ON}", _stopping(over, loses=False))
-    task.changed(losing, f"You stop {when}, and what is still open gets lost. {GO_ON}", _stopping(over, loses=True))
+    task.changed(
+        losing, f"You stop {when}, and hypotheses that are still open are lost. {GO_ON}", _stopping(over, loses=True)
+    )
 
 
 # Scores

@@ -73,10 +73,10 @@ def _(draw):
     yield Case("words of one sentence in the other one", ([first[:9] + second[:4], second[4:]], references))
     hypotheses, references = pairs(17, 13)
     other = [[word.swapcase() if i in (1, 7) else word for i, word in enumerate(words)] for words in hypotheses]
-    yield Case("capitals and small letters", (other, references))
+    yield Case("upper and lower case", (other, references))
     hypotheses, references = pairs(7, 11)
     hypotheses[0], references[0] = [*hypotheses[0], "now", "here", "."], [*references[0], "no", "where", "."]
-    yield Case("words that are alike when they are joined", (hypotheses, references))
+    yield Case("words that look the same when they are joined", (hypotheses, references))
     again = _sentence(draw, 11)
     yield Case("a perfect translation", ([again, reference], [list(again), list(reference)]), edge=True)
     hypotheses, references = pairs(13, 7)

@@ -51,14 +51,14 @@ def _only_where_there_are_enough(pairs, width):
 
 
 RIGHT = {
-    right: "a correct search, with a dict of beginnings",
-    right_by_topk: "a correct search in float32, by topk",
+    right: "a correct search, with a dict of prefixes",
+    right_by_topk: "a correct search in float32, with topk",
     right_from_the_far_end: "a correct search that adds up from the last id to the first",
 }
 
 
 WRONG = {
-    wrong("ended_lost"): "an incorrect search: ended hypotheses get lost",
+    wrong("ended_lost"): "an incorrect search: ended hypotheses are lost",
     wrong("ended_extended"): "an incorrect search: ended hypotheses are extended",
     wrong("ended_keep_their_place"): "an incorrect search: ended hypotheses compete with open ones",
     wrong("width_for_each"): "an incorrect search: the width applies to each hypothesis separately",
@@ -66,7 +66,7 @@ WRONG = {
     wrong("probabilities_added"): "an incorrect search: probabilities are added",
     wrong("eos_dropped"): "an incorrect search: eos is dropped",
     wrong("first_end_returned"): "an incorrect search: it stops at the first eos",
-    wrong("open_lost"): "an incorrect search: hypotheses still open at the end get lost",
+    wrong("open_lost"): "an incorrect search: hypotheses still open at the end are lost",
     wrong("one_for_each"): "an incorrect search: each hypothesis keeps one continuation, its best",
     wrong("as_set_aside"): "an incorrect search: the result is not sorted",
     wrong("worst_kept"): "an incorrect search: it keeps the worst continuations",
@@ -167,7 +167,7 @@ def _equal_scores(gave, bos, eos, width, longest):
             alike = len(gave) > 1 and len({repr(log_p.tolist()) for log_p in gave.values()}) == 1
             why = "Your `step` gives the same numbers for every prefix. " if alike else ""
             return (
-                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so nobody can say which of them is better. Let `step` return random numbers that depend on every id of the "
+                f"{why}After bos, {list(a[1:])} and {list(b[1:])} get the same score, so neither is better than the other. Let `step` return random numbers that depend on every id of the "
                 "prefix: then no two scores are equal."
             )
     return None
@@ -186,14 +186,14 @@ task = Task(
     minutes=30,
     offers=("models.minimal.beam_search",),
     hints=(
-        "`reference` is correct, so the work lies in the decoder that you make up and in what you compare. The decoder's probabilities should depend on every id of the prefix, and they should let some hypotheses end early while "
+        "`reference` is correct, so the work is in the decoder that you make up and in what you compare. The decoder's probabilities should depend on every id of the prefix, and they should let some hypotheses end early while "
         "others are cut off. Then compare everything that is returned: the number of pairs, their order, their ids and their log probabilities.",
         (
             "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with a probability of 0.36 and nothing else ends. A candidate that lets ended hypotheses compete keeps [1, 0] and one open hypothesis; a correct "
             "search keeps two open ones beside it. With longest = 2, both return two pairs, whereas with longest = 3 the correct one returns three."
         ),
-        "step(prefix): numbers = V random numbers from a generator whose seed is made from all ids of the prefix; return their log_softmax. For several decoders, and a width of 3 and one above V: right = list of "
-        "reference(step, …); try: came = candidate(step, …); compare the number of pairs, and pair by pair the ids and the log probabilities, up to 1e-5; any exception: False.",
+        "step(prefix): numbers = V random numbers from a generator whose seed is computed from all ids of the prefix; return their log_softmax. For several decoders, and a width of 3 and one above V: right = list of "
+        "reference(step, …); try: received = candidate(step, …); compare the number of pairs, and pair by pair the ids and the log probabilities, up to 1e-5; any exception: False.",
     ),
 )
 
@@ -255,7 +255,7 @@ def _as_many(compare):
 mistaken = mistakes_of_tests(task, _test, "candidate")
 mistaken(
     "no_rounding",
-    "Correct candidates are refused if their last digits differ from the reference's, because they add in a different order or in float32. Leave room for rounding: compare log probabilities up to 1e-5, not with `==`.",
+    "Correct candidates are rejected if their last digits differ from the reference's, because they add in a different order or in float32. Allow for rounding: compare log probabilities up to 1e-5, not with `==`.",
     compare=lambda right, came: list(right) == list(came),
 )
 mistaken(
@@ -281,15 +281,15 @@ mistaken(
 )
 mistaken(
     "length_not_compared",
-    "Candidates that return too few or too many hypotheses pass your test, since `zip` ends with the shorter list. Compare the lengths as well, or write `zip(…, strict=True)`.",
+    "Candidates that return too few or too many hypotheses pass your test, since `zip` stops at the end of the shorter list. Compare the lengths as well, or write `zip(…, strict=True)`.",
     seeds=range(8),
     compare=_pairs,
 )
 for name, sentence, changes in (
     ("order_not_compared", "Candidates that return the hypotheses in the wrong order pass your test. The most probable should come first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
-    ("width_one", "You try only a width of 1, so candidates that go wrong when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
+    ("width_one", "You try only a width of 1, so candidates that are wrong only when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
     ("wide_alone", "Your beam is wide enough for all continuations, so nothing has to be dropped, and candidates that drop the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
-    ("one_round", "A hypothesis may have only one id, so candidates that go wrong in the second round pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
+    ("one_round", "A hypothesis may have only one id, so candidates that are wrong only from the second round on pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
     ("nothing_ends", "Nothing ends in eos before the limit, so candidates that mishandle ended hypotheses pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)
@@ -302,7 +302,7 @@ mistaken(
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and such a test
-    "wide": ("candidates that fail where the beam is wider than the number of continuations", "Try a width above V as well.", {"sizes": ((3, 4),)}),
+    "wide": ("candidates that fail if the beam is wider than the number of continuations", "Try a width above V as well.", {"sizes": ((3, 4),)}),
     "eos": ("candidates that treat 0 as eos, whatever eos is", "Let eos be an id other than 0.", {"eos": 0}),
     "prefix": ("candidates that pass only the last id to your decoder", "Let its probabilities depend on every id of the prefix.", {"last_alone": True}),
 }  # fmt: skip

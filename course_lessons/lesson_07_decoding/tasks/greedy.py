@@ -146,6 +146,6 @@ for name, sentence, change in (
     ("last_dropped", "The last id is always missing, whether it is eos or a word. Append each id before you check whether the loop ends.", lambda ids: ids[:-1]),
     ("bos_counted", "You write one id too few if eos does not appear: bos does not count towards `longest`.", lambda ids, *, longest: ids[: longest - 1]),
     ("eos_added", "You put eos at the end even if the limit cuts the translation off. Return what was written.", lambda ids, *, eos: ids if ids[-1] == eos else [*ids, eos]),
-    ("handed_back_reversed", "You return your translation in reverse order, the last id first. You called step correctly: return the ids in the order in which they were written.", lambda ids: ids[::-1]),
+    ("handed_back_reversed", "You return your translation in reverse order, the last id first. You call step correctly, but return the ids in the order in which they were written.", lambda ids: ids[::-1]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": change})

@@ -67,7 +67,7 @@ def _(draw):
     yield Case("a word with a probability of 1e-13", (improbable, target), edge=True)
     yield Case("200 words", (draw.numbers(200, 5), _target(draw, 200, 5)), True, edge=True)
     apart = draw.numbers(3, 5) + torch.tensor([[40.0], [-70.0], [0.0]])
-    yield Case("words whose logits lie far apart", (apart, _target(draw, 3, 5)), hazard=True)
+    yield Case("words whose logits are far apart", (apart, _target(draw, 3, 5)), hazard=True)
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(3)])
     far[0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])
     yield Case("logits of ±10,000", (far, torch.tensor([0, 4, int(far[2].argmax())])), True, hazard=True)
@@ -93,11 +93,11 @@ log_softmax_mistakes(task)
 task.changed_each(
     ("mean", "This is the mean over the words, as a loss is. The probability of the whole translation is a product over its words, so its logarithm is the sum: do not divide by T.", {"result": lambda log_p, *, target: log_p / len(target)}),
     ("logarithm_of_the_sum", "You add up the probabilities first and take the logarithm of the sum. Take the logarithm of each probability first, and then the sum.", {LOG_P: lambda logits: logits.softmax(-1), "result": torch.log}),
-    ("probabilities_added", "You add up probabilities. The logarithms of the probabilities have to be added.", {LOG_P: lambda logits: logits.softmax(-1)}),
+    ("probabilities_added", "You add up probabilities. Add up their logarithms instead.", {LOG_P: lambda logits: logits.softmax(-1)}),
     ("softmax_over_places", "Your softmax runs over the positions, so that each word's probabilities over all positions sum to 1. At each position, the probabilities of all words have to sum to 1: let the softmax run along the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(0)}),
     ("no_softmax", "The softmax is missing: you add up the logits of the target, which are not yet logarithms of probabilities.", {LOG_P: left_out}),
     ("most_probable_words", "You use the most probable word at each position, whatever the target is. The task asks for the probability of the given translation: use the entry for its word.", {OF_TARGET: lambda log_p, target: log_p.amax(-1)}),
-    ("every_place_with_every_word", "You pair every position with every word of the target: indexing with `[:, target]` gives a matrix T×T. Each position belongs only to its own word.", {OF_TARGET: lambda log_p, target: log_p[:, target]}),
+    ("every_place_with_every_word", "You pair every position with every word of the target: indexing with `[:, target]` gives a T×T matrix. Each position should be paired only with its own word.", {OF_TARGET: lambda log_p, target: log_p[:, target]}),
 )  # fmt: skip
 task.changed(
     "ids_taken_for_places",
@@ -107,7 +107,7 @@ task.changed(
 task.changed_each(
     ("last_word_left_out", "The last word is left out. Every word of the target counts, including the last, which ends the translation.", {"the sum of the log probabilities": lambda of_target: of_target[:-1].sum()}),
     ("first_word_left_out", "The first word is left out. Every word of the target counts: bos is not among them.", {"the sum of the log probabilities": lambda of_target: of_target[1:].sum()}),
-    ("shifted", "You compare the logits of each position with the word of the next position. Logits and target of the same position belong together.", {"logits": lambda logits: logits[:-1], "target": lambda target: target[1:]}),
+    ("shifted", "You compare the logits at each position with the word at the next one. Logits and target at the same position belong together.", {"logits": lambda logits: logits[:-1], "target": lambda target: target[1:]}),
     ("zero_as_padding", "You leave out words with id 0. It is an id like any other here.", {OF_TARGET: lambda log_p, target, *, right: right(log_p, target) * (target != 0)}),
 )  # fmt: skip
 task.changed(

@@ -22,7 +22,7 @@ task = Task(
     hints=(
         "Each state is a query, and the states before it are its keys and its values. Which states a query may see depends on its position, so you need a mask over pairs of positions. One row of that mask contains no True at all.",
         (
-            "Take three states of width 4: zeros, [2.1972, 0, 0, 0], where 2.1972 is 2 ln 3, and [1, 0, 0, 0]. The first sees nothing, so its context is zeros. The second sees only the first, which gives zeros again. The third sees both: the dot products are 0 and "
+            "Take three states of width 4: zeros, [2.1972, 0, 0, 0], where 2.1972 is 2 ln 3, and [1, 0, 0, 0]. The first sees nothing, so its context is zeros. The second sees only the first, so its context is zeros as well. The third sees both: the dot products are 0 and "
             "2.1972, which become 0 and ln 3 when divided by √4 = 2, so the weights are 0.25 and 0.75. Its context is [1.6479, 0, 0, 0], since 0.75 · 2.1972 is 1.6479."
         ),
         "scores = states times states transposed, B×T×T, divided by √D; past = True where the column is smaller than the row, T×T; put -inf where past is False; weights = softmax over the columns, zeros where past is False; return weights times "
@@ -57,7 +57,7 @@ def _(draw):
         name = f"{count(size.B, 'sequence')} of {T} states, width {size.D}"
         yield Case(name, (draw.numbers(size.B, T, size.D) + 0.25,), size.full)
     yield Case("as many sequences as states", (draw.numbers(3, 3, 5),))
-    yield Case("states as wide as there are", (draw.numbers(2, 5, 5),))
+    yield Case("as many states as features", (draw.numbers(2, 5, 5),))
     yield Case("two states", (draw.numbers(3, 2, 5),), True)
     yield Case("a single state", (draw.numbers(2, 1, 3),), True, edge=True)
     yield Case("states of width 1", (draw.numbers(2, 5, 1),), True, edge=True)
@@ -106,7 +106,7 @@ for name, sentence, seen in (
 for name, sentence, root in (
     ("unscaled", "The scores are not divided by √D. For wide states, they are then so far apart that one state gets nearly all the weight.", lambda D: 1),
     ("divided_by_width", "You divide the scores by D. The scaled dot product divides by √D.", lambda D: D),
-    ("half_of_width", "You divide the scores by half of D: `D * 0.5` is half of D, and `D ** 0.5` is its square root.", lambda D: D / 2),
+    ("half_of_width", "You divide the scores by D/2: `D * 0.5` is half of D, and `D ** 0.5` is its square root.", lambda D: D / 2),
     ("multiplied_by_root", "You multiply the scores by √D. Divide by it.", lambda D: D**-0.5),
 ):  # fmt: skip
     task.changed(name, sentence, {"√D": root})
@@ -129,7 +129,7 @@ task.changed(
 )
 task.changed(
     "plus_infinity_hidden",
-    "Every context is zeros. Perhaps hidden scores become +inf, which gives NaN, and you replace NaN by 0. Put -inf there: its exponential is 0.",
+    "Every context is zeros. Perhaps hidden scores become +inf, which gives NaN, and you replace NaN with 0. Put -inf there: its exponential is 0.",
     {"the masked scores": filled(torch.inf), "the softmax": lambda masked: masked.softmax(-1).nan_to_num()},
 )
 task.changed(

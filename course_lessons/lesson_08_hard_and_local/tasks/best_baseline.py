@@ -17,7 +17,7 @@ task = Task(
     importance=3,
     minutes=15,
     hints=(
-        "The derivative of (R - b)² with respect to b is -2 (R - b). At the best b, the mean of these derivatives, each times the squared length of its gradient, is 0. The best b is therefore a weighted mean of the rewards. What are the weights?",
+        "The derivative of (R - b)² with respect to b is -2 (R - b). At the best b, the mean of these derivatives, each multiplied by the squared length of its gradient, is 0. The best b is therefore a weighted mean of the rewards. What are the weights?",
         "Take the probabilities 0.8 and 0.2 and the rewards 1 and 3. The gradient of log p is (0.2, -0.2) if the first word is drawn, and (-0.8, 0.8) if the second is. The squared lengths are 0.08 and 1.28. Multiplied by the probabilities, they give "
         "0.064 and 0.256, so the best baseline is (0.064 · 1 + 0.256 · 3) / 0.32 = 2.6. The expected reward is only 1.4.",
         "squared_length = 1 - 2 p_k + the sum of all p_i², S; weights = probabilities times squared_length, S; return the sum of weights times rewards, divided by the sum of the weights.",

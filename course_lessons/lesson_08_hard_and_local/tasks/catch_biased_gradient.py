@@ -95,7 +95,7 @@ RIGHT = {
     _plain(lambda earned, p, rewards: earned - 0.5): "a correct estimator with a constant baseline",
     _plain(lambda earned, p, rewards: earned - _others(earned) / (len(earned) - 1)): "a correct estimator whose baseline is the mean of the other draws",
     _plain(lambda earned, p, rewards: earned - _others(earned) / len(earned)): "a correct estimator whose baseline is the sum of the other draws divided by N",
-    right_corrected: "a correct estimator with a factor that makes up for its baseline",
+    right_corrected: "a correct estimator with a factor that compensates for its baseline",
     _plain(lambda earned, p, rewards: earned - p @ rewards): "a correct estimator whose baseline is the expected reward",
     _plain(lambda earned, p, rewards: earned - rewards.mean()): "a correct estimator whose baseline is the mean over the positions",
     right_exact: "a correct estimator that adds up over all positions and needs no draw",
@@ -104,24 +104,24 @@ RIGHT = {
 
 WRONG = {
     own_mean: "an incorrect estimator: its baseline is the mean of the same draws",
-    lambda *given: -right_plain(*given): "an incorrect estimator: the sign is turned round",
+    lambda *given: -right_plain(*given): "an incorrect estimator: the sign is reversed",
     lambda logits, rewards, uniform: right_plain(logits, rewards, uniform) * len(uniform): "an incorrect estimator: the sum of the draws",
-    _plain(probabilities=lambda logits: logits): "an incorrect estimator: logits taken for probabilities",
+    _plain(probabilities=lambda logits: logits): "an incorrect estimator: logits used as probabilities",
     _plain(pick=lambda p, uniform: p.argmax().expand(len(uniform))): "an incorrect estimator: it always picks the most probable position",
     for_probabilities: "an incorrect estimator: the gradient with respect to the probabilities",
     of_the_probability: "an incorrect estimator: it differentiates the probability, not its logarithm",
     lambda *given: own_mean(*given) * 2: "an incorrect estimator: right for two draws only",
-    _plain(lambda earned, p, rewards: earned - earned[0]): "an incorrect estimator: its baseline is what the first draw has earned",
-    _plain(lambda earned, p, rewards: earned - earned.max()): "an incorrect estimator: its baseline is what the best draw has earned",
-    _plain(lambda earned, p, rewards: (earned - earned.mean()) / (earned.std(correction=0) + 1e-3)): "an incorrect estimator: what the draws have earned is divided by its spread",
+    _plain(lambda earned, p, rewards: earned - earned[0]): "an incorrect estimator: its baseline is the reward of the first draw",
+    _plain(lambda earned, p, rewards: earned - earned.max()): "an incorrect estimator: its baseline is the reward of the best draw",
+    _plain(lambda earned, p, rewards: (earned - earned.mean()) / (earned.std(correction=0) + 1e-3)): "an incorrect estimator: the rewards of the draws are divided by their spread",
     lambda logits, rewards, uniform: right_plain(logits, rewards, uniform) * len(uniform) / 2: "an incorrect estimator: the sum of the draws divided by 2, however many there are",
-    _plain(probabilities=torch.exp): "an incorrect estimator: exponentials taken for probabilities",
+    _plain(probabilities=torch.exp): "an incorrect estimator: exponentials used as probabilities",
     picked_alone: "an incorrect estimator: the gradient of the picked logit alone",
-    _plain(pick=lambda p, uniform: (uniform * len(p)).long()): "an incorrect estimator: it picks all positions with equal chances",
+    _plain(pick=lambda p, uniform: (uniform * len(p)).long()): "an incorrect estimator: it picks all positions with equal probability",
     _plain(pick=lambda p, uniform: (uniform >= p[0]).long()): "an incorrect estimator: it never picks a third position",
     lambda logits, rewards, uniform: right_plain(logits, rewards.clamp(0, 1), uniform): "an incorrect estimator: rewards are cut off at 0 and 1",
     _plain(lambda earned, p, rewards: earned.roll(-1)): "an incorrect estimator: each pick gets the reward of the next",
-    _plain(lambda earned, p, rewards: earned - earned.reshape(-1, 2).flip(1).flatten()): "an incorrect estimator: it takes draws in pairs, and fails where one is left over",
+    _plain(lambda earned, p, rewards: earned - earned.reshape(-1, 2).flip(1).flatten()): "an incorrect estimator: it processes draws in pairs, and fails if one is left over",
 }  # fmt: skip
 
 
@@ -130,13 +130,13 @@ def _problem(logits, rewards, uniform):
     given = {"logits": logits, "rewards": rewards, "uniform": uniform}
     for name, numbers in given.items():
         if not isinstance(numbers, torch.Tensor) or numbers.dim() != 1 or not numbers.is_floating_point():
-            return f"Your test calls a candidate with {name} = {describe(numbers)}. Candidates take tensors with one axis and floating-point numbers: logits S, rewards S and uniform N."
+            return f"Your test calls a candidate with {name} = {describe(numbers)}. Candidates accept tensors with one axis and floating-point numbers: logits S, rewards S and uniform N."
     if len(logits) != len(rewards) or len(logits) < 2:
         return f"Your test calls a candidate with {len(logits)} logits and {len(rewards)} rewards. The numbers must be equal, and at least 2."
     if len(uniform) < 2:
         return f"Your test calls a candidate with N = {len(uniform)}. Estimators are judged for N = 2 or more: a baseline that is the mean of the other draws needs at least one other draw."
     if not ((uniform >= 0) & (uniform < 1)).all():
-        return "Your test calls a candidate with a uniform number below 0, or not below 1. Candidates take numbers from 0 up to but not 1."
+        return "Your test calls a candidate with a uniform number below 0, or not below 1. Candidates accept numbers from 0 up to but not including 1."
     return None
 
 
@@ -150,10 +150,10 @@ task = Task(
     importance=4,
     minutes=40,
     hints=(
-        "An estimator returns something different for each draw, and even right estimators differ from one another. Unbiased means that the **mean over all draws** is the true gradient. Small cases have so few different draws that you can try them all, which leaves nothing to chance.",
+        "An estimator returns something different for each draw, and even correct estimators differ from one another. Unbiased means that the **mean over all draws** is the true gradient. Small cases have so few different draws that you can try them all, which leaves nothing to chance.",
         (
             "Take two positions with the probabilities 0.75 and 0.25 and the rewards 4 and 0. The expected reward is 3, so the true gradient is 0.75 · (4 - 3) = 0.75 and 0.25 · (0 - 3) = -0.75. The four numbers 0.125, 0.375, 0.625 and 0.875 pick the first "
-            "position three times and the second once. With two draws there are 16 pairs of them. The plain estimator gives 1 for the first position if both numbers pick it, which is so in 9 pairs, 0.5 in 6 pairs and 0 in 1 pair: the mean is 12 / 16 = 0.75. With the mean of "
+            "position three times and the second once. With two draws there are 16 pairs of them. The plain estimator gives 1 for the first position if both numbers pick it, as in 9 pairs, 0.5 in 6 pairs and 0 in 1 pair: the mean is 12 / 16 = 0.75. With the mean of "
             "the same two draws as baseline, it gives 1 in the 6 pairs in which the two picks differ and 0 in all others: the mean is 6 / 16 = 0.375, half of the true value."
         ),
         "p = three probabilities that are multiples of 1/4; logits = log p plus a constant; rewards of both signs, above 1 too; right = p · (rewards - sum of p · rewards). For N = 2 and N = 3: for each of the 4ᴺ ways to fill uniform with 0.125, 0.375, 0.625 "
@@ -207,7 +207,7 @@ _mistaken = mistakes_of_tests(
     task,
     _test,
     "candidate",
-    "Does it take the mean over many calls whose draws have the right probabilities, and does it leave room for rounding, about 1e-5?",
+    "Does it take the mean over many calls whose draws have the right probabilities, and does it allow for rounding, about 1e-5?",
 )
 _mistaken(
     "finite_only",
@@ -216,7 +216,7 @@ _mistaken(
 )
 _mistaken(
     "errors_pass",
-    "A candidate that raises an error where N is odd passes your test. Try N = 3 as well as N = 2, and return False where a candidate raises an error: it is wrong.",
+    "A candidate that raises an error if N is odd passes your test. Try N = 3 as well as N = 2, and return False if a candidate raises an error: it is wrong.",
     raising=True,
 )
 _mistaken(
@@ -228,12 +228,12 @@ _mistaken(
 )
 _mistaken(
     "same_number_for_all",
-    "Right candidates whose baseline comes from the other draws are refused. They are right if the draws of a call are independent, but not if all its uniform numbers are the same. Try every pair of numbers.",
+    "Correct candidates whose baseline comes from the other draws are rejected. They are correct if the draws of a call are independent, but not if all its uniform numbers are the same. Try every pair of numbers.",
     fillings=lambda N: [torch.full((N,), u) for u in _middles(4)],
 )
 _mistaken(
     "all_in_one_call",
-    "Candidates whose baseline comes from the same draws pass your test, and right ones whose baseline comes from the other draws are refused. That happens if the draws of a call depend on each other, for example if one call gets all numbers at once, so that each position occurs exactly as often as its probability says. Give each call two or three numbers, and try every combination.",
+    "Candidates whose baseline comes from the same draws pass your test, and correct ones whose baseline comes from the other draws are rejected. That happens if the draws of a call depend on each other, for example if one call gets all numbers at once, so that each position occurs exactly as often as its probability says. Give each call two or three numbers, and try every combination.",
     draws=(4,),
     fillings=lambda N: [torch.tensor(_middles(N))],
 )
@@ -255,7 +255,7 @@ _mistaken(
 
 
 @task.mistake(
-    "Right candidates with a baseline are refused, and so is the one that needs no draw, as if every call had to give what the plain estimator gives on the same draws. Single calls may differ: only the mean over all draws has to be the true gradient."
+    "Correct candidates with a baseline are rejected, and so is the one that needs no draw, as if every call had to give what the plain estimator gives on the same draws. Single calls may differ: only the mean over all draws has to be the true gradient."
 )
 def compared_call_by_call(estimator):
     p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
@@ -267,7 +267,7 @@ def compared_call_by_call(estimator):
 
 
 @task.mistake(
-    "All right candidates are refused except the one that needs no draw. That happens if a single call has to give the true gradient: what it returns depends on its draws, so take the mean of many calls. It also happens if the mean has to be right to the last digit: leave room for rounding, about 1e-5."
+    "All correct candidates are rejected except the one that needs no draw. That happens if a single call has to give the true gradient: what it returns depends on its draws, so take the mean of many calls. It also happens if the mean has to be right to the last digit: allow for rounding, about 1e-5."
 )
 def true_in_each_call(estimator):
     return all(_test(estimator, draws=(2,), fillings=lambda N, one=uniform: [one]) for uniform in _fillings(2))
@@ -275,13 +275,13 @@ def true_in_each_call(estimator):
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "odd": ("candidates that are right for two draws and not for three", "Try N = 3 as well as N = 2."),
-    "places": ("candidates that pick only from the first two positions", "Try three positions or more."),
+    "places": ("candidates that pick only from the first two positions", "Try at least three positions."),
     "unequal": (
         "candidates that pick every position equally often",
         "Give the positions probabilities that are not all equal.",
     ),
     "shifted": (
-        "candidates that take the exponentials of the logits for probabilities",
+        "candidates that use the exponentials of the logits as probabilities",
         "Add a constant to the logits, so that their exponentials do not sum to 1.",
     ),
     "range": ("candidates that cut off rewards below 0 or above 1", "Try rewards of -1 and 2 as well."),

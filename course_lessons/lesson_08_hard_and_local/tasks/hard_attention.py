@@ -12,7 +12,7 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "08.hard_attention",
-    "one position, picked by chance",
+    "one position, picked at random",
     arguments=("weights B×S", "values B×S×E", "uniform B"),
     result=("picked B×E", "log_probability B"),
     difficulty=3,
@@ -54,7 +54,7 @@ def picked_is_one_of_the_values(case, value):
     """What is picked is among the values of its row, as it is."""
     apart = (case.args[1].double() - value[0].double()[:, None]).abs().amax(-1).amin(-1)
     return (
-        "What you return is none of the values of its row. Return one of them as it is, neither mixed with the others nor multiplied by its weight."
+        "What you return is not one of the values in its row. Return one of them as it is, neither mixed with the others nor multiplied by its weight."
         if apart.max() > 1e-4
         else None
     )
@@ -167,23 +167,25 @@ def _first_true(truths):
     return truths.int().argmax(1)
 
 
-EACH_ROW = "Each row has weights of its own: add them up over the positions, the second axis."
-NONE_REACHED = "Where rounding leaves the sum of the weights below the uniform number, no cumulative weight exceeds it, and you take"
-LAST = "Take the last position whose weight is above 0."
+EACH_ROW = "Each row has its own weights: add them up over the positions, the second axis."
+NONE_REACHED = (
+    "If rounding leaves the sum of the weights below the uniform number, no cumulative weight exceeds it, and you pick"
+)
+LAST = "Pick the last position whose weight is above 0."
 for name, sentence, place in (
     (
         "largest",
-        "You take the position with the largest weight, whatever the uniform number is. A position should be picked with the probability that its weight gives: that is what the uniform number is for.",
+        "You pick the position with the largest weight, whatever the uniform number is. A position should be picked with the probability that its weight gives: that is what the uniform number is for.",
         lambda weights, uniform: weights.argmax(1),
     ),
     (
         "not_cumulative",
-        "You compare the uniform number with each weight by itself. Compare it with the cumulative weights, the sums of the weights up to and including each position.",
+        "You compare the uniform number with each weight separately. Compare it with the cumulative weights, the sums of the weights up to and including each position.",
         lambda weights, uniform: _first_true(weights > uniform[:, None]),
     ),
     (
         "lined_up_with_places",
-        "You compare the uniform number of row i with the cumulative weight at position i, which runs only where B = S or B = 1. Each row has one number for all its positions: give uniform an axis, B×1.",
+        "You compare the uniform number of row i with the cumulative weight at position i, which runs only if B = S or B = 1. Each row has one number for all its positions: give uniform an axis, B×1.",
         lambda weights, uniform: _first_true(weights.cumsum(1) > uniform),
     ),
     (
@@ -199,7 +201,7 @@ for name, sentence, place in (
     ("over_the_batch", f"You add up the weights over the batch. {EACH_ROW}", lambda weights, uniform: _first_true(weights.cumsum(0) > uniform[:, None])),
     (
         "at_least",
-        'You take the first position whose cumulative weight is at least the uniform number. "Exceeds" means more than that: where the two are equal, the next piece has begun. With the uniform number 0 your rule picks a first position of weight 0, whose '
+        'You pick the first position whose cumulative weight is at least the uniform number. "Exceeds" means more than that: where the two are equal, the next piece has begun. With the uniform number 0 your rule picks a first position of weight 0, whose '
         "logarithm is infinite.",
         lambda weights, uniform: _first_true(weights.cumsum(1) >= uniform[:, None]),
     ),
@@ -220,8 +222,8 @@ for name, sentence, place in (
 VALUE, WEIGHT, LOGARITHM = "the picked value", "the picked weight", "the log probability picked"
 SOFT = "You return the weighted mean of the values, which is soft attention"
 task.changed_each(
-    ("soft", f"{SOFT}. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights.detach(), values)}),
-    ("soft_with_gradient", f"{SOFT}, and its gradient reaches the weights. Here one value is picked, and comes back as it is.", {VALUE: lambda values, _, *, weights: _mean(weights, values)}),
+    ("soft", f"{SOFT}. Here one value is picked and returned as it is.", {VALUE: lambda values, _, *, weights: _mean(weights.detach(), values)}),
+    ("soft_with_gradient", f"{SOFT}, and its gradient reaches the weights. Here one value is picked and returned as it is.", {VALUE: lambda values, _, *, weights: _mean(weights, values)}),
     ("probability", "You return the probability of the position. Return its natural logarithm.", {LOGARITHM: left_out}),
     ("axis_kept", "The axis of positions is still there, with size 1: B×1×E and B×1. Remove it, to return B×E and B.", {"result": lambda picked, log_p: (picked[:, None], log_p[:, None])}),
     ("order_swapped", "You return the log probability first. Return the picked value first, then its log probability.", {"result": lambda picked, log_p: (log_p, picked)}),
@@ -239,7 +241,7 @@ def _mean(weights, values):
 
 task.changed(
     "every_place_of_every_row",
-    "`values[:, place]` takes every position from every row, which gives B×B×E. Row and position belong together in pairs: replace the colon with the numbers of the rows, `torch.arange` of B.",
+    "`values[:, place]` takes every position from every row, which gives B×B×E. Row and position belong together in pairs: replace the colon with the indices of the rows, `torch.arange` of B.",
     dict.fromkeys((VALUE, WEIGHT), lambda numbers, place: numbers[:, place]),
 )
 task.changed(

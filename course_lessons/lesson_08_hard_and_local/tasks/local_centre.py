@@ -77,9 +77,9 @@ def _(state, weight, v, length):
 SIGMOID = "The sigmoid turns the score into a share between 0 and 1."
 ROUNDED = "A whole number passes no gradient to the weights, so they could not learn where to look. Leave the centre as it is, between two positions if need be."
 task.changed_each(
-    ("no_tanh", "tanh is missing: it belongs between the two products, around the product of state and weight.", {"the hidden layer": left_out}),
-    ("tanh_outside", "tanh is applied to the whole score. It belongs around the product of state and weight, before v.", {"the hidden layer": left_out, "the score": lambda hidden, v: (hidden @ v).tanh()}),
-    ("exchanged", "tanh and the sigmoid are swapped: tanh belongs around the product of state and weight, and the sigmoid around the score.", {"the hidden layer": torch.sigmoid, "the share": torch.tanh}),
+    ("no_tanh", "tanh is missing: apply it between the two products, to the product of state and weight.", {"the hidden layer": left_out}),
+    ("tanh_outside", "tanh is applied to the whole score. Apply it to the product of state and weight, before v.", {"the hidden layer": left_out, "the score": lambda hidden, v: (hidden @ v).tanh()}),
+    ("exchanged", "tanh and the sigmoid are swapped: apply tanh to the product of state and weight, and the sigmoid to the score.", {"the hidden layer": torch.sigmoid, "the share": torch.tanh}),
     ("no_sigmoid", f"The sigmoid is missing, so the centre may lie outside the sentence, even below 0. {SIGMOID}", {"the share": left_out}),
     ("share_alone", "This is the share, between 0 and 1. Multiply it by the length to get a position.", {"the centre": left_out}),
     ("counted_from_one", "Your centre is one position too far to the right: 1 is added, as if positions were counted from 1. They are counted from 0.", {"result": lambda centre: centre + 1}),
@@ -89,10 +89,10 @@ task.changed_each(
     ("longest_for_all", "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length.", {"length": lambda length: length.max()}),
     ("every_share_with_every_length", "You return B×B numbers, every share times every length: one of the two has an extra axis of size 1. Both should have the shape B.", {"the centre": lambda share, length: share[:, None] * length}),
     ("not_transposed", "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that, it runs only if A = H, and then gives an incorrect result.", {"weight": torch.t}),
-    ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid takes scores of any size.", {"the share": lambda score: score.exp() / (1 + score.exp())}),
+    ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid handles scores of any size.", {"the share": lambda score: score.exp() / (1 + score.exp())}),
 )  # fmt: skip
 task.changed(
     "gradient_overflows",
-    "The values are right, but for a score far below 0 the gradient is NaN: in 1 / (1 + exp(-score)) the exponential becomes infinite, and in the backward pass infinity is multiplied by 0. torch.sigmoid takes scores of any size.",
+    "The values are right, but for a score far below 0 the gradient is NaN: in 1 / (1 + exp(-score)) the exponential becomes infinite, and in the backward pass infinity is multiplied by 0. torch.sigmoid handles scores of any size.",
     {"the share": lambda score: 1 / (1 + (-score).exp())},
 )

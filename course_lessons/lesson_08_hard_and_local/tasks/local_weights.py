@@ -28,14 +28,14 @@ task = Task(
             "Take the scores 0, 1.0986 and 9, where 1.0986 is ln 3, the centre 0 and a window of 1. The distances are 0, 1 and 2, so the positions 0 and 1 are within reach. The softmax of their scores gives 0.25 and 0.75. With σ = 1 / 2 the Gaussian is "
             "exp(0) = 1 at position 0 and exp(-1 / 0.5) = 0.1353 at position 1. The weights are 0.25, 0.1015 and 0, and they do not sum to 1."
         ),
-        "distance = positions 0 to S - 1 minus centre as B×1, B×S; near = mask, and distance without its sign at most window; put -inf where near is False; weights = softmax over S, zeros where near is False; sigma = window / 2; return weights times "
+        "distance = positions 0 to S - 1 minus centre as B×1, B×S; near = mask, and the absolute distance at most window; put -inf where near is False; weights = softmax over S, zeros where near is False; sigma = window / 2; return weights times "
         "exp of minus distance squared over 2 sigma squared.",
     ),
     partial=USUAL
     | {
         "empty_row_nan": (0.5, "right where some position is within reach."),
         "empty_row_uniform": (0.5, "right where some position is within reach."),
-        "garbage_times_zero": (0.5, "right where padding holds ordinary numbers."),
+        "garbage_times_zero": (0.5, "right where padding contains ordinary numbers."),
     },
 )
 task.property(no_weight_is_negative)
@@ -201,12 +201,12 @@ for name, sentence, rounding in (
 ):
     task.changed(
         name,
-        f"{sentence} Then no gradient reaches it, and the Gaussian lies around the wrong position: use the centre as it is given.",
+        f"{sentence} Then no gradient reaches it, and the Gaussian is centred on the wrong position: use the centre as it is given.",
         {"centre": rounding},
     )
 task.changed(
     "centre_lined_up_with_places",
-    "The centre has no axis for the positions, so position i meets the centre of row i, which runs only where B = S or B = 1. Give it an axis, B×1.",
+    "The centre has no axis for the positions, so position i is paired with the centre of row i, which runs only if B = S or B = 1. Give it an axis, B×1.",
     {"the distances": lambda places, centre: (places - centre.mT).expand(len(centre), len(places))},
 )
 task.changed(
@@ -218,7 +218,7 @@ task.changed(
 
 # The softmax
 
-EMPTY = "Where no position is within reach, return zeros."
+EMPTY = "If no position is within reach, return zeros."
 masked_softmax_mistakes(
     task, "no_softmax", "masked_with_zeros", "fill_undercut", "overflow", others="positions", zeros="the shares"
 )
@@ -230,12 +230,12 @@ task.changed(
 )
 task.changed(
     "empty_row_nan",
-    f"Where no position is within reach, the softmax of nothing but -inf is 0/0, which is NaN. {EMPTY}",
+    f"If no position is within reach, the softmax of nothing but -inf is 0/0, which is NaN. {EMPTY}",
     {"the shares": left_out},
 )
 task.changed(
     "empty_row_uniform",
-    f"Where no position is within reach, a very negative but finite number makes all scores equal, and positions out of reach share the weight. {EMPTY}",
+    f"If no position is within reach, a very negative but finite number makes all scores equal, and positions out of reach share the weight. {EMPTY}",
     {"the masked scores": filled(-1e9), "the shares": left_out},
 )
 task.changed(
@@ -288,7 +288,7 @@ task.changed(
 )
 task.changed(
     "normalised_again",
-    "Your weights sum to 1 in each row where some position is within reach: either they are normalised again after the Gaussian, or the exponent of the Gaussian is added to the scores, inside the softmax. Multiply the softmax of the scores by the Gaussian and leave the products as they are; what the Gaussian takes away is gone.",
+    "Your weights sum to 1 in each row where some position is within reach: either they are normalised again after the Gaussian, or the exponent of the Gaussian is added to the scores, inside the softmax. Multiply the softmax of the scores by the Gaussian and leave the products as they are; the weight that the Gaussian removes is not redistributed.",
     {"the weights": lambda shares, gaussian: F.normalize(shares * gaussian, 1, -1, 1e-30)},
 )
 task.changed(

@@ -53,7 +53,7 @@ RIGHT = {
     each_by_itself: "a correct model: each row by itself",
     lambda x: torch.cat([torch.zeros(1, WIDTH), running_mean(x)[:-1]]): "a correct model: each row sees those before it, and the first one sees nothing",
     lambda x: causal_attention(x) + torch.arange(len(x), 0, -1)[:, None] / len(x) + len(x): "a correct model: it knows how many rows there are, and sees nothing of later ones",
-    _all_less_the_rest: "a correct model: it subtracts later rows from the sum of all, so they move its last digits only",
+    _all_less_the_rest: "a correct model: it subtracts later rows from the sum of all, so they change only its last digits",
 }  # fmt: skip
 
 
@@ -113,31 +113,31 @@ WRONG = {
     lambda x: x + torch.cat([x[2:], torch.zeros(2, WIDTH)])[: len(x)] / 2: "an incorrect model: each row sees the next but one",
     _first_row_sees_all: "an incorrect model: row 0 may see nothing, and sees all rows instead",
     lambda x: causal_attention(x) + x[-1] / 3: "an incorrect model: each row sees the last one",
-    _at(5): "an incorrect model: the next row gets through at T = 5 alone",
+    _at(5): "an incorrect model: the next row gets through only at T = 5",
     _from_length_9: "an incorrect model: its mask is made for eight rows, so in longer sequences the ninth and later ones see all",
     lambda x: causal_attention(x) + _later_rows(x)[:, 1:2] / 3: "an incorrect model: one feature of later rows gets through",
     lambda x: causal_convolution(x) + F.pad(_later_rows(x).sum(1, keepdim=True) / 3, (WIDTH - 1, 0)): "an incorrect model: one feature of its output sees later rows",
     lambda x: causal_attention(x) + next_rows(x)[:, :1] / 3 * torch.tensor([1.0, -1.0, 0.0, 0.0]): "an incorrect model: what it sees of the next row is added to one feature and subtracted from another",
-    lambda x: causal_attention(x) + next_rows(x).relu() / 2: "an incorrect model: positive numbers of the next row get through",
+    lambda x: causal_attention(x) + next_rows(x).relu() / 2: "an incorrect model: positive entries of the next row get through",
     lambda x: x + F.layer_norm(next_rows(x), (WIDTH,)) / 2: "an incorrect model: the next row gets through a layer norm",
-    lambda x: x + F.normalize(next_rows(x), dim=-1) / 2: "an incorrect model: the direction of the next row gets through, and not its length",
+    lambda x: x + F.normalize(next_rows(x), dim=-1) / 2: "an incorrect model: the direction of the next row gets through, but not its length",
     lambda x: x + next_rows(x) / 200: "an incorrect model: a little of the next row gets through, a two-hundredth",
-    lambda x: (scores(x) - 2.0 * ~earlier(len(x))).softmax(-1) @ (x @ VALUE): "an incorrect model: the scores of later rows are lowered, and not by enough",
+    lambda x: (scores(x) - 2.0 * ~earlier(len(x))).softmax(-1) @ (x @ VALUE): "an incorrect model: the scores of later rows are lowered, but not by enough",
     lambda x: (scores(x).softmax(-1) * earlier(len(x))) @ (x @ VALUE): "an incorrect model: its mask comes after the softmax, so later rows share in the total",
     lambda x: (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-5).sqrt(): "an incorrect model: mean and variance are taken over all rows, later ones included",
-    lambda x: x / x.abs().amax(): "an incorrect model: all is divided by the largest number, which may stand in a later row",
-    lambda x: x + x.amax(0): "an incorrect model: the largest numbers of all rows are added, later ones included",
+    lambda x: x / x.abs().amax(): "an incorrect model: everything is divided by the largest number, which may be in a later row",
+    lambda x: x + x.amax(0): "an incorrect model: the maximum over all rows is added, later rows included",
     centred_convolution: "an incorrect model: a centred convolution, in which each row sees the next one",
-    lambda x: attention(x, earlier(len(x)).T): "an incorrect model: its mask is turned round, so each row sees the later ones",
+    lambda x: attention(x, earlier(len(x)).T): "an incorrect model: its mask is inverted, so each row sees the later ones",
     lambda x: recurrent(x) + recurrent(x.flip(0)).flip(0): "an incorrect model: a recurrent network in both directions, of which one begins with the last row",
-    lambda x: x.flip(0): "an incorrect model: its rows come out in the opposite order",
+    lambda x: x.flip(0): "an incorrect model: its rows are returned in reverse order",
     lambda x: attention(x, earlier(len(x)).tril(-1)): "an incorrect model: row 0 may see nothing, and is NaN",
     _fails_alone: "an incorrect model: it stops with an error at T = 1",
 }  # fmt: skip
 
 RARE = {
     lambda x: x + next_rows(x) / 7000: "an incorrect model: very little of the next row gets through, about 2e-4",
-    **{_at(T): f"an incorrect model: the next row gets through at T = {T} alone" for T in (4, 7, 10)},
+    **{_at(T): f"an incorrect model: the next row gets through only at T = {T}" for T in (4, 7, 10)},
 }
 
 task = Task(
@@ -192,7 +192,7 @@ _mistaken = mistakes_of_tests(
 
 _mistaken(
     "nothing_moves",
-    "Every model that gives finite numbers without an error passes your test. Replace the rows after t with new random numbers of about 1: a change of a millionth is within what is allowed for rounding. And change them in a copy: after `changed = x`, both names refer to the same rows, so write `x.clone()`.",
+    "Every model that gives finite numbers without an error passes your test. Replace the rows after t with new random numbers of about 1: a change of a millionth is within the tolerance for rounding. And change them in a copy: after `changed = x`, both names refer to the same rows, so write `x.clone()`.",
     change=lambda x, t, draw: x,
 )
 _mistaken(
@@ -255,12 +255,12 @@ _mistaken(
 )
 _mistaken(
     "same_number_added",
-    "A model that normalises the next row before it looks at it passes your test: its output does not change when the same number is added to all features of a row. Put new random numbers there.",
+    "A model that normalises the next row before using it passes your test: its output does not change when the same number is added to all features of a row. Put new random numbers there.",
     change=lambda x, t, draw: torch.cat([x[: t + 1], x[t + 1 :] + 1]),
 )
 _mistaken(
     "multiplied",
-    "A model that scales the next row to a fixed length before it looks at it passes your test: its output does not change when a row is multiplied by a number. Put new random numbers there.",
+    "A model that scales the next row to a fixed length before using it passes your test: its output does not change when a row is multiplied by a number. Put new random numbers there.",
     change=lambda x, t, draw: torch.cat([x[: t + 1], 2 * x[t + 1 :]]),
 )
 
@@ -273,13 +273,13 @@ _mistaken(
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "long": ("models that leak in long sequences alone", "Try T = 12 as well."),
+    "long": ("models that leak only in long sequences", "Try T = 12 as well."),
     "one": ("models that fail on a single row", "Try T = 1."),
     "read": ("models in which a leak comes from a single feature", "Change all features of the later rows."),
     "shown": ("models in which a leak reaches a single feature", "Compare all features of the rows up to t."),
     "itself": (
-        "models in which a row sees the next one alone",
-        "Compare row t, too: the rows 0 to t are `[: t + 1]`.",
+        "models in which a row sees only the next one",
+        "Compare row t too: the rows 0 to t are `[: t + 1]`.",
     ),
 }
 

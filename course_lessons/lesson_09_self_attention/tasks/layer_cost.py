@@ -22,10 +22,10 @@ task = Task(
     hints=(
         "Go through the code of each kind line by line. Which lines multiply? How often is a word multiplied by a matrix, and for how many pairs of words are d numbers multiplied? Then: what has to wait for what? And how many layers, or steps, until the first word has reached the last? The lesson's table of counts shows whether you have found all.",
         (
-            "Take n = 9 words of width d = 2, with k = 3 and radius 2. In self-attention three matrices of 2×2 meet 9 words: 108. There are 9·9 = 81 pairs, with 2 multiplications for the score and 2 for the weighted sum: 324, together 432. A recurrent layer multiplies 9 times by two matrices of 2×2: 72, in 9 steps. A convolution multiplies 3 words by a matrix at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
+            "Take n = 9 words of width d = 2, with k = 3 and radius 2. In self-attention three matrices of 2×2 multiply 9 words: 108. There are 9·9 = 81 pairs, with 2 multiplications for the score and 2 for the weighted sum: 324, and 432 in total. A recurrent layer multiplies 9 times by two matrices of 2×2: 72, in 9 steps. A convolution multiplies 3 words by a matrix at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
             "Restricted attention has the same projections and compares 9 words with 5 each, 45 pairs: 108 + 180 = 288. From the first word to the last there are 8 positions, and a layer bridges 2: its path is 4."
         ),
-        "A branch for each kind, which returns a tuple of three ints. Convolution: layers = 0 and reach = 1; as long as reach is below n: multiply reach by k and add 1 to layers. Restricted: the last word is n - 1 positions from the first; divide that by the radius and round up: one more than the whole quotient, if a rest remains.",
+        "A branch for each kind, which returns a tuple of three ints. Convolution: layers = 0 and reach = 1; as long as reach is below n: multiply reach by k and add 1 to layers. Restricted: the last word is n - 1 positions from the first; divide that by the radius and round up: one more than the whole quotient if there is a remainder.",
     ),
     partial={
         "logarithm_in_floats": EXACT,
@@ -55,11 +55,11 @@ def a_path_is_long_enough_and_no_longer(case, value):
     kind, n, _, k, radius = case.args
     path = value[2]
     if path < 1:
-        return f"A signal goes through one layer at least. Your longest path is {path}."
+        return f"A signal goes through at least one layer. Your longest path is {path}."
     if path == {"self": 1, "recurrent": n}.get(kind):
         return None
     if kind == "self":
-        return f"In self-attention each word looks at each other word directly. Your longest path is {path}."
+        return f"In self-attention each word attends directly to every other word. Your longest path is {path}."
     if kind == "recurrent":
         return f"In a recurrent layer a signal from the first word goes through every step until the last. Your longest path for {n} words is {path}."
     reach = (lambda layers: min(k ** min(layers, 64), n)) if kind == "convolution" else lambda layers: layers * radius
@@ -79,7 +79,7 @@ def a_path_is_long_enough_and_no_longer(case, value):
 MEANT = {
     "self": "each word is multiplied by three matrices of d rows and d columns, and each pair of words costs d multiplications for its score and d for the weighted sum",
     "recurrent": "each step multiplies a word by one matrix of d rows and d columns, and the state by another",
-    "convolution": "at each of the n positions, each of k words meets a matrix of d rows and d columns",
+    "convolution": "at each of the n positions, each of k words is multiplied by a matrix of d rows and d columns",
     "restricted": "each word is multiplied by three matrices of d rows and d columns, and each of its 2 · radius + 1 comparisons costs d multiplications for the score and d for the weighted sum",
 }
 
@@ -173,12 +173,12 @@ def _(kind, n, d, k, radius):
 
 LAYERS, QUOTIENT = "the number of layers", "the quotient, rounded up"
 task.changed_each(
-    ("logarithm_rounded_to_nearest", "Convolution: you round the logarithm to the nearest whole number. Round up: part of a layer counts as a layer.", {LAYERS: lambda n, k: round(log(n, k))}),
-    ("logarithm_not_rounded", "Convolution: the logarithm is not rounded. Layers are whole: round up.", {LAYERS: lambda n, k: log(n, k)}),
+    ("logarithm_rounded_to_nearest", "Convolution: you round the logarithm to the nearest whole number. Round up: part of a layer counts as a whole layer.", {LAYERS: lambda n, k: round(log(n, k))}),
+    ("logarithm_not_rounded", "Convolution: the logarithm is not rounded. The number of layers is whole: round up.", {LAYERS: lambda n, k: log(n, k)}),
     ("natural_logarithm", "Convolution: you use the natural logarithm. Each layer multiplies the reach by k, so the base is k.", {LAYERS: lambda n, k: ceil(log(n))}),
     ("restricted_path_rounded_down", "Restricted: you round the quotient of positions and radius down, which gives too few layers. Round up.", {QUOTIENT: lambda n, radius: (n - 1) // radius}),
-    ("restricted_path_rounded_to_nearest", "Restricted: you round the quotient of positions and radius to the nearest whole number. Round up: part of a layer counts as a layer.", {QUOTIENT: lambda n, radius: round((n - 1) / radius)}),
-    ("restricted_path_not_rounded", "Restricted: the quotient of positions and radius is not rounded. Layers are whole: round up.", {QUOTIENT: lambda n, radius: (n - 1) / radius}),
+    ("restricted_path_rounded_to_nearest", "Restricted: you round the quotient of positions and radius to the nearest whole number. Round up: part of a layer counts as a whole layer.", {QUOTIENT: lambda n, radius: round((n - 1) / radius)}),
+    ("restricted_path_not_rounded", "Restricted: the quotient of positions and radius is not rounded. The number of layers is whole: round up.", {QUOTIENT: lambda n, radius: (n - 1) / radius}),
     ("multiplications_alone", "You return only the number of multiplications. Return a tuple of three ints.", {"result": lambda multiplications, steps, path: multiplications}),
 )  # fmt: skip
 PROJECTIONS, ATTENDING = "the multiplications of the projections", "the multiplications of the attention"
@@ -231,13 +231,13 @@ task.changed(
 )
 task.changed(
     "kind_unused",
-    "Every kind has the costs of self-attention in your answer. Look at `kind`, and note that a text is compared with `==`: `if kind == 'self' or 'recurrent'` is always true.",
+    "Every kind has the costs of self-attention in your answer. Look at `kind`, and note that a string is compared with `==`: `if kind == 'self' or 'recurrent'` is always true.",
     {"kind": lambda kind: "self"},
 )
 
 task.changed(
     "restricted_words_for_positions",
-    "Restricted: where the radius divides n - 1, your longest path is one layer too long. The last word is n - 1 positions from the first, not n, and rounding down and adding 1 is not rounding up.",
+    "Restricted: where the radius divides n - 1, your longest path is one layer too long. The last word is n - 1 positions from the first, not n, and rounding down and adding 1 is not the same as rounding up.",
     {QUOTIENT: lambda n, radius: ceil(n / radius)},
 )
 task.changed(
@@ -249,14 +249,14 @@ task.changed(
 BY_HAND = "Count the layers with whole numbers instead: multiply by k until you reach n."
 task.changed(
     "floor_and_one",
-    f"Convolution: where n is an exact power of k, your longest path is one layer too long: rounding down and adding 1 is not rounding up. {BY_HAND}",
+    f"Convolution: where n is an exact power of k, your longest path is one layer too long: rounding down and adding 1 is not the same as rounding up. {BY_HAND}",
     {LAYERS: lambda n, k: _layers(n + 1, k)},
 )
 for name, logarithms, example, layers in (
-    ("logarithm_in_floats", "floating-point logarithms", "log(125, 5) gives 3.0000000000000004, and rounding up makes 4 of it", lambda n, k: ceil(log(n) / log(k))),
-    ("logarithm_to_base_2_in_floats", "quotients of logarithms to the base 2", "log2(243) / log2(3) gives a little more than 5, and rounding up makes 6 of it", lambda n, k: ceil(log2(n) / log2(k))),
-    ("logarithm_to_base_10_in_floats", "quotients of logarithms to the base 10", "log10(512) / log10(8) gives a little more than 3, and rounding up makes 4 of it", lambda n, k: ceil(log10(n) / log10(k))),
-    ("logarithm_in_float32", "logarithms in float32, as PyTorch takes them,", "that of 371293 to the base 13 comes out a little above 5, and rounding up makes 6 of it", lambda n, k: ceil(torch.tensor(float(n)).log() / torch.tensor(float(k)).log())),
+    ("logarithm_in_floats", "floating-point logarithms", "log(125, 5) gives 3.0000000000000004, and rounding up gives 4", lambda n, k: ceil(log(n) / log(k))),
+    ("logarithm_to_base_2_in_floats", "quotients of logarithms to base 2", "log2(243) / log2(3) gives slightly more than 5, and rounding up gives 6", lambda n, k: ceil(log2(n) / log2(k))),
+    ("logarithm_to_base_10_in_floats", "quotients of logarithms to base 10", "log10(512) / log10(8) gives slightly more than 3, and rounding up gives 4", lambda n, k: ceil(log10(n) / log10(k))),
+    ("logarithm_in_float32", "logarithms in float32, as PyTorch computes them,", "the logarithm of 371293 to base 13 becomes slightly more than 5, and rounding up gives 6", lambda n, k: ceil(torch.tensor(float(n)).log() / torch.tensor(float(k)).log())),
 ):  # fmt: skip
     said = f"Convolution: {logarithms} are not exact where n is an exact power of k: {example}. {BY_HAND}"
     task.changed(name, said, {LAYERS: layers})

@@ -27,7 +27,7 @@ task = Task(
             "Take three positions with the queries [1], [1], [1], the keys [0], [1.0986], [0] and the values [4], [8], [16], and a radius of 1. The scores are those of the keys: 0, 1.0986 and 0, with the exponentials 1, 3 and 1. The first position sees positions 0 and 1: its weights are 0.25 and 0.75, and its context is 0.25·4 + 0.75·8 = 7. "
             "The second sees all three, with the weights 0.2, 0.6 and 0.2: 0.2·4 + 0.6·8 + 0.2·16 = 8.8. The third sees positions 1 and 2: 0.75·8 + 0.25·16 = 10. That is without hubs. If the third is a hub, it sees all, and the first sees it too: all three contexts are 8.8."
         ),
-        "distance = |i - j| for all pairs of positions, T×T, from torch.arange with an axis more and without; open, B×T×T, is True where the distance is at most the radius, or the row's position is a hub, or the column's is; scores = query times key transposed, divided by the square root of D; -inf where it is not open; softmax over the last axis; return the weights times value.",
+        "distance = |i - j| for all pairs of positions, T×T, from torch.arange with an extra axis and without; open, B×T×T, is True where the distance is at most the radius, or the row's position is a hub, or the column's is; scores = query times key transposed, divided by the square root of D; -inf where it is not open; softmax over the last axis; return the weights times value.",
     ),
     partial=USUAL,
 )
@@ -50,7 +50,7 @@ def contexts_lie_between_the_values_in_reach(case, value):
     seen = _open(_distance(values.shape[1]) <= radius, hub)
     outside = outside_the_values(value, values, seen).any(2).any(0).nonzero()[:, 0].tolist()
     return (
-        f"A context should lie between the smallest and the largest of the values that its position sees; one of yours at position {outside[0]} lies outside. Are the weights of each position at least 0, do they sum to 1, and are they 0 for what is neither at most {radius} away nor joined by a hub?"
+        f"A context should lie between the smallest and the largest of the values that its position sees; one of yours at position {outside[0]} lies outside. Are the weights of each position at least 0, do they sum to 1, and are they 0 for what is neither at most {radius} away nor connected by a hub?"
         if outside
         else None
     )
@@ -121,10 +121,10 @@ task.changed_each(
         "The position that is `radius` away on the right is left out, but the one on the left is not. Note that a slice or a range ends before its second number, which has to be i + radius + 1.",
         {REACH: lambda distance, radius, *, done: (done[AHEAD] < radius) & (distance <= radius)},
     ),
-    ("itself_left_out", "No position sees itself in your answer. A position is 0 away from itself and therefore within its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
+    ("itself_left_out", "No position sees itself in your answer. A position is at distance 0 from itself and therefore within its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
     (
         "radius_as_width",
-        "You look at half of `radius` on each side. A radius reaches from the position itself to each side: `radius` positions on the left and as many on the right.",
+        "You use half of `radius` on each side. A radius reaches from the position itself to each side: `radius` positions on the left and as many on the right.",
         {"radius": lambda radius: radius // 2},
     ),
     ("far_places_alone", "The mask is inverted: the positions in reach are hidden, and the positions farther away are seen.", {REACH: gt}),
@@ -142,16 +142,16 @@ task.changed_each(
     ("hubs_unused", "The hubs have no effect: a hub sees all positions, and all positions see it.", {SEEN: left_out}),
     ("hubs_see_alone", "A hub sees all positions in your answer, but they do not see it. Also open its column: all positions see a hub.", {HUBS: lambda hub: hub[:, :, None]}),
     ("hubs_are_seen_alone", "All positions see a hub in your answer, but it does not see them. Also open its row: a hub sees all positions.", {HUBS: lambda hub: hub[:, None, :]}),
-    ("hubs_to_hubs", "Only hubs see a hub that is far away. `&` asks that both be hubs; one is enough: `|`.", {HUBS: lambda hub: hub[:, :, None] & hub[:, None, :]}),
-    ("near_hubs_alone", "You join reach and hubs with `&`, so that positions without a hub see nothing. A position sees what is near, and also what a hub opens: `|`.", {SEEN: and_, "the weights": lambda masked: masked.softmax(-1).nan_to_num()}),
-    ("near_hubs_alone_nan", "You join reach and hubs with `&`, so that positions without a hub see nothing, and the softmax of nothing but -inf is NaN. A position sees what is near, and also what a hub opens: `|`.", {SEEN: and_}),
-    ("hubs_of_the_first_sentence", "You use the hubs of the first sentence for all sentences. Each has its own, B×T.", {"hub": lambda hub: hub[:1].expand_as(hub)}),
+    ("hubs_to_hubs", "Only hubs see a hub that is far away. `&` requires both to be hubs; one is enough: use `|`.", {HUBS: lambda hub: hub[:, :, None] & hub[:, None, :]}),
+    ("near_hubs_alone", "You combine reach and hubs with `&`, so that positions without a hub see nothing. A position sees what is near as well as what a hub opens: use `|`.", {SEEN: and_, "the weights": lambda masked: masked.softmax(-1).nan_to_num()}),
+    ("near_hubs_alone_nan", "You combine reach and hubs with `&`, so that positions without a hub see nothing, and the softmax of nothing but -inf is NaN. A position sees what is near as well as what a hub opens: use `|`.", {SEEN: and_}),
+    ("hubs_of_the_first_sentence", "You use the hubs of the first sentence for all sentences. Each sentence has its own: hubs has the shape B×T.", {"hub": lambda hub: hub[:1].expand_as(hub)}),
     ("hubs_of_any_sentence", "A hub of one sentence is a hub in all of yours. Each sentence has its own hubs, B×T.", {"hub": lambda hub: hub.any(0, keepdim=True).expand_as(hub)}),
 )  # fmt: skip
 
 
 @task.mistake(
-    "Where i - radius is negative, your slice begins at a position counted from the end, and it is empty or wrong. Let it begin at max(0, i - radius)."
+    "If i - radius is negative, your slice begins at a position counted from the end, and it is empty or wrong. Let it begin at max(0, i - radius)."
 )
 def negative_start(query, key, value, radius, hub):
     seen = hub[:, :, None] | hub[:, None, :]  # B T T
@@ -201,11 +201,11 @@ task.changed(
 
 task.changed(
     "renormalised",
-    "The mask comes after a softmax over the whole sentence, and you divide by what is left. Where a position out of reach has by far the largest score, nothing is left, and 0/0 is NaN. Take out its score before the softmax.",
+    "The mask comes after a softmax over the whole sentence, and you divide by what is left. If a position out of reach has by far the largest score, nothing is left, and 0/0 is NaN. Mask its score before the softmax.",
     AFTERWARDS | {"the product of weights and value": lambda w, value: w / w.sum(-1, keepdim=True) @ value},
 )
 for name, sentence, axis in (
-    ("softmax_over_queries", "the positions that ask, and so they compete for each key", 1),
+    ("softmax_over_queries", "the positions that ask, so they compete for each key", 1),
     ("softmax_over_batch", "the batch, so sentences compete with one another", 0),
 ):
     said = f"Your softmax runs over {sentence}. Each position spreads its weight over the keys, the last axis."

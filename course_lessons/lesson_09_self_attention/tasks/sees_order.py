@@ -43,8 +43,8 @@ UNAWARE = {
     identity: "a model that does not notice the order: it changes nothing",
     each_by_itself: "a model that does not notice the order: each row by itself",
     lambda x: x.mean(0).expand_as(x): "a model that does not notice the order: all rows become their mean",
-    lambda x: x - x.mean(0): "a model that does not notice the order: each row less the mean of all",
-    lambda x: each_by_itself(x) + x.amax(0): "a model that does not notice the order: the largest numbers of all rows are added",
+    lambda x: x - x.mean(0): "a model that does not notice the order: each row minus the mean of all",
+    lambda x: each_by_itself(x) + x.amax(0): "a model that does not notice the order: the maximum over all rows is added",
     lambda x: attention(x) + len(x): "a model that does not notice the order: self-attention that knows the length",
     lambda x: each_by_itself(x) + added_one_by_one(x) / len(x): "a model that does not notice the order: it adds up one row after another",
 }  # fmt: skip
@@ -75,19 +75,19 @@ AWARE = {
     causal_convolution: "a model that notices the order: a convolution",
     recurrent: "a model that notices the order: a recurrent network",
     lambda x: each_by_itself(x) + x[0]: "a model that notices the order: the first row counts more",
-    _places_far_out: "a model that notices the order in long sequences alone, from eight rows on",
-    lambda x: x[x[:, 0].argsort()]: "a model that notices the order: what comes out is sorted, and does not move along with the rows",
+    _places_far_out: "a model that notices the order only in long sequences, from eight rows on",
+    lambda x: x[x[:, 0].argsort()]: "a model that notices the order: its output is sorted, and does not move along with the rows",
     running_mean: "a model that notices the order: a running mean",
     lambda x: each_by_itself(x) + x[-1] / 2: "a model that notices the order: the last row counts more",
     lambda x: x + x.roll(1, 0) / 2 - x.roll(-1, 0) / 3: "a model that notices the order: each row sees its neighbours, round in a circle",
-    _both_neighbours: "a model that notices the order: each row sees both neighbours, alike",
-    lambda x: each_by_itself(x).flip(0): "a model that notices the order: rows come out in the opposite order",
+    _both_neighbours: "a model that notices the order: each row treats both neighbours alike",
+    lambda x: each_by_itself(x).flip(0): "a model that notices the order: rows are returned in reverse order",
     lambda x: attention(x) + PLACES[: len(x)] / 100: "a model that notices the order weakly: a hundredth of each position is added",
     lambda x: convolution(x, 1): "a model that notices the order: a centred convolution",
     lambda x: x + x.roll(2, 0) / 2: "a model that notices the order: each row sees the one two positions before, round in a circle",
-    lambda x: x + (x.abs() > 0.1) * x.roll(1, 0): "a model that notices the order: where a number is above a tenth, that of the row before is added",
+    lambda x: x + (x.abs() > 0.1) * x.roll(1, 0): "a model that notices the order: where an entry is above a tenth, the previous row's entry is added",
     lambda x: x + F.pad(x[:, 3:].roll(1, 0), (3, 0)): "a model that notices the order: the last feature of the row before is added",
-    **{_at(T): f"a model that notices the order of {T} rows alone" for T in (4, 7, 10, LONGEST)},
+    **{_at(T): f"a model that notices the order only of {T} rows" for T in (4, 7, 10, LONGEST)},
 }  # fmt: skip
 
 task = Task(
@@ -119,7 +119,7 @@ _mistaken = order_mistakes(
 )
 _mistaken(
     "outputs_not_reordered",
-    "Your test returns True for models that ignore the order, because you compare the outputs position by position. Each row takes its output along to its new position: put the outputs of the first call in the same order.",
+    "Your test returns True for models that ignore the order, because you compare the outputs position by position. Each row's output moves with it to its new position: put the outputs of the first call in the same order.",
     follow=lambda before, order: before,
 )
 _mistaken(

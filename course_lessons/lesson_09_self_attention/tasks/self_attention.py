@@ -22,8 +22,8 @@ task = Task(
     importance=5,
     minutes=25,
     hints=(
-        "Each word plays three parts: it asks, it is found, and it gives. Each part is the word's vector times a separate matrix. What the words ask is compared with what they are found by, and the scores are divided by the square root of the width of these two. Then each word sums what all words give. "
-        "Where there is a mask, words that may attend to nothing need care.",
+        "Each word plays three roles: it asks, it is found, and it gives. For each role, its vector is multiplied by a separate matrix. What the words ask is compared with what they are found by, and the scores are divided by the square root of the width of these two. Then each word sums what all words give. "
+        "If there is a mask, words that may attend to nothing need care.",
         (
             "Take two words [1, 0] and [0, 1] of width 2, weight_q = [[2], [0]], weight_k = [[0], [1.0986]] and weight_v = [[4], [8]]. The queries are 2 and 0, the keys 0 and 1.0986, the values 4 and 8. The width d of queries and keys is 1, so dividing by √1 changes nothing. The first word's scores are 2·0 = 0 and 2·1.0986 = 2.1972, their "
             "exponentials 1 and 9, its weights 0.1 and 0.9, and its context is 0.1·4 + 0.9·8 = 7.6. The second word scores 0 with both, so its weights are 0.5 and 0.5 and its context is 6. If the mask lets the second word attend to nothing, its context is 0."
@@ -48,7 +48,7 @@ def contexts_lie_between_the_values(case, value):
     allowed = torch.ones(1, 1, 1, dtype=torch.bool) if mask is None else mask
     outside = outside_the_values(value, x.double() @ weight_v.double(), allowed) & allowed.any(2)[..., None]
     return (
-        "Each number of a context should lie between the smallest and the largest of the values that its word may attend to; one of yours lies outside. Are the weights of each word at least 0, do they sum to 1, and are they 0 where the mask is False?"
+        "Each entry of a context should lie between the smallest and the largest of the values that its word may attend to; one of yours lies outside. Are the weights of each word at least 0, do they sum to 1, and are they 0 where the mask is False?"
         if outside.any()
         else None
     )
@@ -60,7 +60,7 @@ def nothing_to_attend_gives_zeros(case, value):
     mask = case.args[4]
     empty = None if mask is None else value[~mask.any(2)]
     return (
-        f"A word that may attend to nothing should have a context of zeros; one of yours holds {empty.flatten()[empty.abs().argmax()]:.4g}."
+        f"A word that may attend to nothing should have a context of zeros; one of yours contains {empty.flatten()[empty.abs().argmax()]:.4g}."
         if empty is not None and empty.numel() and empty.abs().max() > 1e-6
         else None
     )
@@ -143,23 +143,23 @@ def _(x, weight_q, weight_k, weight_v, mask=None):
 
 # Projections
 
-EQUAL_WIDTHS = "Without that this runs only where D = d, and gives an incorrect result there."
+EQUAL_WIDTHS = "Without that this runs only if D = d, and then gives an incorrect result."
 for name, sentence, parts in (
     ("query_not_projected", f"The queries are not projected: each word asks with its own vector. Multiply it by weight_q. {EQUAL_WIDTHS}", ["the queries"]),
     ("key_not_projected", f"The keys are not projected: each word is found by its own vector. Multiply it by weight_k. {EQUAL_WIDTHS}", ["the keys"]),
     ("value_not_projected", "The values are not projected: you sum the words' own vectors. The value of a word is its vector times weight_v.", ["the values"]),
-    ("nothing_projected", "No projection is used: this is attention of the plain words to one another.", ["the queries", "the keys", "the values"]),
+    ("nothing_projected", "No projection is used: the words attend to one another as they are.", ["the queries", "the keys", "the values"]),
 ):  # fmt: skip
     task.changed(name, sentence, dict.fromkeys(parts, left_out))
 
 task.changed(
     "queries_and_keys_exchanged",
-    "Your scores are transposed, as they are where queries and keys are exchanged. A row of the scores belongs to the word that asks, with `x @ weight_q`, and a column to the word that is found, with `x @ weight_k`.",
+    "Your scores are transposed, which happens if queries and keys are swapped. A row of the scores belongs to the word that asks, with `x @ weight_q`, and a column to the word that is found, with `x @ weight_k`.",
     {"the products of queries and keys": lambda query, key: (query @ key).mT},
 )
 task.changed(
     "matrices_transposed",
-    "You transpose the matrices. A word's vector is a row, on the left of the matrix as it is: `x @ weight`. Transposed, they fit only where the widths happen to be equal, and the result is wrong there.",
+    "You transpose the matrices. A word's vector is a row, on the left of the matrix as it is: `x @ weight`. Transposed, they fit only if the widths happen to be equal, and the result is then wrong.",
     dict.fromkeys(("weight_q", "weight_k", "weight_v"), torch.t),
 )
 
@@ -177,7 +177,7 @@ task.changed(
 # Weights and masks
 
 SOFTMAX, ZEROS = "the softmax", "the weights with zeros"
-masked_softmax_mistakes(task, one="A word", others="words", nothing="It takes nothing: its context should be zeros.")
+masked_softmax_mistakes(task, one="A word", others="words", nothing="It receives nothing: its context should be zeros.")
 plus_infinity_mistakes(task, others="words")
 OVER_QUERIES = "Your softmax runs over the queries, so the words that ask compete for each key"
 EACH_WORD = "Each word spreads its weight over the keys, the last axis."
@@ -208,8 +208,8 @@ def _causal(products, root, *, mask, right):
 task.changed_each(
     ("mask_transposed", "The mask is transposed. Its rows belong to the words that attend, and its columns to those they attend to.", {"mask": lambda mask: mask.mT}),
     ("one_mask_for_all_words", "You use the mask of each sentence's first word for all its words. Each word has its own row in the mask, B×T×T.", {"mask": lambda mask: mask[:, :1].expand_as(mask)}),
-    ("one_mask_for_all_sentences", "You use the mask of the first sentence for all sentences. Each has its own, B×T×T.", {"mask": lambda mask: mask[:1].expand_as(mask)}),
-    ("causal_without_mask", "Where `mask` is None, no word attends to a later one in your answer. None allows everything: add no causal mask.", {"the scores": _causal}),
+    ("one_mask_for_all_sentences", "You use the mask of the first sentence for all sentences. Each sentence has its own, B×T×T.", {"mask": lambda mask: mask[:1].expand_as(mask)}),
+    ("causal_without_mask", "If `mask` is None, no word attends to a later one in your answer. None allows everything: add no causal mask.", {"the scores": _causal}),
     (
         "always_causal",
         "No word attends to a later one in your answer, with a mask and without. Only the mask says who may attend to whom, and None allows everything.",
@@ -240,7 +240,7 @@ def _without_padding(x, weight_v, *, mask):
 
 task.changed(
     "garbage_reaches_the_gradient",
-    "The values are right, but NaN from padding gets into the gradient: you leave it out of the sum, but the backward pass still runs through its projections. Put zeros in place of the words that attend to nothing and that nothing attends to, before you compute anything.",
+    "The values are right, but NaN from padding gets into the gradient: you leave it out of the sum, but the backward pass still runs through its projections. Replace the words that attend to nothing and that nothing attends to with zeros before you compute anything.",
     {WORDS: left_out, "the values": _without_padding},
 )
 task.changed(
@@ -255,7 +255,7 @@ task.changed(
 )
 task.changed(
     "zeros_into_the_context",
-    "The values are right, but the gradient is NaN: for a word that may attend to nothing the weights are NaN, and you put zeros into its context in the end. The backward pass still runs through these weights, and 0 times NaN is NaN. Put zeros into the weights before they are multiplied by the values.",
+    "The values are right, but the gradient is NaN: for a word that may attend to nothing the weights are NaN, and you set only its context to zeros at the end. The backward pass still runs through these weights, and 0 times NaN is NaN. Set the weights to 0 before they are multiplied by the values.",
     {
         ZEROS: left_out,
         "result": lambda context, *, mask: (
@@ -265,6 +265,6 @@ task.changed(
 )
 task.changed(
     "infinity_added",
-    "The values are right, but the gradient of a word that may attend to nothing is NaN: -inf is added to its scores, their softmax is NaN, and turning that into zeros afterwards does not reach the backward pass. Replace the scores with -inf, using masked_fill or torch.where, instead of adding it to them.",
+    "The values are right, but the gradient of a word that may attend to nothing is NaN: -inf is added to its scores, their softmax is NaN, and turning that into zeros afterwards does not affect the backward pass. Replace the scores with -inf, using masked_fill or torch.where, instead of adding it to them.",
     {"the masked scores": lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)},
 )

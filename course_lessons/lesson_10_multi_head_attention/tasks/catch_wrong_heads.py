@@ -1,4 +1,4 @@
-"""Task 10.catch_wrong_heads: a test that tells right multi-head attention from wrong."""
+"""Task 10.catch_wrong_heads: a test that tells correct multi-head attention from incorrect."""
 
 from functools import cache
 
@@ -97,10 +97,10 @@ def _with_dropout(scores):
 
 
 RIGHT = {
-    minimal.multi_head_attention: "a correct one, in matrix products",
+    minimal.multi_head_attention: "a correct one, with matrix products",
     right_head_by_head: "a correct one, head by head in float64: its last digits differ",
-    multi_head_attention.oracle_function: "a correct one, by the function behind nn.MultiheadAttention",
-    right_by_scaled_dot_product_attention: "a correct one, by F.scaled_dot_product_attention",
+    multi_head_attention.oracle_function: "a correct one, with the function behind nn.MultiheadAttention",
+    right_by_scaled_dot_product_attention: "a correct one, with F.scaled_dot_product_attention",
     right_by_adding_heads: "a correct one that sends each head through its own columns of `out_weight` and adds all up",
 }
 
@@ -108,44 +108,44 @@ RIGHT = {
 WRONG = {
     wrong(
         "merge_mixed"
-    ): "an incorrect one: it joins heads without transposing back, which mixes words where there are several heads",
+    ): "an incorrect one: it joins heads without transposing back, which mixes words if there are several heads",
     wrong(
         "heads_mixed"
-    ): "an incorrect one: it cuts heads without transposing, which mixes words where there are several heads",
-    wrong("interleaved"): "an incorrect one: every H-th number belongs to a head, and not d numbers in a row",
+    ): "an incorrect one: it splits heads without transposing, which mixes words if there are several heads",
+    wrong("interleaved"): "an incorrect one: each head gets every H-th entry instead of d adjacent ones",
     wrong("one_head"): "an incorrect one: it has a single head, whatever `heads` says",
     wrong(
         "own_slice_alone"
-    ): "an incorrect one: each head reads its own part of the words only, and not the whole words",
+    ): "an incorrect one: each head reads only its own part of the words instead of the whole words",
     wrong("weights_averaged"): "an incorrect one: all heads use the same weights, the mean of theirs",
-    wrong("divided_by_root_of_D"): "an incorrect one: it divides scores by √D, and not by √d",
-    wrong("softmax_over_queries"): "an incorrect one: its softmax runs over the queries, and not over the keys",
+    wrong("divided_by_root_of_D"): "an incorrect one: it divides scores by √D instead of √d",
+    wrong("softmax_over_queries"): "an incorrect one: its softmax runs over the queries instead of the keys",
     multi_head_attention.variant(
         {"the softmax": _in_half_precision}
     ): "an incorrect one: its weights have three digits only",
     multi_head_attention.variant(
         {"the softmax": _with_dropout}
     ): "an incorrect one: dropout is left on, so half of the weights are 0",
-    wrong("key_and_value_exchanged"): "an incorrect one: it exchanges the blocks of `in_weight` for keys and values",
+    wrong("key_and_value_exchanged"): "an incorrect one: it swaps the key and value blocks of `in_weight`",
     wrong(
         "interleaved_blocks"
-    ): "an incorrect one: it takes every third row of `in_weight` for the queries, and not the first D rows",
-    wrong("values_from_key"): "an incorrect one: it makes values from `key`, and not from `value`",
+    ): "an incorrect one: it uses every third row of `in_weight` for the queries instead of the first D rows",
+    wrong("values_from_key"): "an incorrect one: it computes values from `key` instead of `value`",
     wrong("biases_forgotten"): "an incorrect one: it forgets the biases",
     wrong("out_bias_forgotten"): "an incorrect one: it forgets `out_bias`",
     wrong("no_output_projection"): "an incorrect one: it has no output projection",
-    wrong("out_transposed"): "an incorrect one: it projects with `out_weight` in place of its transpose",
-    wrong("mask_inverted"): "an incorrect one: it turns the mask round",
+    wrong("out_transposed"): "an incorrect one: it projects with `out_weight` instead of its transpose",
+    wrong("mask_inverted"): "an incorrect one: it inverts the mask",
     wrong(
         "mask_for_each_head"
-    ): "an incorrect one: it gives the mask no axis for the heads, and fails or masks wrongly",
-    wrong("one_mask_for_all_sentences"): "an incorrect one: it uses the mask of the first sentence for all",
+    ): "an incorrect one: it adds no axis for the heads to the mask, and fails or masks the wrong scores",
+    wrong("one_mask_for_all_sentences"): "an incorrect one: it uses the first sentence's mask for all",
     multi_head_attention.variant(
         {"result": lambda output: output.flip(1)}
-    ): "an incorrect one: the words come out in reverse order",
+    ): "an incorrect one: the words are returned in reverse order",
     multi_head_attention.variant(
         {"result": lambda output: output + 0.1 * F.one_hot(torch.tensor(0), output.shape[2])}
-    ): "an incorrect one: the first number of each word is too large by 0.1",
+    ): "an incorrect one: the first entry of each word is too large by 0.1",
     multi_head_attention.variant(
         {"result": lambda output: torch.cat([1.1 * output[:1], output[1:]])}
     ): "an incorrect one: all numbers of the first sentence are too large by a tenth",
@@ -153,12 +153,12 @@ WRONG = {
     wrong(
         "empty_row_without_bias"
     ): "an incorrect one: a word that may attend to nothing gets zeros, without `out_bias`",
-    needs_a_mask: "an incorrect one: it stops with an error where the mask is None",
-    stops_where_lengths_differ: "an incorrect one: it stops with an error where T and S differ",
+    needs_a_mask: "an incorrect one: it stops with an error if the mask is None",
+    stops_where_lengths_differ: "an incorrect one: it stops with an error if T and S differ",
 }
 
 RARE = {
-    wrong("overflow"): "an incorrect one: its exponentials overflow where scores are near 10,000",
+    wrong("overflow"): "an incorrect one: its exponentials overflow if scores are near 10,000",
     mask_altered: "an incorrect one: it alters the mask that it is given",
 }
 
@@ -192,7 +192,7 @@ CANDIDATES = asking(_problem, (*RIGHT, *WRONG, *RARE))
 
 task = Task(
     "10.catch_wrong_heads",
-    "a test that tells right multi-head attention from wrong",
+    "a test that tells correct multi-head attention from incorrect",
     arguments=("candidate",),
     result="verdict",
     candidates=CANDIDATES,
@@ -205,7 +205,7 @@ task = Task(
         (
             "Take a candidate that divides by √D, with D = 4. With one head, d = 4, and it divides by 2 as it should, so it looks correct. With two heads, d = 2, but it divides by 2 instead of 1.4142. Now take a candidate that forgets the biases: with biases of 0, it gives the same result as the reference, however many heads there are."
         ),
-        "Make random numbers for B = 2, T = 3, S = 5, H = 3, D = 6, with biases that are not 0, and a random mask in which one row is False throughout. For two calls, with this mask and with None: right = reference(…); try: result = candidate(…); compare the shapes and the numbers up to 1e-5; any exception: False.",
+        "Make random numbers for B = 2, T = 3, S = 5, H = 3, D = 6, with biases that are not 0, and a random mask in which one row is False throughout. For two calls, with this mask and with None: expected = reference(…); try: result = candidate(…); compare the shapes and the numbers up to 1e-5; any exception: False.",
     ),
 )
 
@@ -280,7 +280,7 @@ for _name, _sentence, _changes in (
     _mistaken(_name, _sentence, **_changes)
 _mistaken(
     "self_attention_alone",
-    "Candidates that compute the values from key and candidates that fail where T and S differ pass your test, because query, key and value are the same. Use different ones, of different lengths.",
+    "Candidates that compute the values from key and candidates that fail if T and S differ pass your test, because query, key and value are the same. Use different ones, of different lengths.",
     dims=(2, 4, 4, 3, 2),
     self_attention=True,
 )
@@ -291,15 +291,15 @@ _mistaken(
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "heads": ("candidates that go wrong where there are several heads", "Let `heads` be 2 or more."),
+    "heads": ("candidates that are wrong if there are several heads", "Let `heads` be 2 or more."),
     "biases": ("candidates that forget biases", "Use biases that are not 0."),
     "batch": (
         "candidates that mix up the masks of sentences and heads",
-        "Use a batch of two sentences or more, and not as many as heads.",
+        "Use a batch of at least two sentences, but not as many as heads.",
     ),
-    "lengths": ("candidates that fail where T and S differ", "Let them differ."),
+    "lengths": ("candidates that fail if T and S differ", "Let them differ."),
     "empty": (
-        "candidates that go wrong where a word may attend to nothing",
+        "candidates that are wrong if a word may attend to nothing",
         "Let one row of the mask be False throughout.",
     ),
     "none": ("candidates that fail without a mask", "Try None as well."),

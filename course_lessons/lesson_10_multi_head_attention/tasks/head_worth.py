@@ -114,12 +114,12 @@ for _name, _function, _sentence in (
     ("lost_when_alone", lambda score, heads: _whole(score, heads) - _each_alone(score, heads), "You leave only this head on and return what is lost then. Switch off this head alone and leave everything else on."),
     ("gained_alone", lambda score, heads: _each_alone(score, heads) - score(~_on(heads)), "You begin with all heads off and return what this head alone adds. Begin with all heads on and return what is lost when this head alone is off."),
     ("score_alone", lambda score, heads: _each_alone(score, heads), "You return the score with only this head on. Switch off this head alone and leave everything else on; its worth is what is lost."),
-    ("mask_turned_round", lambda score, heads: score(~_on(heads)) - _each_alone(score, heads), "True and False are exchanged in the mask: True means that a head is on. You compare no heads at all with a single head."),
+    ("mask_turned_round", lambda score, heads: score(~_on(heads)) - _each_alone(score, heads), "True and False are swapped in the mask: True means that a head is on. You compare no heads at all with a single head."),
     ("relative", lambda score, heads: _worth(score, heads) / _whole(score, heads), "You divide by the score of the whole model. What a head is worth is a difference, in the score's own unit."),
-    ("mean_over_heads", lambda score, heads: _worth(score, heads).mean(), "You return one number, the mean over the heads. Each head has a worth of its own: H numbers."),
-    ("absolute", lambda score, heads: _worth(score, heads).abs(), "You take the absolute value, or the square root of a square. Where the score is higher without a head, its worth is negative."),
-    ("never_negative", lambda score, heads: _worth(score, heads).clamp(min=0), "You replace negative worths by 0. Where the score is higher without a head, its worth is negative: that head does harm."),
-    ("whole_numbers", lambda score, heads: _worth(score, heads).floor(), "Your worths are rounded to whole numbers: a score may have digits after the point. Make a tensor of floating-point numbers."),
+    ("mean_over_heads", lambda score, heads: _worth(score, heads).mean(), "You return one number, the mean over the heads. Each head has its own worth: return H numbers."),
+    ("absolute", lambda score, heads: _worth(score, heads).abs(), "You take the absolute value, or the square root of a square. If the score is higher without a head, its worth is negative."),
+    ("never_negative", lambda score, heads: _worth(score, heads).clamp(min=0), "You replace negative worths with 0. If the score is higher without a head, its worth is negative: that head does harm."),
+    ("whole_numbers", lambda score, heads: _worth(score, heads).floor(), "Your worths are rounded to whole numbers: a score may have decimals. Make a tensor of floating-point numbers."),
     ("as_a_list", lambda score, heads: _worth(score, heads).tolist(), "You return a list. Put the numbers into a tensor: torch.tensor(…)."),
 ):  # fmt: skip
     task.mistake(_sentence, _name)(_function)

@@ -38,11 +38,11 @@ task = Task(
         "Then join the contexts and project them once more. With a mask, two kinds of words need care: words that may attend to nothing, and words that nothing attends to.",
         (
             "Take two heads, D = 2, and projections that change nothing: three identity matrices one below the other in in_weight, an in_bias of zeros, and the identity as out_weight. The query is [1, 1], the keys are [1.0986, 0] and [0, 1.0986], the values [4, 4] and [8, 8], and out_bias is [1, 0]. Each head has the width d = 1. "
-            "Head 0 reads the first numbers: its scores are 1.0986 and 0, their exponentials 3 and 1, its weights 0.75 and 0.25, its context 0.75·4 + 0.25·8 = 5. Head 1 reads the second numbers: its weights are 0.25 and 0.75, its context 7. Side by side they are [5, 7], and with out_bias [6, 7]. If the mask lets the query attend to nothing, the contexts are "
+            "Head 0 reads the first entries: its scores are 1.0986 and 0, their exponentials 3 and 1, its weights 0.75 and 0.25, its context 0.75·4 + 0.25·8 = 5. Head 1 reads the second entries: its weights are 0.25 and 0.75, its context 7. Side by side they are [5, 7], and with out_bias [6, 7]. If the mask lets the query attend to nothing, the contexts are "
             "[0, 0] and the output is [1, 0]."
         ),
-        "Cut in_weight and in_bias into three blocks of D rows. For each of query, key and value: times its block transposed, plus its bias, then cut into heads: B, H, words, d. scores = queries times keys transposed, divided by the square root of d; "
-        "give the mask an axis of size 1 for the heads; -inf where it is False; softmax over the last axis; zeros where it is False; times the values. Exchange heads and words, join the last two axes; times out_weight transposed, plus out_bias.",
+        "Split in_weight and in_bias into three blocks of D rows. For each of query, key and value: times its block transposed, plus its bias, then split into heads: B, H, words, d. scores = queries times keys transposed, divided by the square root of d; "
+        "give the mask an axis of size 1 for the heads; -inf where it is False; softmax over the last axis; zeros where it is False; times the values. Swap heads and words, join the last two axes; times out_weight transposed, plus out_bias.",
     ),
     partial=USUAL,
 )
@@ -146,16 +146,18 @@ def each(step, change):
     return {step.format(part): change for part in PARTS}
 
 
-FROM_THEIR_OWN = "The queries are made from query, the keys from key, and the values from value."
+FROM_THEIR_OWN = "The queries are computed from query, the keys from key, and the values from value."
 task.changed(
     "query_for_all",
-    f"Queries, keys and values are all made from query. {FROM_THEIR_OWN}",
+    f"Queries, keys and values are all computed from query. {FROM_THEIR_OWN}",
     {"key": lambda key, *, query: query, "value": lambda value, *, query: query},
 )
-task.changed("values_from_key", f"The values are made from key. {FROM_THEIR_OWN}", {"value": lambda value, *, key: key})
+task.changed(
+    "values_from_key", f"The values are computed from key. {FROM_THEIR_OWN}", {"value": lambda value, *, key: key}
+)
 task.changed(
     "keys_and_values_from_each_other",
-    f"The keys are made from value, and the values from key. {FROM_THEIR_OWN}",
+    f"The keys are computed from value, and the values from key. {FROM_THEIR_OWN}",
     {"key": lambda key, *, value: value, "value": lambda value, *, key: key},
 )
 
@@ -165,11 +167,11 @@ task.changed(
 CUT_MIXED = each("the {} of all heads", lambda x, heads: x.reshape(x.shape[0], heads, x.shape[1], -1))
 JOINED_MIXED = {"the contexts side by side": lambda x: x.reshape(x.shape[0], x.shape[2], -1)}
 task.changed_each(
-    ("heads_mixed", f"The heads mix the words when they are cut: {MIXING}.", CUT_MIXED),
-    ("merge_mixed", "The words are mixed when the heads' contexts are joined: their neighbours in memory are the other words of the same head. Exchange the axes H and T before you join.", JOINED_MIXED),
-    ("mixed_both_times", f"The heads mix the words when they are cut: {MIXING}. The same holds when they are joined: exchange the axes H and T first.", CUT_MIXED | JOINED_MIXED),
+    ("heads_mixed", f"The heads mix the words when they are split: {MIXING}.", CUT_MIXED),
+    ("merge_mixed", "The words are mixed when the heads' contexts are joined: their neighbours in memory are the other words of the same head. Swap the axes H and T before you join.", JOINED_MIXED),
+    ("mixed_both_times", f"The heads mix the words when they are split: {MIXING}. The same goes for joining them: swap the axes H and T first.", CUT_MIXED | JOINED_MIXED),
     ("one_head", "`heads` has no effect: this is attention with a single head of width D.", each("the {} of all heads", lambda x, heads: x[:, None])),
-    ("heads_taken_for_width", "You make heads of the width `heads`, and D/heads of them. `heads` is how many there are, and each is D/heads wide.", each("the {} of all heads", lambda x, heads: split_heads(x, x.shape[-1] // heads))),
+    ("heads_taken_for_width", "You make D/heads heads of width `heads`. `heads` is their number, and each is D/heads wide.", each("the {} of all heads", lambda x, heads: split_heads(x, x.shape[-1] // heads))),
 )  # fmt: skip
 
 
@@ -211,17 +213,17 @@ plus_infinity_mistakes(task, others="words")
 
 task.changed(
     "mask_for_each_head",
-    "The mask B×T×S meets scores B×H×T×S as it is, so that its first axis counts heads: it fits only where there are as many sentences as heads, or one of either, and the second sentence's mask then hides words from the second head. Give it an axis of size 1 for the heads: B×1×T×S.",
+    "The mask B×T×S is applied to scores B×H×T×S as it is, so its first axis lines up with the heads: it fits only if there are as many sentences as heads, or one of either, and the second sentence's mask then hides words from the second head. Give it an axis of size 1 for the heads: B×1×T×S.",
     {"the mask for all heads": left_out},
 )
 task.changed(
     "mask_repeated",
-    "Sentences and heads are mixed up in the mask: if you repeat the whole batch of masks for each head, as `repeat` does, and cut that into B×H, one sentence gets the mask of another. Give the mask an axis of size 1 for the heads, B×1×T×S, or use `repeat_interleave`.",
+    "Sentences and heads are mixed up in the mask: if you repeat the whole batch of masks for each head, as `repeat` does, and reshape that to B×H, one sentence gets the mask of another. Give the mask an axis of size 1 for the heads, B×1×T×S, or use `repeat_interleave`.",
     {"the mask for all heads": lambda mask, *, heads: mask.repeat(heads, 1, 1).reshape(-1, heads, *mask.shape[1:])},
 )
 task.changed(
     "one_mask_for_all_sentences",
-    "You use the mask of the first sentence for all sentences. Each has its own, B×T×S.",
+    "You use the mask of the first sentence for all sentences. Each sentence has its own, B×T×S.",
     {"mask": lambda mask: mask[:1].expand_as(mask)},
 )
 
@@ -233,7 +235,7 @@ task.changed(
 )
 task.changed(
     "garbage_times_zero",
-    "Where no word may attend to a word, its key and value may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Before you compute anything, replace with zeros whatever no word attends to and the queries that may attend to nothing.",
+    "If no word may attend to a word, its key and value may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Before you compute anything, replace with zeros whatever no word attends to and the queries that may attend to nothing.",
     {},  # the steps are those for words without NaN
 )
 
