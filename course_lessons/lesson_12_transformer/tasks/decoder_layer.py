@@ -203,7 +203,7 @@ task.changed(
 )  # fmt: skip
 for name, sentence, read in (
     ("words_for_memory", "In the second attention layer, the target's words attend to themselves. Its keys and values should come from memory.", lambda y, memory: (y, y, y)),
-    ("memory_asks", "Attention to the source is the wrong way round: its queries come from memory, and its keys and values from the target's words. The target's words do the asking, and memory is what they attend to.", lambda y, memory: (memory, y, y)),
+    ("memory_asks", "Attention to the source is the wrong way round: its queries come from memory, and its keys and values from the target's words. Swap the two.", lambda y, memory: (memory, y, y)),
 ):  # fmt: skip
 
     def change(y, memory, *, weights, sizes, read=read):

@@ -59,7 +59,7 @@ task = Task(
             "Post: the function returns [0, 4, 8], the sum is [0, 6, 12], and its norm is [-1.2247, 0, 1.2247]. "
             "Late: the function returns [0, 4, 8], the norm of that is [-1.2247, 0, 1.2247], and with x added it is [-1.2247, 2, 5.2247]."
         ),
-        "For order pre: x plus the function of the normalised x. For order post: the norm of (x plus the function of x). For order late: x plus the norm of the function of x. The norm: minus the mean over the features, divided by the root of (the variance, divided by D, + 1e-5), times gain, plus bias.",
+        "For order pre: x plus the function of the normalised x. For order post: the norm of (x plus the function of x). For order late: x plus the norm of the function of x. The norm: minus the mean over the features, divided by the root of (the mean of the squared differences + 1e-5), times gain, plus bias.",
     ),
 )
 

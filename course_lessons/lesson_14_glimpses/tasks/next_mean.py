@@ -18,7 +18,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "A step of gradient descent moves the mean against the gradient of the loss. The loss is minus a mean of log densities, each multiplied by a plain number: how much better than expected the look turned out. You therefore need the gradient of one log density with respect to the mean. It points from the mean to the sampled place.",
+        "A step of gradient descent moves the mean against the gradient of the loss. The loss is minus a mean of log densities, each multiplied by a plain number: how much better than expected the look turned out. You therefore need the gradient of one log density with respect to the mean. It points from the mean to the sampled location.",
         (
             "Take the mean (0, 0), a std of 0.5, a rate of 0.1 and two looks: (0.5, 0) with the reward 1 and (-0.5, 0.25) with the reward 0, with an expected reward of 0.5 both times. The differences from the mean, divided by 0.25, are (2, 0) and (-2, 1). Multiplied by 0.5 and -0.5, they become (1, 0) and (1, -0.5). "
             "Their mean is (1, -0.25), and the mean moves to (0.1, -0.025): towards the look that went well, away from the other."

@@ -84,7 +84,7 @@ def _(captioner, annotations, words, wanted, empty):
     for cell in range(len(empty)):
         emptied = yield "the emptied picture", _emptied, annotations, cell, empty
         after = yield from log_p(emptied)
-        effect = yield "the drop of each word", sub, before, after
+        effect = yield "the drop for each word", sub, before, after
         effects.append(effect)
     return torch.stack(effects, -1)
 
@@ -109,15 +109,15 @@ task.changed_each(
     ("only_this_cell_kept", "You empty all cells but one. Empty one cell and leave the others as they are.", {"the emptied picture": lambda picture, cell, empty: torch.where(_is(cell, empty), picture, empty)}),
     ("changes_add_up", "Your changes add up: when you empty a cell, the cells before it are still empty. Start from a fresh copy each time, `annotations.clone()`.", {"the emptied picture": lambda picture, cell, empty: torch.cat([empty[: cell + 1].expand(len(picture), -1, -1), picture[:, cell + 1 :]], 1)}),
     # What is compared
-    ("sign", "The sign is wrong: subtract the new log probability from the old one.", {"the drop of each word": lambda before, after: after - before}),
-    ("size_alone", "You return absolute values. A word may also become more probable when a cell is emptied.", {"the drop of each word": lambda before, after: (before - after).abs()}),
-    ("whole_caption", "Each word of a caption gets the effect on all the caption's words together. Keep the words separate.", {"the drop of each word": lambda before, after: (before - after).sum(1, keepdim=True).expand_as(before)}),
-    ("new_log_probability", "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture.", {"the drop of each word": lambda before, after: after}),
+    ("sign", "The sign is wrong: subtract the new log probability from the old one.", {"the drop for each word": lambda before, after: after - before}),
+    ("size_alone", "You return absolute values. A word may also become more probable when a cell is emptied.", {"the drop for each word": lambda before, after: (before - after).abs()}),
+    ("whole_caption", "Each word of a caption gets the effect on all the caption's words together. Keep the words separate.", {"the drop for each word": lambda before, after: (before - after).sum(1, keepdim=True).expand_as(before)}),
+    ("new_log_probability", "You return the log probabilities with a cell emptied. Subtract each from the one with the whole picture.", {"the drop for each word": lambda before, after: after}),
     ("logits", "You compare logits. Only the differences between the logits of one step are meaningful: take log_softmax over V first.", {"the log probabilities": left_out}),
     ("probabilities", "You compare probabilities. Compare their logarithms.", {"the log probabilities": lambda logits: logits.softmax(-1)}),
     ("softmax_over_words", "Your softmax runs over the steps of a caption. It should run over the V possible next words, the last axis.", {"the log probabilities": lambda logits: logits.log_softmax(1)}),
     ("most_probable_word", "You track the word that the captioner finds most probable. Track the one in `wanted`.", {"wanted": lambda wanted, *, captioner, annotations, words: captioner(annotations, words).argmax(-1)}),
-    ("word_changes", "You return 1 or 0 for whether the most probable word changes. Return how much the log probability of the wanted word falls.", {"the log probability of words": lambda log_p, wanted: log_p.argmax(-1), "the drop of each word": lambda before, after: (before != after).float()}),
+    ("word_changes", "You return 1 or 0 for whether the most probable word changes. Return how much the log probability of the wanted word falls.", {"the log probability of words": lambda log_p, wanted: log_p.argmax(-1), "the drop for each word": lambda before, after: (before != after).float()}),
     ("a_step_too_early", "You score each word one step before it is written. `wanted[:, t]` is what step t should say, given the words up to t.", {"wanted": lambda wanted: wanted.roll(-1, 1)}),
     ("axes_exchanged", "Cells and words are swapped: return B×T×L, with the cells along the last axis.", {"result": lambda effects: effects.mT}),
 )  # fmt: skip

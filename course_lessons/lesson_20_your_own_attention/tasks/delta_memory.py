@@ -203,7 +203,7 @@ task.changed(
 )
 task.changed(
     "gradient_cut",
-    "What is read is correct, but no gradient reaches anything. Leave out `detach`, `no_grad` and `.data`, and stack the tensors themselves.",
+    "What is read is correct, but no gradient reaches any input. Leave out `detach`, `no_grad` and `.data`, and stack the tensors themselves.",
     {"result": torch.Tensor.detach},
 )
 

@@ -18,7 +18,7 @@ task = Task(
     importance=5,
     minutes=15,
     hints=(
-        "The text is its own target: at each position the model should predict the id one position later. The logits and their targets are therefore both parts of what you are given, each one shorter than T.",
+        "The text is its own target: at each position the model should predict the id one position later. The logits and their targets are therefore both parts of what you are given, each with T - 1 positions.",
         (
             "Take one sentence with the ids 2, 0, 1. At position 0 the target is 0, at position 1 it is 1, and at position 2 it is unknown. Suppose the model gives the target a probability of 0.5 at position 0 and 0.25 at position 1. The losses are 0.6931 and 1.3863, and their mean is 1.0397. "
             "What the model predicts at position 2 does not count."

@@ -70,7 +70,7 @@ def _all_of(next_block):
 
 
 OF_BLOCK, NEW = "the block's largest score", "the largest score so far"
-MOVED, FACTOR = "the difference between the largest", "the factor"
+MOVED, FACTOR = "the old largest minus the new", "the factor"
 SHIFTED, POWERS = "the shifted scores", "the exponentials"
 OLD_TOTAL, OF_SUM, TOTAL = "the rescaled sum", "the block's sum", "the sum so far"
 OLD_CONTEXT, OF_VALUES, CONTEXT = (
