@@ -712,7 +712,10 @@ def _(numbers):
     return numbers("trägt at the end:")[0] == 16 and len(re.findall("mit Brille schläft", numbers.shown)) == 4
 
 
-@claim("13", "The model translates nearly all of the other words in sentences that it has never seen.")
+@claim(
+    "13",
+    "The model translates nearly all of the other words in sentences that it has never seen, even those that contain a rarer piece than *not*, such as *softball*.",
+)
 def _(numbers):
     translated, of = numbers("words that are as rare, translated:")
     return of == 34 and translated >= 30

@@ -110,7 +110,7 @@ check("01.sentiment_gradient", sentiment_gradient)
 # %% [markdown]
 # ## 01.word_polarity
 #
-# How much a word adds to the score grows with the length of its vector, which the cosine ignores. Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. The cosine is 1 along the direction, -1 against it and 0 at right angles to it. A zero vector has no direction, so return 0 for a zero word vector, and for every word if the direction $w$ is zero.
+# How strongly a word changes the score grows with the length of its vector, which the cosine ignores. Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. The cosine is 1 along the direction, -1 against it and 0 at right angles to it. A zero vector has no direction, so return 0 for a zero word vector, and for every word if the direction $w$ is zero.
 
 
 # %%

@@ -182,7 +182,7 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # ## How much should each weight move?
 #
-# Most Transformers are trained with **Adam** (Kingma & Ba, 2015), which divides each weight's gradient by its typical magnitude. For each weight, Adam maintains two running means: $m$ is the mean of its gradients $g$, and $v$ the mean of their squares. Each new gradient contributes a little, while earlier ones fade:
+# Transformers are usually trained with **Adam** (Kingma & Ba, 2015) or a variant of it. Adam divides each weight's gradient by its typical magnitude. For each weight, Adam maintains two running means: $m$ is the mean of its gradients $g$, and $v$ the mean of their squares. Each new gradient contributes a little, while earlier ones fade:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
 #
@@ -573,7 +573,7 @@ by_people, ours = figures.NEGATIVE_OF_29  # counted beforehand
 print(f"captions with 'not', negative by people: {by_people}, by translator: {ours}")
 
 # %% [markdown]
-# The model translates nearly all of the other words in sentences that it has never seen. But it makes only 4 of the 29 captions with "not" negative, although it has seen each of them 11 times. Rarity alone is therefore not the reason, and we have not found out what else is.
+# The model translates nearly all of the other words in sentences that it has never seen, even those that contain a rarer piece than *not*, such as *softball*. But it makes only 4 of the 29 captions with "not" negative, although it has seen each of them 11 times. Rarity alone is therefore not the reason. Perhaps the piece is: *notebook* and *notice* also begin with it.
 #
 # **Your turn**: translate `not_texts` with a second translation model, `load_pretrained("transformer-gpu-en-de")`, which has seen the captions 51 times. Does it know "not"?
 #
@@ -587,7 +587,7 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and updates the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout hurt small models that saw many pairs only four times.
 #
-# The model knows best what its captions often contain, as whole words or in pieces. It has learned where "trägt" goes in a German relative clause, but it still fails on some clauses and on "not", for which rarity alone is not the reason.
+# The model knows best what its captions often contain, as whole words or in pieces. It has learned where "trägt" goes in a German relative clause, but it still fails on another clause and on "not", for which rarity alone is not the reason.
 #
 # ## Where you will meet this
 #

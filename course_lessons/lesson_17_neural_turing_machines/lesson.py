@@ -30,7 +30,7 @@ figures.draw_copy(example)
 #
 # A **neural Turing machine** (Graves et al., 2014) has a second place to store them: a **memory** $M$ with $N$ positions, where $M(i)$ is the vector of width $W$ at position $i$.
 #
-# The name refers to Turing's machine of 1936, whose head reads one cell of a tape, writes to it and moves on to the next, for as long as the tape lasts. Here, a **head** is attention over all positions, so it can be partly at several of them.
+# The name refers to Turing's machine of 1936, whose head reads one cell of a tape, writes to it and moves on to a neighbouring one. Here, a **head** is attention over all positions, so it can be partly at several of them.
 #
 # ## How weights write
 #
@@ -353,7 +353,7 @@ print("the vectors are written to", written_to.tolist())
 figures.draw_heads(machine, eight)
 
 # %% [markdown]
-# The write head moves by one position for each vector. It happens to walk backwards: from position 0 to 31, then to 30, and so on. The read head waits at position 0 until the delimiter, then follows the same path and finds all the vectors in order. Meanwhile, the write head walks on to positions that are never read.
+# The write head moves by one position for each vector. It happens to walk backwards: from position 0 to 31, then to 30, and so on. The read head waits at position 0 until the delimiter, then follows the same path and finds all the vectors in order. Meanwhile, the write head spreads its weight thinly, mostly over positions that are never read.
 #
 # Does the machine use both the content and the shift? We remove each of them from the trained machine. Without the content, β is 0, so all positions get the same score. Without the shift, the kernel is (0, 1, 0). And with a gate of 0, the weights by content are not used at all.
 
@@ -400,7 +400,7 @@ figures.ten_seeds()
 # %% [markdown]
 # The whole machine learns to copy with eight of the ten seeds, the machine without the shift with none. Without the shift, positions 1 to 31 always get the same weight. Because they are alike at the beginning, no key can tell them apart, and each write changes them in the same way. The 32 positions are worth no more than two.
 #
-# Without the content, as many seeds learn, because copying needs no key. But with a gate of 0, no seed learns in 600 steps, although [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions. The trained machine does not use this, but perhaps training does: a head that is everywhere at first gets gradients for every position.
+# Without the content, as many seeds learn, because copying needs no key. But with a gate of 0, no seed learns in 600 steps, although [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions. The trained machine does not need this to copy, but perhaps training does: a head that is everywhere at first gets gradients for every position.
 #
 # ## How many vectors can it copy?
 #

@@ -567,7 +567,7 @@ check("20.q5", ...)
 #
 # - Your own attention changes the score, the normaliser or the memory, for a reason.
 # - If all the promises are kept, no fault has appeared in what was tested.
-# - On our toy tasks, sparsemax wins `once`, where larger scores do nearly as well, and the delta rule wins `latest` because it overwrites. With two heads without a slope and two with 1/4, attention does well on both.
+# - On our toy tasks, sparsemax wins `once`, where larger scores do as well, and the delta rule wins `latest` because it overwrites. With two heads without a slope and two with 1/4, attention does well on both.
 # - To see what a part does, remove it and compare seed by seed.
 #
 # **Exercises**: [open them](../exercises/20_your_own_attention_exercises.ipynb)

@@ -76,6 +76,6 @@ task.changed_each(
     ("bias_for_each_feature", "You add the bias to each feature before the sum, so it counts D times. Add it once, to the score.", {"bias": lambda bias, *, weight: len(weight) * bias}),
     ("sigmoid_for_each_feature", EACH_FEATURE, {"result": lambda _, *, sums, weight, bias: (sums * weight + bias).sigmoid().sum(1)}),
     ("sigmoid_for_each_feature_and_bias_after", f"{EACH_FEATURE} The bias also belongs to the score.", {"result": lambda _, *, sums, weight, bias: (sums * weight).sigmoid().sum(1) + bias}),
-    ("column", "Your result has shape (B, 1), but it should have shape (B,). Against labels of shape (B,) it would broadcast to B×B without an error, and the loss would be wrong.", {"result": lambda probability: probability[:, None]}),
+    ("column", "Your result has shape (B, 1), but it should have shape (B,). Minus labels of shape (B,), it would broadcast to B×B without an error, and the gradient would be wrong.", {"result": lambda probability: probability[:, None]}),
     ("product_turned", product_turned("sums", "B×D", "weight @ sums", "if B = D"), {"the product of sums and weight": lambda sums, weight: weight @ sums}),
 )  # fmt: skip
