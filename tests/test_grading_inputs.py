@@ -329,7 +329,7 @@ def test_a_notebook_of_two_lessons_is_told_which_counts():
 
 def test_what_only_looks_like_a_definition_is_none():
     for cell in (
-        "attention == 3", "attention(q)", "# def attention(q):", "    def attention(q): pass", "attentions = 1",
+        "attention == 3", "attention(q)", "# def attention(q):", "x = 1\n    def attention(q): pass", "attentions = 1",
         "from x import attention", 's = """\ndef attention(q):\n"""', "s = 'a\\\nattention = 3'", "attention += 1", "",
     ):  # fmt: skip
         assert definitions((cell,), "attention") == [], cell

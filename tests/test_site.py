@@ -364,7 +364,10 @@ def test_what_a_finger_presses_is_large_enough(browser, site):
 
 def test_the_search_quotes_from_a_lessons_text_and_code(open_page):
     for word, sentence in (
-        ("temperature", "This number is called the temperature."),  # a term, which the page links to the glossary
+        (
+            "temperature",
+            "we can divide all scores by a number called the temperature",
+        ),  # a term, which the page links to the glossary
         ("masked_fill", "scores.masked_fill(~mask, -torch.inf)"),
     ):
         page = open_page(f"search.html?q={word}")
@@ -722,7 +725,7 @@ def test_one_line_says_where_code_can_be_run_and_leads_to_colab_in_place_of_the_
 def test_what_a_check_says_is_in_the_page(site):
     page = (site[0] / PAGES[2]).read_text(encoding="utf-8")
     assert re.search(
-        "02.softmax – softmax with a temperature: failed.*: passed.*<h2>Softmax over what may be attended to <code",
+        "02.softmax – softmax with a temperature: failed.*: passed.*<h2>Softmax over the positions that may be attended to <code",
         page,
         re.DOTALL,
     )

@@ -438,7 +438,7 @@ columns = ["in it, of 12 words", "in it, of 20 words", "words read, at most"]
 table(rows, columns, corner="window of local-m")
 
 # %% [markdown]
-# With $D = 2$, the right word is in the window in 94% of cases at 12 words and 85% at 20. Local-m gets 96% and 89% of the words right: some of the words outside can be guessed, and the table counts EOS as a word. A wider window misses fewer words but reads more. Even with the same word order, some source words lie outside a narrow window, because earlier words are left out or doubled.
+# With $D = 2$, the right word is in the window in 94% of cases at 12 words and 85% at 20. Local-m gets 96% and 89% of the words right: some of the words outside it may guess or know from annotations inside, and the table counts EOS as a word. A wider window misses fewer words but reads more. Even with the same word order, some source words lie outside a narrow window, because earlier words are left out or doubled.
 #
 # What if the rule is wrong? We reverse the order, so that the first word of the translation belongs to the last word of the source. How much worse is local-m then?
 
@@ -470,9 +470,9 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
 #
 # Attention does not have to be soft, but hard attention has a price in training. It reads one value and learns from rewards, but needs more questions. After training, a model that has learned with soft attention can read only the value with the largest weight. On average, reading one value made our translation models hardly any worse.
 #
-# Nor does attention have to look at every word. Local attention is soft and has a gradient, but it reads no annotation outside its window. With the right rule for the centre, it was slightly behind global attention at the lengths seen in training and better on longer sentences. With the order reversed, or with a learned centre on longer sentences, it was much worse.
+# Nor does attention have to look at every word. Local attention is soft and has a gradient, but it reads no annotation outside its window. With the right rule for the centre, it was slightly behind global attention at the lengths seen in training and better on longer sentences. Where the order was reversed and the rule therefore wrong, or with a learned centre on longer sentences, it was much worse.
 #
-# After training, hard attention reads one value instead of ten, though it still needs ten scores. A window with $D = 2$ reads at most five of twenty words, so where we know the right rule, it saves three quarters of the scores and values. Where we know no rule, global attention is the safer choice: at the lengths seen in training, it was best, or nearly so.
+# After training, hard attention reads one value instead of ten, though it still needs ten scores. A window with $D = 2$ reads at most five of twenty words, so where we know the right rule, it saves three quarters of the scores and values. Where we know no rule, global attention is the safer choice: on longer sentences, it was far ahead of a learned centre.
 #
 # ## Where you will meet this
 #
@@ -518,7 +518,7 @@ check("08.q5", ...)
 # - Soft attention returns the expectation of hard attention. A draw passes no gradient, but the reward times the gradient of $\log p_k$ is an unbiased estimate.
 # - A baseline that does not depend on the draw leaves the mean of the estimate unchanged. Near the expected reward, it usually reduces the variance.
 # - Hard attention reads fewer values but needs more questions to learn. Once trained, it can use the largest weight.
-# - Local attention has a gradient, but reads nothing outside its window. It helps when we know where the window should be.
+# - Local attention has a gradient, but reads nothing outside its window. With the right rule, it reads less and was better on longer sentences.
 #
 # **Exercises**: [open them](../exercises/08_hard_and_local_exercises.ipynb)
 #

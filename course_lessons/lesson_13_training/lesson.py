@@ -182,7 +182,7 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # ## How much should each weight move?
 #
-# Transformers are usually trained with **Adam** (Kingma & Ba, 2015) or a variant of it. Adam divides each weight's gradient by its typical magnitude. For each weight, Adam maintains two running means: $m$ is the mean of its gradients $g$, and $v$ the mean of their squares. Each new gradient contributes a little, while earlier ones fade:
+# Transformers are usually trained with **Adam** (Kingma and Ba, 2015) or a variant of it. Adam divides each weight's gradient by its typical magnitude. For each weight, Adam maintains two running means: $m$ is the mean of its gradients $g$, and $v$ the mean of their squares. Each new gradient contributes a little, while earlier ones fade:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
 #

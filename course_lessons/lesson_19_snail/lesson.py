@@ -508,7 +508,7 @@ table(rows, columns, corner="class shown once", digits=2)
 #
 # A network can learn from five examples if it knows the classes. Our SNAIL reads one example of each of five digits that it knows and then nearly always labels the next picture correctly. None of its weights change: what it learns from the examples is which label belongs to which digit.
 #
-# For new classes, the answer depends on the training. When such a class has been shown once, our SNAIL, trained on five classes, is hardly better than chance. A SNAIL trained on many classes for long enough gets nearly as many labels right as a simple rule. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 99% for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attention layers with two stacks of dense blocks, and a convolutional network reads each picture. There may therefore be reasons other than the number of classes.
+# For new classes, the answer depends on the training. When such a class has been shown once, our SNAIL, trained on five classes, is hardly better than chance. After one example, a SNAIL trained on many classes for longer gets nearly as many labels right as a simple rule. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 99% for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attention layers with two stacks of dense blocks, and a convolutional network reads each picture. There may therefore be reasons other than the number of classes.
 #
 # In the prompt at the beginning, you could compare new words because you have read many other words. A network, likewise, has learned from its tasks what it can compare.
 #
@@ -554,7 +554,7 @@ check("19.q5", ...)
 # - A network can learn the labels of five known classes from five examples if it was trained on many such tasks. What the tasks have in common can go into its weights, and it has to read the rest.
 # - A causal convolution combines each step with an earlier step. With dilations of 1, 2, 4 and so on, each further convolution doubles the number of steps seen.
 # - In SNAIL, a convolution carries each picture over to the step at which its label is read, and attention finds this step. One attention layer alone cannot do this, because each label is one step after its picture.
-# - With new digits, SNAIL improves with the number of classes it was trained on and, with many classes, with longer training. After 6,000 steps, copying the label of the nearest picture was still a little better, so compare a network with a simple rule.
+# - With new digits, SNAIL improves with the number of classes it was trained on and, with many classes, with longer training. After 6,000 steps, copying the label of the nearest picture was still better, so compare a network with a simple rule.
 # - To find a leak, change one label and see which answers change.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)

@@ -454,7 +454,7 @@ print(texts)  # a set: equal texts are kept once
 #
 # 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: training continued with the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
-# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), which needs no second model.
+# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), which trains no second model.
 #
 # A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens sampled from a nucleus (lesson 21).
 
@@ -676,7 +676,7 @@ diagrams.decoder_only(new=changed, llama=True)
 # | `RMSNorm` | RMSNorm | `nn.RMSNorm`, ε by default the machine epsilon | `LlamaRMSNorm` |
 # | `SwiGLU` | SwiGLU | none | `LlamaMLP`: `gate_proj`, `up_proj`, `down_proj` |
 # | `grouped_attention` | GQA | `scaled_dot_product_attention(…, enable_gqa=True)` | `LlamaAttention`, `num_key_value_heads` |
-# | `weights`, a whole row at once | FlashAttention never stores a row ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)) | inside the same function, on GPUs | `attn_implementation` |
+# | `weights`, a whole row at once | FlashAttention never stores a row ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)) | inside the same function | `attn_implementation` |
 # | `turn`, neighbours | RoPE | none | `apply_rotary_pos_emb`, halves |
 # | a list for each layer | KV cache | none | `DynamicCache`, `past_key_values`, since version 5.24 `cache` |
 # | the prompt as text | chat template | none | `tokenizer.apply_chat_template` |

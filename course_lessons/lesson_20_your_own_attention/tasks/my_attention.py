@@ -27,7 +27,7 @@ task = Task(
     importance=5,
     minutes=45,
     hints=(
-        "Start from `attend`, the lesson's first function, and change one thing: what a score is, how scores become weights, or what is stored instead of all keys and values. Predict on which of the two toy tasks it should win, and why.",
+        "Start from the lesson's first function and change one thing: what a score is, how scores become weights, or what is stored instead of all keys and values. Predict on which of the two toy tasks it should win, and why.",
         "Take a score of 2 for a key 3 steps back, and of 1 for the step itself. The softmax of 2 and 1 gives 0.731 to the key 3 steps back. Subtract 0.5 for each step back, as a score that knows the distance would: 2 - 1.5 = 0.5 and 1 - 0 = 1, and the softmax now gives it 0.378. The other thing to check is the mask: set masked scores to -inf before the softmax, so that later steps and padding are not part of it.",
         "scores = query times key transposed, divided by the square root of D; your change, such as scores minus 0.3 · ln(1 + distance), or sparsemax instead of the softmax; put -inf where the mask is False; weights = softmax over the last axis, with zeros where the mask is False; return weights times value, and the weights.",
     ),
