@@ -447,7 +447,7 @@ def test_submit_tells_what_grading_would_find(clone, changes, here, told):
 
 def test_submit_is_content_with_a_placeholder_that_is_never_reached_and_with_names_that_cells_define(clone):
     def work(cells):
-        helper = "import math\nwith torch.no_grad():\n    ONE = 1\ndef helper(x):\n    global LATER\n    LATER = 0\n    return x\n%time 1 + 1"
+        helper = "import math\nwith torch.no_grad():\n    ONE = 1\ndef helper(x):\n    global LATER\n    LATER = 0\n    return x\n%time 1 + 1\nDIGIT = '\\d'"  # which Python warns of
         cells.insert(1, code(helper))
         answered(
             SOFTMAX.replace("return (", "return ONE * math.e * 0 + LATER + helper(") + "\n    raise NotImplementedError"

@@ -16,16 +16,16 @@ def _explain_unknown_names():
             last = last.tb_next
         if last.tb_frame.f_code.co_name != "<module>" or not getattr(error, "name", None):
             return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-        if advice := letter_without_quotes(last.tb_frame.f_code.co_filename, error.name):
-            return shell._showtraceback(kind, error, [f"NameError: {error}", advice])
-        if "torch" not in shell.user_ns:  # which the first cell of every notebook imports
+        shown, advice = [f"NameError: {error}"], letter_without_quotes(last.tb_frame.f_code.co_filename, error.name)
+        if not advice and "torch" not in shell.user_ns:  # which the first cell of every notebook imports
             advice = (
                 f"This kernel does not know `{error.name}`. If it was restarted, or the notebook has only been opened, the cells "
                 "above have not been run in it: choose Run, Run All Above Selected Cell, and then run this cell again."
             )
-            return shell._showtraceback(kind, error, [f"NameError: {error}", advice])
-        shown = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
-        return shell._showtraceback(kind, error, [*shown, nearest(error.name, shell.user_ns)])
+        elif not advice:
+            shown = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
+            advice = nearest(error.name, shell.user_ns)
+        return shell._showtraceback(kind, error, [*shown, advice])
 
     def nearest(name, known):
         import builtins

@@ -36,7 +36,7 @@ from course_utils.learner import state
 from course_utils.learner.sandbox_warnings import sandbox_warnings
 from course_utils.workspace.copies import KINDS, a_dict, to_text, with_id
 from course_utils.workspace.merging import DEFINED
-from course_utils.workspace.undefined_names import undefined_names
+from course_utils.workspace.undefined_names import as_python, defined_names, undefined_names
 
 HANDED_IN = f"{OWN}/handed_in"
 CHANGED = state.STATES[0]  # the answer or its task is no longer what was checked
@@ -77,17 +77,19 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
     notebook, clean, text = _read(path, name)
     target = root / HANDED_IN / f"{name}.ipynb"
-    skipped = dict(_no_python(notebook.cells))
-    cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
-    broken = {name for place in skipped for name in DEFINED.findall(notebook.cells[place])}
-    rows = [_row(task, cells, broken) for task in catalogue.by_lesson()[number_of(name)]]
+    texts = [cell["source"] for cell in clean["cells"] if cell["cell_type"] != "code"]
+    elsewhere = {name for each in texts for name in DEFINED.findall(each)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python would say of the learner's code, which is only parsed
+        skipped = dict(_no_python(notebook.cells))
+        cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
+        broken = {name for place in skipped for name in DEFINED.findall(notebook.cells[place])}
+        rows = [_row(task, cells, broken) for task in catalogue.by_lesson()[number_of(name)]]
+        remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere)]
     stays = target.exists() and not any(row.here == "answered" for row in rows)
     if not stays:
         target.parent.mkdir(parents=True, exist_ok=True)
         write(target, text)
-    texts = [cell["source"] for cell in clean["cells"] if cell["cell_type"] != "code"]
-    elsewhere = {name for each in texts for name in DEFINED.findall(each)}
-    remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere)]
     return Submission(target, path, rows, remarks, stays)
 
 
@@ -181,13 +183,13 @@ def _remarks(cells, number, broken, elsewhere):
     """
     exercises = catalogue.by_lesson()[number]
     checked = {found for cell in cells for found in CHECK.findall(cell)}
-    answers = names_by_lesson()[number]
     if not checked.intersection(task.id for task in exercises):
         if checked.intersection(question.id for question in catalogue.questions_of(number)):
             yield f"This seems to be lesson {number} itself: the tasks are in the notebook of its exercises."
-        if not any(definitions(cells, name) or name in broken or name in elsewhere for name in answers):
+        if not any(definitions(cells, name) or name in broken | elsewhere for name in names_by_lesson()[number]):
             return
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
+    defined = defined_names(cells)
     for task in exercises:
         places = definitions(cells, task.answer_name)
         check, given = last_check(cells, task.id, task.answer_name)
@@ -202,7 +204,7 @@ def _remarks(cells, number, broken, elsewhere):
             yield f"{task.id}: your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
         elif len(places) > 1 and not fingerprint(answer):
             yield f"{task.id}: the empty function in code cell {places[-1] + 1} replaces the one above it, in cell {places[-2] + 1}: delete it."
-        elif missing := undefined_names(answer, cells):
+        elif missing := undefined_names(answer, defined):
             yield (
                 f"{task.id}: your answer uses `{'`, `'.join(missing)}`, which no cell of this notebook defines, so it works only "
                 "as long as your kernel remembers. Restart the kernel and run all cells: does its check still pass?"
@@ -227,14 +229,10 @@ def _remarks(cells, number, broken, elsewhere):
 
 def _no_python(cells):
     """Give (place, sentence) for each code cell that is no Python."""
-    from IPython.core.inputtransformer2 import TransformerManager
-
     for place, cell in enumerate(cells):
         names = f", which defines `{'`, `'.join(found)}`," if (found := DEFINED.findall(cell)) else ""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                ast.parse(TransformerManager().transform_cell(cell))
+            ast.parse(as_python(cell))
         except SyntaxError as error:
             yield (
                 place,

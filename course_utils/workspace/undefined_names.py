@@ -11,32 +11,41 @@ from collections.abc import Iterable, Iterator
 OF_NOTEBOOKS = {"get_ipython", "display", "In", "Out", "_", "__", "___", "__name__", "__file__", "__doc__"}
 
 
-def undefined_names(answer: str, cells: Iterable[str]) -> list[str]:
-    """Return the names that an answer uses and that none of the cells defines or imports, in alphabetical order.
-
-    Where a cell imports `*`, nobody can tell, and there are none.
-
-    Args:
-        answer: the source of a function or a class.
-        cells: the code of all cells, in which what is no Python is left out.
-    """
+def as_python(cell: str) -> str:
+    """Return a cell's code as the notebook runs it: magics, prompts and indentation are turned into Python."""
     from IPython.core.inputtransformer2 import TransformerManager
 
+    return TransformerManager().transform_cell(cell)
+
+
+def defined_names(cells: Iterable[str]) -> set[str] | None:
+    """Return the names that an answer may use: built-in ones, and those that a cell defines or imports; None where nobody can tell.
+
+    That is where a cell imports `*`.
+
+    Args:
+        cells: the code of all cells, in which what is no Python is left out.
+    """
     defined = OF_NOTEBOOKS | set(dir(builtins))
     try:
-        used = set(_used(symtable.symtable(answer, "answer", "exec")))
-        for cell in cells:
-            code = TransformerManager().transform_cell(cell)
-            if any(
-                "*" in (name.name for name in node.names)
-                for node in ast.walk(ast.parse(code))
-                if isinstance(node, ast.ImportFrom)
-            ):
-                return []
+        for code in map(as_python, cells):
+            imports = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom))
+            if any(name.name == "*" for node in imports for name in node.names):
+                return None
             defined.update(_defined(symtable.symtable(code, "cell", "exec")))
     except (SyntaxError, ValueError, RecursionError):
+        return None
+    return defined
+
+
+def undefined_names(answer: str, defined: set[str] | None) -> list[str]:
+    """Return the names that an answer, the source of a function or a class, uses beside the defined ones, in alphabetical order."""
+    if defined is None:
         return []
-    return sorted(used - defined)
+    try:
+        return sorted(set(_used(symtable.symtable(answer, "answer", "exec"))) - defined)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
 
 
 def _used(table: symtable.SymbolTable, outermost: bool = True) -> Iterator[str]:

@@ -82,14 +82,7 @@ def by_hand(source, target, V, steps, new_source, new_target):
         y = attend("cross", normed(y), memory, real)
         return normed(feed("decoder", y)) @ readout
 
-    optimizer = torch.optim.Adam(parameters, lr=0.005)
-    losses = []
-    for _ in range(steps):
-        loss = _mean_loss(logits_of(source, target[:, :-1]), target)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
+    losses = _trained(logits_of, parameters, 0.005, source, target, steps)
     return losses, [_used(logits_of, *pair) for pair in zip(new_source, new_target, strict=True)]
 
 
@@ -116,7 +109,12 @@ def with_recurrent_networks(source, target, V, steps, new_source, new_target):
         scores = (y @ memory.mT).masked_fill((source == 0)[:, None], -torch.inf)
         return model["readout"](torch.cat([y, scores.softmax(-1) @ memory], -1))
 
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    losses = _trained(logits_of, model.parameters(), 0.01, source, target, steps)
+    return losses, [_used(logits_of, *pair) for pair in zip(new_source, new_target, strict=True)]
+
+
+def _trained(logits_of, parameters, rate, source, target, steps):
+    optimizer = torch.optim.Adam(parameters, lr=rate)
     losses = []
     for _ in range(steps):
         loss = _mean_loss(logits_of(source, target[:, :-1]), target)
@@ -124,7 +122,7 @@ def with_recurrent_networks(source, target, V, steps, new_source, new_target):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return losses, [_used(logits_of, *pair) for pair in zip(new_source, new_target, strict=True)]
+    return losses
 
 
 def _mean_loss(logits, target):

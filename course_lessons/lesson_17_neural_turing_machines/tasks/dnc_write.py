@@ -47,7 +47,7 @@ def _inputs(draw, B, R, N, dtype=torch.float32):
         usage = torch.stack([draw.distinct(N, 1, 2 * N + 6) for _ in range(B)]).to(dtype) / (2 * N + 6)
         written, reads = shares(draw, B, N, dtype=dtype), shares(draw, B, R, N, dtype=dtype)
         gates = [drawn_gates(draw, *shape, dtype=dtype) for shape in ((B, R), (B,), (B,))]
-        filled = usage + written - usage * written
+        filled = _filled(usage, written)
         if all((new.sort(1)[0].diff(dim=1) > APART).all() for new in (filled, filled * _kept(reads, gates[0]))):
             return usage, written, reads, gates[0], drawn_weights(draw, B, N, dtype), *gates[1:]
 
@@ -71,7 +71,7 @@ def _(draw):
 
 @task.steps
 def _(usage, written, reads, free, content, allocate, enter):
-    filled = yield "the usage after writing", lambda usage, written: usage + written - usage * written, usage, written
+    filled = yield "the usage after writing", _filled, usage, written
     kept = yield "what the heads leave", _kept, reads, free
     new = yield "the new usage", mul, filled, kept
     order = yield "the order of the positions", lambda new: new.argsort(dim=1, stable=True), new
@@ -86,6 +86,10 @@ def _(usage, written, reads, free, content, allocate, enter):
     mixed = yield "the mix of both", add, one, other
     weights = yield "the new weights", mul, enter[:, None], mixed
     return new, weights
+
+
+def _filled(usage, written):
+    return usage + written - usage * written
 
 
 def _kept(reads, free):
