@@ -20,6 +20,11 @@ def can_be_drawn(task):
     return not task.candidates or bool({"INPUTS", "inputs"} & {*HELD[task.id]})
 
 
+def cases_of(task, times):
+    """Return how many cases are drawn where so many are wanted: fewer where the task's file says that each takes long."""
+    return min(times, HELD[task.id].get("MOST_CASES", times))
+
+
 class Draw(random.Random):
     """Random numbers, as in the standard library, and tensors whose shapes are given in letters: "…×S", "3·H×(D+E)"."""
 

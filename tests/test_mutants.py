@@ -116,12 +116,12 @@ def outcomes(task, answer, cases, seconds):
 
 def fuzzed(task, times):
     draw = fuzzing.Draw(1)
-    return [Case("fuzzed", draw.inputs(task), module=task.module) for _ in range(times)]
+    return [Case("fuzzed", draw.inputs(task), module=task.module) for _ in range(fuzzing.cases_of(task, times))]
 
 
 def same_function(task, one, other, times=200):
     ones, others = (outcomes(task, answer, fuzzed(task, times), 60) for answer in (one, other))
-    return len(ones) == len(others) == times and all(map(alike_value, ones, others))
+    return len(ones) == len(others) == fuzzing.cases_of(task, times) and all(map(alike_value, ones, others))
 
 
 FUNCTIONS = [task for task in TASKS.values() if fuzzing.can_be_drawn(task)]
@@ -213,7 +213,7 @@ def holds_elsewhere(task, mutant, expected):
 @pytest.mark.parametrize("task", sampling.usually(FUNCTIONS, 8), ids=lambda task: task.id)
 def test_fuzzed_inputs_fit_their_task_and_tell_functions_apart(task):
     came = outcomes(task, solution_of(task.id), fuzzed(task, 20), 60)
-    assert [outcome.status for outcome in came].count("value") > 10, "the solution stops on most of them"
+    assert [outcome.status for outcome in came].count("value") > len(came) / 2, "the solution stops on most of them"
     assert same_function(task, solution_of(task.id), solution_of(task.id), 20)
     assert any(not same_function(task, solution_of(task.id), m.function) for m in task.mistakes)
 
