@@ -252,12 +252,12 @@ def _(numbers):
     return max(abs(share - 2 / 3) for share in general) < 0.05 and min(perceptron) > 0.9
 
 
-@claim("04", 'on "same" and on "turned", and nowhere was it clearly behind.')
+@claim("04", 'the perceptron did best on "same", on "turned" and in our translation model at 12 words, but it was far behind at 16 words.')
 def _(numbers):
     dot, general, perceptron = (numbers(f"Row {name}:") for name in ("dot", "general", "perceptron"))  # four worlds
     lead = [ours - max(others) for ours, *others in zip(perceptron, dot, general, strict=True)]
-    in_translators = [numbers(f"\n{name}  ")[0] for name in ("dot", "general", "perceptron")]
-    return min(lead[:2]) > 0.2 and min(lead) > -0.03 and in_translators[2] > max(in_translators[:2])
+    at_12, at_16 = zip(*(numbers(f"\n{name}  ")[:4:3] for name in ("dot", "general", "perceptron")), strict=True)
+    return min(lead[:2]) > 0.2 and at_12[2] > max(at_12[:2]) and at_16[2] < min(at_16[:2]) - 0.3
 
 
 @claim("04", "At D = 64, a single key out of 16 gets more than 80% of the weight on average")
