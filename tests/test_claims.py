@@ -254,7 +254,7 @@ def _(numbers):
 
 @claim(
     "04",
-    'the perceptron did best on "same", on "turned" and in our translation model at 12 words, but it was far behind at 16 words.',
+    'the perceptron did best on "same", on "turned" and in our translation model at 12 words. At 16 words, it was far behind.',
 )
 def _(numbers):
     dot, general, perceptron = (numbers(f"Row {name}:") for name in ("dot", "general", "perceptron"))  # four worlds
@@ -858,7 +858,10 @@ def _(numbers):
     return numbers("Answer:")[0] < 0.48
 
 
-@claim("16", "On most stories, the network names a place that people move to most often, and it is right about as often as the rule.")
+@claim(
+    "16",
+    "On most stories, the network names a place that people move to most often, and it is right about as often as the rule.",
+)
 def _(numbers):
     (one_hop,), (votes,) = numbers("the network with one hop  "), numbers("always the place to which most moves lead  ")
     return numbers("to which most moves lead in")[0] > 0.7 and abs(one_hop - votes) < 0.04

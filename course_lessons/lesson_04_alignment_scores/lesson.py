@@ -263,7 +263,7 @@ table(rows, columns, corner="depends on", digits=2)
 #
 # With all the other scores, the model gets at least 85% of the words right at 12 words, whatever the seed. Most scores ignore position and do not need it, because the encoder states can encode it. The perceptron, the additive score and the location-based score are the best at 12 words. The location-based weights depend only on the decoder state, so this state must encode how much has been translated.
 #
-# At 16 words, longer than in training, the order changes: all three fall below 45%, and so does the scaled dot product, while the dot product and the general score stay above 50% for every seed.
+# At 16 words, longer than in training, the order changes. All three fall below 45%, and so does the scaled dot product, whereas the dot product and the general score stay above 50% for every seed.
 #
 # ## Why divide by √D?
 #
@@ -369,7 +369,7 @@ table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 #
 # The choice matters when a score ignores what the task depends on: the concatenating score never uses the query, and the location-based score never uses the keys. At 12 words, only the concatenating score of these two hurt our translation model, where the decoder state alone can tell where to look. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
 #
-# Of the dot product, the general score and the perceptron, the perceptron did best on "same", on "turned" and in our translation model at 12 words, but it was far behind at 16 words. Whether it leads depends on the task and on the length. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
+# Of the dot product, the general score and the perceptron, the perceptron did best on "same", on "turned" and in our translation model at 12 words. At 16 words, it was far behind. Whether it leads depends on the task and on the length. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #
 # Our advice is to project both queries and keys and to use the scaled dot product. At 12 words, this score was not the best in our translation model, but it kept more words right at 16 than the perceptron. It trains well from the start, even with wide vectors, and needs no tanh for every pair. With only a few pairs to score, try the perceptron as well.
 #
