@@ -1075,7 +1075,7 @@ def _(numbers):
     return numbers("episodes kept:")[0] > 300 and by_snail > 0.93 and 0.74 < by_rule < 0.86
 
 
-@claim("19", "With the new digits, attention hardly finds the correct label any more.")
+@claim("19", "With the new digits, attention can hardly find the correct label any more.")
 def _(numbers):
     known, new = (numbers(f"right label, digits {digits}:")[0] for digits in ("0 to 4", "5 to 9"))
     return known > 0.85 and numbers("if all steps so far got the same:")[0] < new < 0.4
@@ -1113,7 +1113,7 @@ def _(numbers):
     return own > most_own + 0.15 and other < most_other + 0.02
 
 
-@claim("20", "With sparsemax all the answers are correct, even at 128 steps")
+@claim("20", "With sparsemax, all the answers are correct, even at 128 steps")
 def _(numbers):
     return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
 

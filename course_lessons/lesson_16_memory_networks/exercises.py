@@ -149,7 +149,7 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # %% [markdown]
 # ## Answers without reading
 #
-# A network that never looks at its story can still answer many questions, because some answers are frequent. Another network reads only the latest fact and is right whenever that fact is enough. The accuracy does not show this, but you can see it when you change the story and the answer stays the same.
+# A network that never looks at its story can still answer many questions, because some answers are frequent. Another network reads only the latest fact and is right whenever that fact is enough. Accuracy does not show this, but you can see it when you change the story and the answer stays the same.
 
 # %% [markdown]
 # ## 16.catch_cheating_memory
@@ -212,7 +212,7 @@ check("16.catch_cheating_memory", catch_cheating_memory)
 # %% [markdown]
 # ## Your own memory network: one after the other, or side by side?
 #
-# With your `answer`, two networks are trained on 4,000 "two facts" stories for 1,000 steps. In the first network, the second hop queries with what the first hop has read. In the second network, both hops query with the original question, and their logits are added. These are two heads, as in lesson 10, with as many parameters as the first network. You don't need to follow the code. What share of new questions will the second network answer correctly?
+# With your `answer`, two networks are trained on 4,000 "two facts" stories for 1,000 steps. In the first network, the second hop queries with what the first hop has read. In the second network, both hops query with the original question, and their logits are added. These are two heads, as in lesson 10, with as many parameters as the first network. You need not follow the code. What share of new questions will the second network answer correctly?
 
 # %%
 predict("16.own", ...)
@@ -243,7 +243,7 @@ def train(answer):
 train_own(train, {"16.answer": answer})
 
 # %% [markdown]
-# Side by side, the network gets far fewer answers right, because the question does not name the person, so neither hop knows whose moves to look for. What helps is not the number of hops but the fact that the second hop queries with what the first has found.
+# When its hops are side by side, the network gets far fewer answers right, because the question does not name the person, so neither hop knows whose moves to look for. What helps is not the second hop itself but that it queries with what the first has found.
 
 # %% tags=["own-machine"]
 progress()

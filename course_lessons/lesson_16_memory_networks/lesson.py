@@ -56,7 +56,7 @@ print(f"the two sums are {distance:.2f} apart")
 # %% [markdown]
 # The two sums are the same, because the two questions contain the same words and a sum ignores their order.
 #
-# To preserve the order, each word vector is multiplied by weights that depend on the word's position before the vectors are summed. The paper calls this **position encoding** (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of dimension D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ ($\circ$ denotes elementwise multiplication):
+# To preserve the order, each word vector is multiplied by position-dependent weights before the vectors are summed. The paper calls this **position encoding** (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of dimension D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ ($\circ$ denotes elementwise multiplication):
 #
 # $$m = \sum_{j=1}^{J} l_j \circ x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
@@ -197,7 +197,7 @@ class MemoryNetwork(SentenceReader):
 #
 # We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts support them. Like the paper, we begin with a **linear start**, which often helps avoid poor solutions. For the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax.
 #
-# After training, we ask the network about our story. The plot shows the weights of both hops, with red frames around the supporting facts. Does each hop look at the fact it needs?
+# After training, we ask the network about our story. The plot shows both hops' weights, with red frames around the supporting facts. Does each hop look at the fact it needs?
 
 
 # %%
@@ -297,7 +297,7 @@ table(rows, ["right answers of three networks"], corner="what each hop reads", d
 # %% [markdown]
 # The top fact is enough: with it alone, the networks get nearly all questions right. Without it, they get only about a quarter right. The answers therefore depend on the facts that the hops look at.
 #
-# ## Take a hop out
+# ## Remove a hop
 #
 # If it takes a second hop to reach fact 7, a network with one hop should fail. What share of the new questions will it answer correctly?
 
@@ -405,19 +405,19 @@ figures.draw_by_kind(right)
 # %% [markdown]
 # With two hops, the networks get the fewest "yes or no" questions right. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three hops, two of the five networks for "two facts" get at most about half of the answers right. After 7,500 steps, these two get 98% and 99% right ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
 #
-# To see how two hops can be enough for three facts, we hid one fact at a time from both hops in each of the five networks. Which facts does an answer need?
+# To see how two hops can be enough for three facts, we hid one fact at a time from both hops in all five networks. Which facts does an answer need?
 
 # %% tags=["nbval-check-output"]
 figures.each_fact_hidden()
 
 # %% [markdown]
-# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the object, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, the networks get as many answers right as before. The stories make this easy: in 92% of them, the answer is the place where the object was taken. Again, a good score does not show that a network follows the whole chain.
+# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the object, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, the networks get as many answers right as before. The stories make this easy: in 92% of them, the answer is the place where the object was taken. A good score does not show that a network follows the whole chain.
 #
 # For "yes or no", some of the networks do hardly better than a constant answer. These questions require a different kind of reasoning: a comparison rather than a chain of facts.
 #
 # ## Why is "yes or no" so hard?
 #
-# For "Is Mary in the kitchen?", the network only has to find her last move. If the hop finds this move, then $u' = u + o$ contains both the place asked about and the place read. To say "yes" if the two are the same, the readout has to compare them. But the readout is one matrix R, and since $R(u + o) = Ru + Ro$, all it can do is add a number for the place asked about and a number for the place read. The sum is the **lead** of "yes" over "no": if it is above 0, the answer is "yes".
+# For "Is Mary in the kitchen?", the network only has to find her last move. If the hop finds this move, then $u' = u + o$ contains both the place asked about and the place read. To say "yes" if the two are the same, the readout has to compare them. But the readout is one matrix R, and since $R(u + o) = Ru + Ro$, all it can do is add a number for the place asked about to a number for the place read. The sum is the **lead** of "yes" over "no": if it is above 0, the answer is "yes".
 #
 # In the next cell, choose four numbers for two places so that the lead is above 0 when the places are the same and below 0 otherwise.
 
@@ -454,13 +454,13 @@ reveal("16.hidden", round(share_right(network, new_yes_or_no), 2))
 figures.compare_readouts()
 
 # %% [markdown]
-# The networks in the table were trained in advance. With the ReLU, nearly all answers are correct, and all five networks beat every network with one matrix. Two matrices without a ReLU do not help, because they amount to a single matrix. With one hop, the readout was therefore at fault. With three hops and 4,000 steps, a network with one matrix also gets about nine in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
+# The networks in the table were trained in advance. With the ReLU, nearly all answers are correct, and all five networks beat every network with one matrix. Two matrices without a ReLU do not help, because they amount to a single matrix. With one hop, the readout was therefore at fault. With three hops and 4,000 steps, a network with one matrix also gets about nine answers in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
 #
 # One matrix still does better than chance, because the hop also compares: it gives the last move more weight if this move leads to the place asked about ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # ## Can a network reason about what it has read?
 #
-# It can if two facts lead to the answer and the stories are like those in training. Hop 1 finds who last took the object and, after a second round of training, who last dropped it. From this, hop 2 finds where that person was. With two hops, the network nearly always names the correct place; with one hop, less than half the time.
+# A network can if two facts lead to the answer and the stories are like those in training. Hop 1 finds who last took the object and, after a second round of training, who last dropped it. From this, hop 2 finds where that person was. With two hops, the network nearly always names the correct place; with one hop, less than half the time.
 #
 # This answer has three limits. The network may learn a shortcut that a good score hides, as with drops and with three facts. In longer stories, it gets many more answers wrong. And without a ReLU, its readout cannot compare what was asked with what was read.
 #

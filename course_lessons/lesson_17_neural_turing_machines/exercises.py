@@ -1,7 +1,7 @@
 # %% [markdown]
 # You calculate how much of a vector comes back from a memory, repair a write, put a head together and write a program for two heads by hand. Then you build two parts of a differentiable neural computer. At the end, you train a machine that uses your own write.
 #
-# Shape letters: B memories in a batch, N positions in a memory, W width of a position, R read heads. **Positions are counted from 0.** The equations are from Graves et al. (2014) and, from 17.dnc_write on, from Graves et al. (2016). They are written for one memory of the batch.
+# Shape letters: B memories in a batch, N positions in a memory, W width of a position, R read heads. **Positions are counted from 0.** The equations are from Graves et al. (2014) and, from 17.dnc_write on, from Graves et al. (2016). They are written for one memory in the batch.
 
 # %%
 import torch

@@ -60,7 +60,7 @@ for i in range(3):
 #
 # Next, we read and write with tensor operations for a batch of B memories at once. In `write`, `unsqueeze` adds an axis of size 1, so that every weight multiplies every entry of $e$ and $a$.
 #
-# Does a gradient reach a write's weights? The first entry of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. Work out its derivative with respect to $w$ before you run the cell.
+# Does a gradient reach a write's weights? The first entry of position 0 was 4. With an erase entry of 1 and an add entry of 2, it becomes 4 · (1 - w) + 2 · w. Work out its derivative with respect to $w$ before you run the cell.
 
 
 # %% tags=["nbval-check-output"]
@@ -386,7 +386,7 @@ machine.address = address  # as it was
 # %% [markdown]
 # Without the content or with a gate of 0, the machine copies as well as before, but without the shift, it is hardly better than guessing. This machine's heads therefore walk.
 #
-# Can a machine learn to copy if a part is missing during training as well? We train one without the shift and then plot ten stored runs of each kind. The table counts the seeds that learn to copy (under a fifth of the bits wrong with 10 vectors) and gives the mean shares of wrong bits.
+# Can a machine learn to copy if a part is missing during training as well? We train one without the shift and then plot ten stored runs of each kind. The table counts the machines that learn to copy (under a fifth of the bits wrong with 10 vectors) and gives the mean shares of wrong bits.
 
 # %%
 predict("17.no_shift", ...)
@@ -400,7 +400,7 @@ figures.ten_seeds()
 # %% [markdown]
 # The whole machine learns to copy for eight of the ten seeds, the machine without the shift for none. Without the shift, positions 1 to 31 always get the same weight. Because they are alike at the beginning, no key can tell them apart, and each write changes them in the same way. The 32 positions are worth no more than two.
 #
-# Without the content, as many seeds learn as with the whole machine, because copying needs no key. But with a gate of 0, no seed learns in 600 steps, although [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions. The trained machine does not need this to copy, but perhaps training does: a head that is everywhere at first gets gradients for every position.
+# Without the content, as many machines learn as with it, because copying needs no key. But with a gate of 0, no machine learns in 600 steps, although [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions. The trained machine does not need this to copy, but perhaps training does: a head that is everywhere at first gets gradients for every position.
 #
 # ## How many vectors can it copy?
 #
@@ -447,7 +447,7 @@ print(f"one behind, {share:.2f} of the previous vector's bits wrong")
 figures.draw_machine_and_lstm()
 
 # %% [markdown]
-# With 10 vectors, machines and LSTMs make few mistakes or none. With 20 vectors, every LSTM gets more than a quarter of the bits wrong, but no machine more than an eighth, with only about a tenth as many parameters. The LSTMs do not lack room, because 20 vectors have only 120 bits, but LSTMs of other sizes may do better.
+# With 10 vectors, machines and LSTMs make few mistakes or none. With 20 vectors, every LSTM gets more than a quarter of the bits wrong, but no machine more than an eighth, although the machines have about a tenth as many parameters. The LSTMs do not lack room, because 20 vectors have only 120 bits, but LSTMs of other sizes may do better.
 #
 # With 40 vectors, the result depends on the seed: two of the five machines make almost no mistakes, while one is worse than the LSTMs.
 #

@@ -223,7 +223,7 @@ def catch_wrong_routing(layer):
 check("18.catch_wrong_routing", catch_wrong_routing)
 
 # %% [markdown]
-# ## Your own loss, where two answers are right
+# ## Your own loss, where two answers are correct
 #
 # Now each x from 0 to 1 has two correct answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which one is the target. Two experts, each with a hidden layer, learn from such targets. One mixture is trained with the squared error of the weighted sum, the other with your `mixture_loss`. At x = 1, the targets are 6 and -6. What will the weighted sum be there after training with your loss?
 

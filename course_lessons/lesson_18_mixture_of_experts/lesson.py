@@ -83,7 +83,7 @@ def weighted_sum(outputs, weights):  # B N E, B N
 figures.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words matters here: each value has to be computed anew for each query, so we save this work if we do not ask that expert.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words matters here: each value has to be computed anew for each query, so every expert that we do not ask saves work.
 #
 # ## Work together, or compete?
 #
@@ -141,7 +141,7 @@ competing = train_on_points(mixture_loss)
 figures.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
-# Each line belongs to one expert. Where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many of the points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the segments.
+# Each line belongs to one expert. Where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the segments.
 #
 # Among competing experts, the one with the largest weight could therefore answer alone. Over 20 seeds, how much larger is its error than the error of the sum?
 
@@ -172,7 +172,7 @@ diagrams.best_experts(scores, weights)
 # %% [markdown]
 # The first expert gets 0, so it need not even read the input. The softmax of 3 and 2 gives the other two 0.731 and 0.269.
 #
-# An output that is multiplied by 0 gets a gradient of 0, so the first expert learns nothing from this input.
+# An output multiplied by 0 gets a gradient of 0, so the first expert learns nothing from this input.
 #
 # ## One expert for each input
 #
@@ -342,7 +342,7 @@ print(f"loss {loss:.2f}")
 print("gradient for the first token", gradient[0])
 
 # %% [markdown]
-# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all the experts get the same share of the tokens, the loss is 1. The more tokens go to a few experts, and the more probable the gate finds these, the larger the loss.
+# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all experts get the same share of the tokens, the loss is 1. The more tokens go to a few experts, and the more probable the gate finds these experts, the larger the loss.
 #
 # The gradient flows through P alone, because f is a count. It is largest for the expert that gets the most tokens, so a step lowers that expert's probability, and a different expert can win.
 #
@@ -483,7 +483,7 @@ check("18.q5", ...)
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
 # - If experts compete, the one with the largest weight can answer alone.
 # - An expert with a weight of exactly 0 gets no gradient. When nothing spread the tokens, a learned gate left nearly all the work to one to four of our eight linear experts.
-# - At nearly equal work per token, our layer of experts got more words right than one network. At nearly equal parameters, it learned more slowly.
+# - At nearly equal work per token, our layer of experts got more words right than one network. It learned more slowly than a wide network with nearly as many parameters.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #

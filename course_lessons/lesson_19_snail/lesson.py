@@ -98,7 +98,7 @@ table(tiny_networks, results, corner="labels in training", digits=2)
 # %% [markdown]
 # Only the network trained with both labels outputs -1: its $w$ is 0, so it remembers nothing and outputs what it has read. The other network has learned to rely on memory as much as on reading. When it reads -1, the two cancel, and the network is undecided.
 #
-# Whatever all tasks have in common can go into the weights. When both labels occur, what the tasks share is the rule *output what you have read*. Whatever differs from task to task has to be read.
+# Whatever all tasks have in common can go into the weights. When both labels occur, the tasks share the rule *output what you have read*. Whatever differs from task to task has to be read.
 #
 # ## What does our network read?
 #
@@ -255,7 +255,7 @@ table(rows, columns, corner="share of labels right", digits=2)
 #
 # $$z_t = W_0\, x_{t - \text{dilation}} + W_1\, x_t + b$$
 #
-# Before the start of the sequence, $x$ is taken to be 0. Suppose the sequence is 1, 2, 3, the dilation is 1, and the matrices and the bias are single numbers: $W_0 = 10$, $W_1 = 1$ and $b = 0$. Work out the three results on paper.
+# Before the start of the sequence, $x$ is taken to be 0. Suppose the sequence is 1, 2, 3, the dilation is 1, and matrices and bias are single numbers: $W_0 = 10$, $W_1 = 1$ and $b = 0$. Work out the three results on paper.
 
 # %% tags=["nbval-check-output"]
 sequence = [1.0, 2.0, 3.0]
@@ -471,7 +471,7 @@ share = figures.weight_on_right(equal / equal.sum(-1, keepdim=True), new_digits)
 print(f"weight on it if all steps so far got the same: {share:.2f}")
 
 # %% [markdown]
-# With the new digits, attention hardly finds the correct label any more. SNAIL's weights therefore contain more than a way to find similar pictures: SNAIL compares pictures in a way that suits the digits 0 to 4.
+# With the new digits, attention can hardly find the correct label any more. SNAIL's weights therefore contain more than a way to find similar pictures: SNAIL compares pictures in a way that suits the digits 0 to 4.
 #
 # In training, the five classes were the same in all episodes, and as in our tiny network, whatever is the same can go into the weights. The classes should therefore also differ from episode to episode. To get forty classes, we rotate or mirror each of the digits 0 to 4 in eight ways, some of which look alike. To get very many classes, we cut two of these forty along a line and join one side of each into a new picture. The next cell shows an episode with such classes. What is the last label?
 
@@ -510,7 +510,7 @@ table(rows, columns, corner="class shown once", digits=2)
 #
 # For new classes, the answer depends on the training. When such a class has been shown once, our SNAIL, trained on five classes, is hardly better than chance. After one example, a SNAIL trained for longer on many classes gets nearly as many labels right as a simple rule. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 99% accuracy on new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attention layers with two stacks of dense blocks, and a convolutional network reads each picture. The number of classes may therefore not be the only reason.
 #
-# In the prompt at the beginning, you could compare new words because you have read many words. Likewise, a network's tasks determine what it can compare.
+# In the first prompt, you could compare new words because you have read many words. Likewise, a network's tasks determine what it can compare.
 #
 # ## Where you will meet this
 #

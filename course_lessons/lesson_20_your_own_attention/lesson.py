@@ -82,11 +82,11 @@ for one in (attend, mask_after_softmax, mask_ends_early):
     print(one.__name__, "breaks", ", ".join(broken) or "nothing")
 
 # %% [markdown]
-# `mask_after_softmax` breaks `leak` even though later steps have a weight of 0: their scores are still part of the sum that the softmax divides by, so they take weight away from earlier steps. For the same reason it breaks `padding` and `rows`.
+# `mask_after_softmax` breaks `leak` even though later steps have a weight of 0: their scores are still part of the sum that the softmax divides by, so they take weight away from earlier steps. For the same reason, it breaks `padding` and `rows`.
 #
 # `mask_ends_early` breaks none of the promises, yet it is wrong: they are tested with only 7 steps, and its fault begins at step 20.
 #
-# We can add a promise of our own: a function that returns None if the promise is kept and a sentence describing the fault otherwise. Ours changes the last of 40 steps and checks that the contexts before it stay the same. Does this test find the fault?
+# We can add our own promise: a function that returns None if the promise is kept and a sentence describing the fault otherwise. Ours changes the last of 40 steps and checks that the contexts before it stay the same. Does this test find the fault?
 
 
 # %% tags=["nbval-check-output"]
@@ -115,7 +115,7 @@ promises = attention_properties.PROMISES | {"leak_later": leak_later}
 #
 # ## Two toy tasks
 #
-# What should a new kind of attention do better? We use two toy tasks because we know what is hard about each. At each step, the model reads one of 128 keys with its value and is asked for the value of one of the keys read so far.
+# What should a new kind of attention do better? We use two toy tasks because we know what is hard about each. At each step, the model reads one of 128 keys with its value and is asked for the value of a key read so far.
 #
 # - In `once`, each key occurs once, so a longer sequence has more keys to choose from.
 # - In `latest`, eight of the keys occur again and again, and the correct answer is the latest value of the key asked for.
@@ -201,7 +201,7 @@ figures.by_key_asked_for(model_of_latest)  # in `latest`, at 32 steps
 # %% [markdown]
 # In `latest`, the model answers fewer than half of the queries correctly. The reason is that `attend` keeps the promise `order`: its contexts stay the same when earlier steps change places, so nothing tells the model which came last. With only one layer, the causal mask does not help either, because it hides only later steps.
 #
-# The model does know its current step, from which the query is computed. If the query asks for that step's own key, the value read at that step is the answer. For this key, the model does better than always answering with the key's most frequent value. For any other key, it does not.
+# The model does know the current step, from which the query is computed. If the query asks for that step's own key, the value read at that step is the answer. For this key, the model does better than always answering with the key's most frequent value. For any other key, it does not.
 #
 # In `once`, the model gets nearly everything right at 32 steps and a little less at 128. That leaves two weaknesses: order in `latest`, and long sequences in `once`. We want one kind of attention that is good at both tasks.
 #
@@ -294,7 +294,7 @@ print("once, with sparsemax:", shares_right(model_of_once, "once"))
 figures.read_in_other_ways()  # four ways to read each of five models, at 128 steps
 
 # %% [markdown]
-# We do not need the zeros. With sparsemax all the answers are correct, even at 128 steps, so the softmax gave the many other keys too much weight in total. But with scores only 1.25 times as large, the softmax itself gets 99.9% of the answers right: the trained scores were large enough for 32 keys but not for 128.
+# We do not need the zeros. With sparsemax, all the answers are correct, even at 128 steps, so the softmax gave the many other keys too much weight in total. But with scores only 1.25 times as large, the softmax itself gets 99.9% of the answers right: the trained scores were large enough for 32 keys but not for 128.
 #
 # ## A different memory
 #
@@ -336,7 +336,7 @@ print("numbers in the two sums:", of_values.numel() + of_keys.numel())
 print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel())
 
 # %% [markdown]
-# The two sums contain 14 numbers, whether after ten steps or a thousand, whereas the keys and values contain 80 and gain 8 more with each step. Linear attention therefore has a memory of fixed size. But look at its weights: the two equal keys get only 0.136 each, and every other key gets 0.091; the softmax gave the other keys 0.021.
+# The two sums contain 14 numbers, whether after ten steps or a thousand, whereas the keys and values contain 80 and gain 8 more with each step. Linear attention therefore has a memory of fixed size. But look at its weights: the two equal keys get only 0.136 each, and every other key gets 0.091; the softmax gave the others 0.021.
 #
 # ## A memory that overwrites
 #
@@ -431,7 +431,7 @@ figures.without_overwriting()
 figures.by_phi()
 
 # %% [markdown]
-# After 600 steps, the reason is mostly this φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, yet it gets 0.73. The products can then be negative, so their sum can be negative or near 0, and dividing by it does harm.
+# After 600 steps, the reason is mostly its φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, yet it gets 0.73. The products can then be negative, so their sum can be negative or near 0, and dividing by it does harm.
 #
 # Why does overwriting cost answers in `once`? This task writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be orthogonal. A new key therefore **overlaps** with old ones: its dot product with them is not 0. In either memory, an old key then also reads part of the new value. But the delta rule first removes what the new key reads, and with it part of what was stored for the old keys. We write 128 random keys in one head and ask for the key from 0, 8, 32 or 96 steps ago. Which of these keys still read the correct value if the memory overwrites, and which if it only adds?
 
@@ -462,7 +462,7 @@ columns = ["0 steps ago", "8 steps ago", "32 steps ago", "96 steps ago"]
 table(rows, columns, "correct value read", digits=2)
 
 # %% [markdown]
-# If the memory overwrites, the latest key always reads its own value, and a key from 8 steps ago usually does. What was written 96 steps ago is lost: the share is no better than chance, one in eight. If the memory only adds, old and new keys read the correct value equally often, about 40% of the time.
+# If the memory overwrites, the latest key always reads its own value, and a key from 8 steps ago usually does. What was written 96 steps ago is lost: reading it is no better than chance, one in eight. If the memory only adds, old and new keys read the correct value equally often, about 40% of the time.
 #
 # With β = 1, few dimensions and many keys, a delta rule therefore remembers only the latest keys. In `latest`, only eight keys are written, and they interfere far less with one another. On that task our model, with its trained keys and four heads, got 99% of the answers right.
 #
@@ -532,7 +532,7 @@ figures.by_slopes()
 # - If the task asks for both, divide the work among the heads. Our attention, with two heads without a slope and two with 1/4, got 0.96 in `once` and 0.87 in `latest`.
 # - If the memory must not grow, ask what may be forgotten. A memory that overwrites with β = 1, as ours does, loses old keys. A memory that only adds can keep more of them but cannot tell which value is the latest.
 #
-# Then make one change for one reason. Test the promises, write down what you expect, and after the run remove the change again.
+# Then make one change for one reason. Test the promises, write down what you expect, and remove the change again after the run.
 #
 # ## Where you will meet this
 #

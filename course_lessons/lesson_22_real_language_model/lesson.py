@@ -74,7 +74,7 @@ print("tokens:", [list(tokens) for tokens in words])
 #
 # To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). SmolLM2's tokenizer learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
 #
-# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs mean nothing. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
+# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
 
 # %% tags=["nbval-check-output"]
 file = GGUFReader(file_or_stand_in())
@@ -192,7 +192,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache is a third as large ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, without the biases but with the rotation. Again, a layer has two sub-layers, each preceded by a norm and bridged by a residual connection.
+# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, without the biases but with the rotation. Again, a layer has two sub-layers, each preceded by a norm and bridged by a residual connection.
 
 
 # %%
@@ -407,7 +407,7 @@ figures.table_of_mistakes()
 #
 # - Four answers are fluent, although the logits are off by 5 to 10: with θ = 10,000, the mean subtracted, another question's cache or the text cut in two. The cut separates a word from the space before it.
 # - The three cache mistakes do not affect the losses, because losses are computed without a cache.
-# - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is lower; we do not know why.
+# - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is also lower; we do not know why.
 #
 # Compare a loaded model's logits with a reference, including when it reads with a cache and when it reads several texts in a row. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
@@ -453,7 +453,7 @@ print(texts)  # a set: equal texts are kept once
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
 # 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
-# 2. **Instruction tuning**: training continued with the same loss on dialogues in a fixed format, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
+# 2. **Instruction tuning**: training continued with the same loss, on dialogues in a fixed format, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
 # 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), which trains no second model.
 #
 # A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky three times: once we choose the most probable tokens, and twice we sample from a nucleus (lesson 21).
@@ -595,7 +595,7 @@ runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# After layers 2 to 8, the first token's vector is several times as long as the others' median, and each time, the next layer gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the norm removes it before keys are computed, so the keys depend on the vector's direction. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
+# After layers 2 to 8, the first token's vector is several times as long as the median of the others. Each time, the next layer gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the norm removes it before keys are computed, so the keys depend on the vector's direction. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
 #
 # ## Back to "not"
 #
@@ -656,7 +656,7 @@ figures.shares_of_reviews()
 # %% [markdown]
 # With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, and its lead is largest for the reviews with a negation.
 #
-# The comparison cannot tell whether this is due to attention or to scale: SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
+# The comparison cannot show whether this is due to attention or to scale: SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
 #
 # ## So: what is inside the models that we use every day?
 #
