@@ -433,7 +433,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "After 400 steps, they are behind the SNAIL above, but after 4,000 steps they are nearly as good as a SNAIL trained for equally long.",
+    "After 400 steps, they are behind the SNAIL above, but after 4,000 steps they are nearly as good as a SNAIL trained for as long.",
 )
 def _(numbers):
     ours, later = numbers("\nSNAIL  ")[0], numbers("\nSNAIL, 4,000 steps  ")[0]
@@ -441,7 +441,10 @@ def _(numbers):
     return two[2] < ours - 0.05 and 0 < later - two_later[0] < 0.05  # two: mean, lowest, highest
 
 
-@claim("19", "With many, each class in the test is new, and after 1,500 steps, SNAIL gets fewer right than the rule.")
+@claim(
+    "19",
+    "With many classes, each class in the test is new, and after 1,500 steps, SNAIL gets fewer right than the rule.",
+)
 def _(numbers):
     kinds = ("five classes", "forty classes", "many classes", "many classes, 6,000 steps")
     own, _, _, rule, new, _, _, rule_new = zip(*(numbers(f"\n{kind}  ") for kind in kinds), strict=True)
@@ -839,12 +842,12 @@ def _(numbers):
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
 
 
-@claim("16", "In our story, both hops do:")
+@claim("16", "In our story, each hop finds its fact:")
 def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the bathroom”. The network says bathroom")
 
 
-@claim("16", "Two of the mean weights are more than five times as large as with equal weights")
+@claim("16", "Two of the mean weights are more than five times the equal weights:")
 def _(numbers):
     (take, drop, _), (*_, where), (equal, _, equal_too) = (
         numbers(f"\n{row}  ") for row in ("hop 1", "hop 2", "equal weights")
@@ -853,7 +856,7 @@ def _(numbers):
     return right > 0.9 and 5 < take / equal < 6.5 and 5 < where / equal_too < 6.5 and drop < 0.1
 
 
-@claim("16", "With one hop, fewer than half of the answers are right.")
+@claim("16", "With one hop, the network answers fewer than half of the questions correctly.")
 def _(numbers):
     return numbers("Answer:")[0] < 0.48
 
@@ -872,7 +875,7 @@ def _(numbers):
     return not numbers("daniel took the milk”, hop 2 at “daniel went to the kitchen”. The network says kitchen")
 
 
-@claim("16", "After the second round, about one in six names this place, and most answers are right.")
+@claim("16", "After the second round, about one in six names this place, and most answers are correct.")
 def _(numbers):
     early, late = (
         [numbers(f"{which} round, {name}") for name in ("right answers", "the person's last place")]
@@ -893,7 +896,7 @@ def _(numbers):
     return take > 0.9 and drop > 0.6
 
 
-@claim("16", "With the ReLU, nearly all answers are right, and all five networks beat every network with one matrix.")
+@claim("16", "With the ReLU, nearly all answers are correct, and all five networks beat every network with one matrix.")
 def _(numbers):
     one_matrix, two, with_relu = (
         numbers(f"{row}  ") for row in ("\none matrix", "\ntwo matrices", "\ntwo matrices with a ReLU between them")
@@ -912,7 +915,7 @@ def _(numbers):
 
 @claim(
     "16",
-    "Without the move to the named place, they get as many answers right. The stories make this easy: in 92% of them",
+    "Without the move to the named place, the networks get as many answers right as before. The stories make this easy: in 92% of them",
 )
 def _(numbers):
     whole, taken = numbers("right with all facts: ")[0], numbers("where the thing was taken: ")[0]
@@ -923,7 +926,7 @@ def _(numbers):
     return whole > 0.85 and abs(named[6] - whole) < 0.01 and before[8] < 0.2 and looked and taken == 0.92
 
 
-@claim("16", "with it alone, nearly all answers are right.")
+@claim("16", "with it alone, the networks get nearly all questions right.")
 def _(numbers):
     top, others = numbers("the top fact alone  "), numbers("all but the top fact  ")
     return min(top) > 0.93 and max(others) < 0.35
@@ -936,7 +939,7 @@ def _(numbers):
 
 @claim(
     "17",
-    "The whole machine learns to copy with eight of the ten seeds, the machine without the shift with none.",
+    "The whole machine learns to copy for eight of the ten seeds, the machine without the shift for none.",
 )
 def _(numbers):
     whole, without_shift = (numbers(f"{name}  ")[0] for name in ("the whole machine", "without the shift"))
@@ -982,7 +985,7 @@ def _(numbers):
     return len(behind) == 14 and not any(behind[:7]) and behind[-1] - behind[-2] >= 2
 
 
-@claim("17", "But where it is one position behind, most bits of the *previous* vector are right.")
+@claim("17", "But where it is one position behind, most bits match the *previous* vector.")
 def _(numbers):
     return numbers("one behind, ")[0] <= 0.15
 
@@ -995,7 +998,7 @@ def _(numbers):
     return numbers("where it keeps up, ")[0] <= 0.02 and abs(numbers("where it is behind, ")[0] - 0.5) < 0.05
 
 
-@claim("18", "Most of the words are wrong, and only two of the eight experts have work:")
+@claim("18", "The switch gets most of the words wrong, and only two of the eight experts have work:")
 def _(numbers):
     work, _, right = numbers("no second loss:")
     return work == 2 and right < 0.5
@@ -1007,7 +1010,7 @@ def _(numbers):
     return asked[0] >= 4 and asked[1:] == [2, 2]
 
 
-@claim("18", "nearly all experts have work now, and about nine words in ten are right.")
+@claim("18", "nearly all experts have work now, and the switch gets about nine words in ten right.")
 def _(numbers):
     work, of, right = numbers("with the balance loss:")
     return work >= of - 1 and 0.85 < right < 0.95
@@ -1060,7 +1063,7 @@ def _(numbers):
 
 @claim(
     "19",
-    "With one dense block, it is nearly as good, so here it hardly needs the other four, because attention looks back by itself.",
+    "With one dense block, SNAIL is nearly as good: here it hardly needs the other four, because attention looks back by itself.",
 )
 def _(numbers):
     whole, one = numbers("\nSNAIL  "), numbers("\nSNAIL, one dense block  ")
@@ -1076,13 +1079,13 @@ def _(numbers):
     return all(-0.01 < own - mean < 0.12 for mean, own in zip(means, ours, strict=True))
 
 
-@claim("19", "From five examples, one of each, SNAIL nearly always labels the next picture correctly.")
+@claim("19", "From five examples, one of each class, SNAIL nearly always labels the next picture correctly.")
 def _(numbers):
     by_snail, by_rule = numbers("\nSNAIL: ")[0], numbers("\nnearest picture: ")[0]
     return numbers("episodes kept:")[0] > 300 and by_snail > 0.93 and 0.74 < by_rule < 0.86
 
 
-@claim("19", "With the new digits, attention hardly finds the correct label any more.")
+@claim("19", "With the new digits, attention can hardly find the correct label any more.")
 def _(numbers):
     known, new = (numbers(f"right label, digits {digits}:")[0] for digits in ("0 to 4", "5 to 9"))
     return known > 0.85 and numbers("if all steps so far got the same:")[0] < new < 0.4
@@ -1099,7 +1102,7 @@ def _(numbers):
     return before == at == 0 and 0.02 < after < 0.2
 
 
-@claim("19", "the rule wins by far: SNAIL gets fewer than half as many labels right.")
+@claim("19", "the rule is far ahead: SNAIL gets fewer than half as many labels right.")
 def _(numbers):
     by_snail, by_rule = numbers("where a class was shown once:\nSNAIL")
     return 0.15 < by_snail < 0.48 * by_rule
@@ -1113,14 +1116,14 @@ def _(numbers):
 
 @claim(
     "20",
-    "There the model does better than always answering with the key's most frequent value. For any other key, it does not.",
+    "For this key, the model does better than always answering with the key's most frequent value. For any other key, it does not.",
 )
 def _(numbers):
     (own, other, _), (most_own, most_other, _) = numbers("the model  "), numbers("the key's most frequent value  ")
     return own > most_own + 0.15 and other < most_other + 0.02
 
 
-@claim("20", "With sparsemax all the answers are correct, even at 128 steps")
+@claim("20", "With sparsemax, all the answers are correct, even at 128 steps")
 def _(numbers):
     return min(numbers("once, with sparsemax:")[:3]) == 1.0 and numbers("once:")[2] < 0.98
 
@@ -1192,7 +1195,7 @@ def _(numbers):
 
 @claim(
     "21",
-    "Without an equal letter, the GPTs copy as well as before, so unlike an induction head they do not need an equal letter.",
+    "Without an equal letter, the GPTs copy as well as before, so, unlike an induction head, they do not need one.",
 )
 @claim("21", 'Without "there", the bits rise from 0.05 to 1.73, but')
 def _(numbers):

@@ -1,7 +1,7 @@
 # %% [markdown]
 # First you measure which facts a memory network's hops look at (Sukhbaatar et al., 2015). Then you build its hops and choose the entries of its embeddings yourself. You also write a test that catches networks that answer without reading. Finally, you train a network with your hops.
 #
-# In the shapes, B is the number of stories, each with one question, M the number of facts in a story, and S the largest number of facts that an answer rests on. D is the width, K the number of hops, and V the number of answers. **A mask is True for facts and False for padding.**
+# In the shapes, B is the number of stories, each with one question, M the number of facts in a story, and S the largest number of facts that an answer rests on. D is the dimension of the vectors, K the number of hops, and V the number of answers. **A mask is True for facts and False for padding.**
 
 # %%
 import torch
@@ -18,7 +18,7 @@ from course_utils.models.memory import Answered, MemoryNetwork, fit
 #
 # You get a trained network's weights and, for each story, the positions of its **supporting facts** in the order of reasoning.
 #
-# For each hop and each column of `support`, compare two weights: the hop's weight on this fact, and what equal weights over the story's facts would give. How many times as large is the hop's weight? Return the mean over the stories. If an answer rests on fewer than S facts, the other columns contain -1 and do not count.
+# For each hop and each column of `support`, compare two weights: the hop's weight on this fact, and what equal weights over the story's facts would give. How many times as large is the hop's weight? Return the mean over the stories. If an answer rests on fewer than S facts, its remaining columns contain -1 and do not count.
 
 
 # %%
@@ -114,7 +114,7 @@ def logits_of(facts, question, places, embeddings):
 # 2. hop 2 gives most of its weight to facts about that person,
 # 3. the correct place has the largest logit, by 0.5 or more.
 #
-# A person may have several things. Many choices work, and you choose the width $D$.
+# A person may have several things. Many choices work, and you choose the dimension $D$.
 
 
 # %%
@@ -149,7 +149,7 @@ check("16.two_hops_by_hand", two_hops_by_hand)
 # %% [markdown]
 # ## Answers without reading
 #
-# A network that never looks at its story can still answer many questions, because some answers are frequent. Another network reads only the latest fact and is right whenever that fact is enough. The share of correct answers does not show this, but you can see it when you change the story and the answer stays the same.
+# A network that never looks at its story can still answer many questions, because some answers are frequent. Another network reads only the latest fact and is right whenever that fact is enough. Accuracy does not show this, but you can see it when you change the story and the answer stays the same.
 
 # %% [markdown]
 # ## 16.catch_cheating_memory
@@ -212,7 +212,7 @@ check("16.catch_cheating_memory", catch_cheating_memory)
 # %% [markdown]
 # ## Your own memory network: one after the other, or side by side?
 #
-# With your `answer`, two networks are trained on 4,000 "two facts" stories for 1,000 steps. In the first network, the second hop queries with what the first hop has read. In the second network, both hops query with the original question, and their logits are added. These are two heads, as in lesson 10, with the same number of parameters. You need not follow the code. What share of new questions will the second network answer correctly?
+# With your `answer`, two networks are trained on 4,000 "two facts" stories for 1,000 steps. In the first network, the second hop queries with what the first hop has read. In the second network, both hops query with the original question, and their logits are added. These are two heads, as in lesson 10, with as many parameters as the first network. You need not follow the code. What share of new questions will the second network answer correctly?
 
 # %%
 predict("16.own", ...)
@@ -243,7 +243,7 @@ def train(answer):
 train_own(train, {"16.answer": answer})
 
 # %% [markdown]
-# Side by side, the network gets far fewer answers right, because the question does not name the person, so neither hop knows whose moves to look for. What helps is not the number of hops, but that the second hop queries with what the first has found.
+# When its hops are side by side, the network gets far fewer answers right, because the question does not name the person, so neither hop knows whose moves to look for. What helps is not the second hop itself but that it queries with what the first has found.
 
 # %% tags=["own-machine"]
 progress()

@@ -17,7 +17,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A network reads a story and is then asked a question. Often, no single sentence is enough: the network has to find one fact and use it to find another, or compare a fact with the question. This is what we call *reasoning* in this lesson. Can attention do it?
+# A network reads a story and is then asked a question. Often, no single sentence is enough: the network has to find one fact and use it to find another, or compare a fact with the question. We call this *reasoning*. Can attention do it?
 #
 # We build a network that queries its story several times and test whether its answers depend on the facts that it looks at. Then we look for its limits.
 #
@@ -54,9 +54,9 @@ distance = (x.sum(0) - y.sum(0)).norm()
 print(f"the two sums are {distance:.2f} apart")
 
 # %% [markdown]
-# The two sums are the same, because the two questions contain the same words and a sum loses their order.
+# The two sums are the same, because the two questions contain the same words and a sum ignores their order.
 #
-# To preserve the order, each word vector is multiplied, before the sum, by weights that depend on the word's position. The paper calls this **position encoding** (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of width D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ ($\circ$ multiplies feature by feature):
+# To preserve the order, each word vector is multiplied by position-dependent weights before the vectors are summed. The paper calls this **position encoding** (section 4.1). For a sentence of J words with vectors $x_1, \dots, x_J$ of dimension D, each feature d of $x_j$ is multiplied by a weight $l_{jd}$ ($\circ$ denotes elementwise multiplication):
 #
 # $$m = \sum_{j=1}^{J} l_j \circ x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
@@ -76,7 +76,7 @@ print(f"the two weighted sums are {distance:.2f} apart")
 figures.draw_position_encoding(encoding, one)
 
 # %% [markdown]
-# They do, because the first word counts most in the first features and the last word in the last ones.
+# The two questions now get different vectors, because the first word has the largest weight in the first features and the last word in the last features.
 #
 # ## One hop
 #
@@ -120,23 +120,23 @@ print("in order", in_order)
 print("swapped ", swapped)
 
 # %% [markdown]
-# Swapping the facts makes no difference, because a hop adds them up, and again a sum loses their order. But if Daniel goes to the garden and then to the office, the order determines where he is.
+# Swapping the facts makes no difference, because a hop adds them up, and a sum ignores their order. But if Daniel goes to the garden and then to the office, the order determines where he is.
 #
-# To each memory, we therefore add a learned vector for the **age** of its fact: the latest fact has age 0, the previous fact age 1, and so on. The position encoding preserves the order of the words in a fact, and the ages preserve the order of the facts.
+# We therefore add to each memory a learned vector for the **age** of its fact: the latest fact has age 0, the one before it age 1, and so on. The position encoding preserves the order of the words in a fact, and the ages preserve the order of the facts.
 #
 # ## Several hops
 #
 # Our question needs two facts, one of which leads to the other. After one hop, $u'$ contains both the question and what the hop read, so it can query the facts again in a second hop.
 #
-# You know this step from the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings, the first of which also produces the question vector. Guess which set of memories is used twice.
+# You have seen this step in the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings, the first of which also produces the question vector. Guess which set of memories is used twice.
 
 # %%
 diagrams.memory_hops()
 
 # %% [markdown]
-# $M^1$ is used twice: its memories are the values of hop 1 and the keys of hop 2. With this **adjacent tying**, as the paper calls it, K hops need K + 1 embeddings.
+# $M^1$ is used twice: its memories are the values of hop 1 and the keys of hop 2. With this **adjacent tying**, K hops need K + 1 embeddings.
 #
-# For our story, the plan would be as follows: hop 1 compares the question with $M^0$, finds "daniel took the milk" and reads this fact's vector from $M^1$. The next question therefore contains the vector for "daniel", made with the same embedding as the keys of hop 2. The facts about Daniel match this question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
+# For our story, the plan is this: hop 1 compares the question with $M^0$, finds "daniel took the milk" and reads this fact's vector from $M^1$. The next question therefore contains the vector for "daniel", made with the same embedding as the keys of hop 2. The facts about Daniel match this question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
 #
 # The first half of the network turns sentences into memories. Shorter sentences are padded with word number 0, whose vector is zero, so J is the same for all sentences.
 
@@ -195,9 +195,9 @@ class MemoryNetwork(SentenceReader):
 # %% [markdown]
 # ## Does each hop find its fact?
 #
-# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts are the supporting ones. Like the paper, we begin with a **linear start**, which is meant to help avoid poor solutions. For the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax.
+# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts support them. Like the paper, we begin with a **linear start**, which is meant to help avoid poor solutions. For the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax.
 #
-# After training, we ask the network about our story. The plot shows the weights of both hops, with red frames around the supporting facts. Does each hop look at the fact that it needs?
+# After training, we ask the network about our story. The plot shows both hops' weights, with red frames around the supporting facts. Does each hop look at the fact it needs?
 
 
 # %%
@@ -230,19 +230,19 @@ two_hops = train(hops=2)
 print(figures.draw_hops(two_hops, example.facts, example.question, support=(4, 7)))
 
 # %% [markdown]
-# In our story, both hops do: hop 1 finds "daniel took the milk", and hop 2 finds "daniel went to the bathroom".
+# In our story, each hop finds its fact: hop 1 finds "daniel took the milk" and hop 2 "daniel went to the bathroom".
 #
-# Now we compute each hop's mean weight on the two supporting facts over all 4,000 new stories. One of these facts says who last took or dropped the thing, and the other says where that person was. Check whether each hop's weight on its fact is far larger than with equal weights.
+# Now we compute each hop's mean weight on the two supporting facts over all 4,000 new stories. One of these facts says who last took or dropped the object, and the other says where that person was. Check whether each hop's weight on its fact is far larger than equal weights would be.
 
 # %%
 figures.mean_weights(two_hops, new_texts, new)
 
 # %% [markdown]
-# Two of the mean weights are more than five times as large as with equal weights: hop 1 looks at who took the thing, and hop 2 at where that person was. Nearly all answers are right. But hop 1 gives hardly any weight to facts in which the thing is dropped, although the thing stays there. We return to this below.
+# Two of the mean weights are more than five times the equal weights: hop 1 looks at who took the object, and hop 2 at where that person was. Nearly all answers are correct. But hop 1 gives hardly any weight to facts in which the object is dropped, although the object stays there. We return to this below.
 #
 # ## Do the answers depend on the facts with large weights?
 #
-# Weights show which facts a hop looks at, but not whether the answer depends on them, so we remove facts. A hop's **top fact** is the fact with the largest score. The functions below are hops that read only their top fact, or all the other facts.
+# Weights show which facts a hop looks at, but not whether the answer depends on them, so we remove facts. A hop's **top fact** is the fact with the largest score. The functions below are hops that read either only their top fact or every fact except it.
 
 
 # %%
@@ -295,9 +295,9 @@ reveal("16.top", round(by_top_fact, 2))
 table(rows, ["right answers of three networks"], corner="what each hop reads", digits=2)
 
 # %% [markdown]
-# The top fact is enough: with it alone, nearly all answers are right. Without it, only about a quarter are. The answers therefore depend on the facts that the hops look at.
+# The top fact is enough: with it alone, the networks get nearly all questions right. Without it, they get only about a quarter right. The answers therefore depend on the facts that the hops look at.
 #
-# ## Take a hop out
+# ## Remove a hop
 #
 # If it takes a second hop to reach fact 7, a network with one hop should fail. What share of the new questions will it answer correctly?
 
@@ -311,13 +311,13 @@ right = share_right(one_hop, new)
 reveal("16.one_hop", round(right, 2))
 
 # %% [markdown]
-# With one hop, fewer than half of the answers are right. But a guess among six places would be right only one time in six, so perhaps the network follows a simple rule and names the place that people move to most often. Do the network and the rule agree?
+# With one hop, the network answers fewer than half of the questions correctly. But a guess among six places would be right only one time in six, so perhaps the network follows a simple rule and names the place that people move to most often. Do the network and the rule agree?
 
 # %%
 figures.compare_with_votes(one_hop, new_texts, new)
 
 # %% [markdown]
-# On most stories, the network names a place that people move to most often, and it is right about as often as the rule. The second hop is therefore needed: one hop adds up what each fact says by itself, and a move does not say who has the thing.
+# On most stories, the network names a place that people move to most often, and it is right about as often as the rule. The second hop is therefore needed: one hop adds up what each fact says by itself, and a move does not say who has the object.
 #
 # ## Does it follow the milk?
 #
@@ -330,9 +330,9 @@ print(figures.draw_hops(two_hops, goes_on, "where is the milk", support=(9, 7)))
 # %% [markdown]
 # The network says "kitchen", which is wrong. Hop 1 hardly looks at the drop and still looks at "daniel took the milk", while hop 2 looks most at Daniel's last move. The network follows the person, not the milk.
 #
-# Following the person is a **shortcut**: it is not the correct rule, but it gives the correct answer in most stories. It fails only if the person drops the thing, moves on and does not come back, which is so rare that the good score hides the shortcut.
+# Following the person is a **shortcut**: it is not the correct rule, but it gives the correct answer in most stories. It fails only if the person drops the object, moves on and does not come back, which is so rare that the good score hides the shortcut.
 #
-# But the shortcut also fails in about 3% of the training stories. Can the networks learn from these in a second round of training? We train copies of our three networks for another 600 steps, without a linear start. In the new stories in which the shortcut fails, do the copies still name the person's last place?
+# But the shortcut also fails in about 3% of the training stories. Can the networks learn from these in a second round of training? We train copies of our three networks for another 600 steps, without a linear start. In the new stories where the shortcut fails, do the copies still name the person's last place?
 
 # %%
 late = []
@@ -346,19 +346,19 @@ print("after the second round:")
 figures.mean_weights(late[0], new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 116 of the 4,000 new stories. In these stories, nearly all answers after the first round name the person's last place, and hardly any are right. After the second round, about one in six names this place, and most answers are right. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With a linear start of 150 steps, it usually removes as much, but not for every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 116 of the 4,000 new stories. In these stories, nearly all answers after the first round name the person's last place, and hardly any are correct. After the second round, about one in six names this place, and most answers are correct. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With a linear start of 150 steps, it usually removes as much as the second round, but not for every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(figures.draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, using the same words, and try to fool this network.
 #
 # <details><summary>Answer</summary>
 #
-# Our story no longer fools the network, which now says "bathroom". Try several people who take and drop the milk.
+# Our story no longer fools the network, which now says "bathroom". Try a story in which several people take and drop the milk.
 #
 # </details>
 #
 # ## Are longer stories harder?
 #
-# Until now, no story has had more than 10 facts. We ask the three networks from the second round about stories of 12 to 20 facts, in which facts can have ages of 10 to 19. These ages never occurred in training, so their vectors are still random. In copies of the networks, we replace them with the vector for age 9. Does that help?
+# So far, no story has had more than 10 facts. We now ask the three networks from the second round about stories of 12 to 20 facts, in which facts can have ages of 10 to 19. These ages never occurred in training, so their vectors are still random. In copies of the networks, we replace them with the vector for age 9. Does that help?
 
 # %%
 _, longer = stories("two facts", number=1000, seed=2, shortest=12, longest=20)
@@ -384,7 +384,7 @@ table(rows, ["wrong answers of three networks"], corner="stories", digits=2)
 #
 # ## Which questions does it get wrong?
 #
-# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we have trained five networks, this time for 1,500 steps with a linear start of 150. The cell prints a question of each kind after the facts it needs. Guess which kind gets the fewest right answers with two hops.
+# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we have trained five networks for 1,500 steps, with a linear start of 150. The cell prints a question of each kind after the facts it needs. Guess which kind the networks with two hops get wrong most often.
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -403,21 +403,21 @@ reveal("16.hardest", min(means, key=means.get))
 figures.draw_by_kind(right)
 
 # %% [markdown]
-# With two hops, "yes or no" gets the fewest right answers. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three hops, two of the five networks for "two facts" get at most about half of the answers right. After 7,500 steps, these two get 98% and 99% right ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
+# With two hops, the networks get the fewest "yes or no" questions right. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three hops, two of the five networks for "two facts" get at most about half of the answers right. After 7,500 steps, these two get 98% and 99% right ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
 #
-# To see how two hops can be enough for three facts, we hid one fact at a time from both hops in each of the five networks. Which facts does an answer need?
+# To see how two hops can be enough for three facts, we hid one fact at a time from both hops in all five networks. Which facts does an answer need?
 
 # %% tags=["nbval-check-output"]
 figures.each_fact_hidden()
 
 # %% [markdown]
-# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the thing, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, they get as many answers right. The stories make this easy: in 92% of them, the answer is the place where the thing was taken. Again, a good score does not show that a network follows the whole chain.
+# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the object, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, the networks get as many answers right as before. The stories make this easy: in 92% of them, the answer is the place where the object was taken. A good score does not show that a network follows the whole chain.
 #
-# For "yes or no", some of the networks hardly do better than always giving the same answer. Following a chain of facts is one kind of reasoning, but here the network has to compare.
+# For "yes or no", some of the networks do hardly better than a constant answer. These questions require a different kind of reasoning: a comparison rather than a chain of facts.
 #
 # ## Why is "yes or no" so hard?
 #
-# For "Is Mary in the kitchen?", the network only has to find her last move. If the hop finds this move, then $u' = u + o$ contains both the place asked about and the place read. To say "yes" if the two are the same, the readout has to compare them. But the readout is one matrix R, and since $R(u + o) = Ru + Ro$, all it can do is add a number for the place asked about and a number for the place read. The sum is the **lead** of "yes" over "no": if it is above 0, the answer is "yes".
+# For "Is Mary in the kitchen?", the network only has to find her last move. If the hop finds this move, then $u' = u + o$ contains both the place asked about and the place read. To say "yes" if the two are the same, the readout has to compare them. But the readout is one matrix R, and since $R(u + o) = Ru + Ro$, all it can do is add a number for the place asked about to a number for the place read. The sum is the **lead** of "yes" over "no": if it is above 0, the answer is "yes".
 #
 # In the next cell, choose four numbers for two places so that the lead is above 0 when the places are the same and below 0 otherwise.
 
@@ -433,7 +433,7 @@ rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], corner='lead of "yes"', digits=0)
 
 # %% [markdown]
-# No four numbers do this: the two leads for equal places have the same sum as the other two, because each sum contains all four numbers. The first two therefore cannot be above 0 while the others are below. This is the XOR (exclusive "or") problem, which two layers with a ReLU between them can solve.
+# No four numbers do this: the two leads for equal places have the same sum as the other two, because each sum contains all four numbers. The first two therefore cannot both be above 0 while the other two are below it. This is the XOR (exclusive "or") problem, which two layers with a ReLU between them can solve.
 #
 # If the readout is at fault, two such layers should help, even with one hop. We train a network with such a readout for as many steps as the networks in the figure. What share of the yes-or-no questions will it answer correctly?
 
@@ -454,15 +454,15 @@ reveal("16.hidden", round(share_right(network, new_yes_or_no), 2))
 figures.compare_readouts()
 
 # %% [markdown]
-# The networks in the table were trained in advance. With the ReLU, nearly all answers are right, and all five networks beat every network with one matrix. Two matrices without a ReLU do not help, because they amount to one matrix. With one hop, the readout was therefore at fault. With three hops and 4,000 steps, one matrix also gets about nine in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
+# The networks in the table were trained in advance. With the ReLU, nearly all answers are correct, and all five networks beat every network with one matrix. Two matrices without a ReLU do not help, because they amount to a single matrix. With one hop, the readout was therefore at fault. With three hops and 4,000 steps, a network with one matrix also gets about nine answers in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
 #
 # One matrix still does better than chance, because the hop also compares: it gives the last move more weight if this move leads to the place asked about ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # ## Can a network reason about what it has read?
 #
-# It can if two facts lead to the answer, in stories like those in training. Hop 1 finds who last took the thing and, after a second round of training, who last dropped it. From this, hop 2 finds where that person was. With two hops, the network nearly always names the correct place; with one hop, less than half the time.
+# A network can if two facts lead to the answer and the stories are like those in training. Hop 1 finds who last took the object and, after a second round of training, who last dropped it. From this, hop 2 finds where that person was. With two hops, the network nearly always names the correct place; with one hop, less than half the time.
 #
-# This answer has three limits. The network may learn a shortcut that a good score hides, as with drops and with three facts. In longer stories, many more answers are wrong. And without a ReLU, its readout cannot compare what was asked with what was read.
+# This answer has three limits. The network may learn a shortcut that a good score hides, as with drops and with three facts. In longer stories, it gets many more answers wrong. And without a ReLU, its readout cannot compare what was asked with what was read.
 #
 # ## Where you will meet this
 #

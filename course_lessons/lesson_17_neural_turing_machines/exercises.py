@@ -1,7 +1,7 @@
 # %% [markdown]
 # You calculate how much of a vector comes back from a memory, repair a write, put a head together and write a program for two heads by hand. Then you build two parts of a differentiable neural computer. At the end, you train a machine that uses your own write.
 #
-# Shape letters: B memories in a batch, N positions in a memory, W width of a position, R read heads. **Positions are counted from 0.** The equations are from Graves et al. (2014) and, from 17.dnc_write on, from Graves et al. (2016). They are written for one memory of the batch.
+# Shape letters: B memories in a batch, N positions in a memory, W width of a position, R read heads. **Positions are counted from 0.** The equations are from Graves et al. (2014) and, from 17.dnc_write on, from Graves et al. (2016). They are written for one memory in the batch.
 
 # %%
 import torch
@@ -84,7 +84,7 @@ check("17.read_back", read_back)
 # return memory
 # ```
 #
-# A single call raises no error, but the code has four symptoms:
+# A single call raises no error, but the code shows four symptoms:
 #
 # 1. Where the entries of `erase` are 0, nothing is left of the memory.
 # 2. Positions with a weight of 0 are unchanged only where `erase` is 1.
@@ -208,7 +208,7 @@ check("17.backwards", backwards)
 #
 # A head that walks has a weakness: once it has gone around the circle, it overwrites what is there, whether or not this is still needed. The **differentiable neural computer** (DNC; Graves et al., 2016) looks for a free position instead. For each position, it tracks a **usage** $u$, from 0 for free to 1 for full. Writing to a position makes it fuller, and after reading it, the controller may free it.
 #
-# A write's weight goes to the freest position first, which is called **allocation**. Each position gets a share of the weight that is left, namely 1 minus its usage, and the next one gets its share of the rest. Suppose three positions have usages of 0.9, 0.2 and 0.5. Which weights do they get?
+# A write's weight goes to the freest position first, which is called **allocation**. Each position gets a share of the remaining weight, namely 1 minus its usage, and the next one gets its share of what is left. Suppose three positions have usages of 0.9, 0.2 and 0.5. What weights do they get?
 #
 # <details><summary>Answer</summary>
 #
@@ -221,11 +221,11 @@ check("17.backwards", backwards)
 #
 # Where does a differentiable neural computer write? First, the usage changes. At each position, the last write's weight $w$ fills its share of what was still free. Then each read head frees the share $f_r\, w_r$ of what is full, where $f_r$ is its free gate. Write this as an equation for the new usage $u'$.
 #
-# Then positions are allocated from the freest, $\phi_1$, to the fullest. An allocation gate $g_a$ mixes the allocation $a$ with weights by content, $c$, and a write gate $g_w$ determines how much is written at all (Methods):
+# Then positions are allocated from the freest, $\phi_1$, to the fullest. An allocation gate $g_a$ mixes the allocation $a$ with content-based weights $c$, and a write gate $g_w$ determines how much is written at all (Methods):
 #
 # $$a[\phi_j] = (1 - u'[\phi_j]) \prod_{i<j} u'[\phi_i] \qquad w' = g_w \big(g_a\, a + (1 - g_a)\, c\big)$$
 #
-# Of equally free positions, the one with the smaller number comes first. The gradient flows through the usage but not through the order.
+# Among equally free positions, the one with the lowest number comes first. The gradient flows through the usage but not through the order.
 
 
 # %%
@@ -265,11 +265,11 @@ check("17.dnc_write", dnc_write)
 # %% [markdown]
 # ## 17.link_step
 #
-# A memory that writes wherever there is room has to remember the order in which it wrote. For this, a DNC stores **temporal links**: $L_{ij}$ says to what extent position $i$ was written right after position $j$. The **precedence** $p_i$ says to what extent position $i$ was written last. A new write has weights $w$ (Methods, "Temporal memory linkage"):
+# A memory that writes wherever there is room has to remember the order in which it wrote. For this, a DNC stores **temporal links**: $L_{ij}$ says to what extent position $i$ was written immediately after position $j$. The **precedence** $p_i$ says to what extent position $i$ was written last. A new write has weights $w$ (Methods, "Temporal memory linkage"):
 #
 # $$L'_{ij} = (1 - w_i - w_j)\, L_{ij} + w_i\, p_j, \quad L'_{ii} = 0 \qquad p' = \Big(1 - \sum_i w_i\Big)\, p + w$$
 #
-# An old link therefore fades if one of its two positions is overwritten. A head that has read with weights $r$ then mixes three ways: back to what was written right before, by content $c$, and on to what was written right after. Its three modes $\pi$ are the shares of these ways. Decide which product of $L'$ and $r$ leads where.
+# An old link therefore fades if one of its two positions is overwritten. A head that has read with weights $r$ then mixes three ways: back to what was written immediately before, by content $c$, and on to what was written immediately after. Its three modes $\pi$ are the shares of these ways. Decide which product of $L'$ and $r$ leads where.
 
 
 # %%
@@ -316,7 +316,7 @@ check("17.link_step", link_step)
 #
 # 1. It returns the new memory, as given by the equations of `17.write`.
 # 2. Each row of the batch uses its own weights, erase and add.
-# 3. All of this holds for weights and `erase` from 0 to 1, including weights that sum to less than 1, and for numbers of any sign in `memory` and `add`.
+# 3. All of this holds for weights and `erase` from 0 to 1, including weights that sum to less than 1, and for positive and negative numbers in `memory` and `add`.
 # 4. It leaves the `memory` that it is given unchanged.
 #
 # Use float32 and different values above 1 for B, N and W. Rounding stays below $10^{-5}$. A candidate that raises an error is incorrect.

@@ -13,7 +13,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Until now, attention has only *read*: it has computed a weighted sum of vectors. Can attention also *write*, that is, change the vectors it looks at? And can a network learn *where* to write so that it finds things again later?
+# Until now, attention has only *read*: it has computed a weighted sum of vectors. Can attention also *write*, that is, change the vectors it looks at? And can a network learn *where* to write so that it can find things again later?
 #
 # ## A task that needs a memory
 #
@@ -28,9 +28,9 @@ figures.draw_copy(example)
 # %% [markdown]
 # The network has to remember 5 · 6 = 30 bits. A recurrent network stores them in its state and has to learn how to store the first vector, the second, and so on. How should it store a sixth if it has never seen more than five?
 #
-# A **neural Turing machine** (Graves et al., 2014) has a second place to store them: a **memory** $M$ with $N$ positions, where $M(i)$ is the vector of width $W$ at position $i$.
+# A **neural Turing machine** (Graves et al., 2014) has a second place to store them: a **memory** $M$ with $N$ positions, where $M(i)$ is the vector of dimension $W$ at position $i$.
 #
-# The name refers to Turing's machine of 1936, whose head reads one cell of a tape, writes to it and moves on to a neighbouring one. Here, a **head** is attention over all positions, so it can be partly at several of them.
+# The name refers to Turing's machine of 1936, whose head reads one cell of a tape, writes to it and moves to a neighbouring cell. Here, a **head** is attention over all positions, so it can be partly at several of them.
 #
 # ## How weights write
 #
@@ -38,13 +38,13 @@ figures.draw_copy(example)
 #
 # $$r = \sum_i w(i)\, M(i)$$
 #
-# To write, a head first erases part of each position and then adds something to it. The **erase vector** $e$, with entries between 0 and 1, determines which entries of a position are erased, and the **add vector** $a$ what is added. The weight determines how much of both happens at position $i$ (equations 3 and 4):
+# To write, a head first erases part of each position and then adds something to it. The **erase vector** $e$, with entries between 0 and 1, determines which entries of a position are erased, and the **add vector** $a$ determines what is added. The weight determines how much is erased and added at position $i$ (equations 3 and 4):
 #
 # $$M(i) \leftarrow M(i) \circ (1 - w(i)\, e) + w(i)\, a$$
 #
-# The symbol ∘ multiplies two vectors entry by entry.
+# The symbol ∘ denotes elementwise multiplication.
 #
-# As an example, we use three positions of width 2. Position 0 contains (4, 8) and has a weight of 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does position 0 contain after the write?
+# As an example, we use three positions and W = 2. Position 0 contains (4, 8) and has a weight of 0.5. With $e$ = (1, 0) and $a$ = (2, 2), what does position 0 contain after the write?
 
 # %% tags=["nbval-check-output"]
 M = torch.tensor([[4.0, 8.0], [1.0, 1.0], [6.0, 6.0]])  # N W
@@ -56,11 +56,11 @@ for i in range(3):
     print(erased + w[i] * a)
 
 # %% [markdown]
-# Position 0 now contains (3, 9): half of the 4 and none of the 8 is erased, and then half of 2 is added to both entries. Position 2 is unchanged because its weight is 0.
+# Position 0 now contains (3, 9): half of the 4 and none of the 8 is erased, and then half of 2 is added to each entry. Position 2 is unchanged because its weight is 0.
 #
-# Next, we read and write with tensor products for a batch of B memories at once. In `write`, `unsqueeze` adds an axis of size 1, so that every weight multiplies every entry of $e$ and $a$.
+# Next, we read and write with tensor operations for a batch of B memories at once. In `write`, `unsqueeze` adds an axis of size 1, so that every weight multiplies every entry of $e$ and $a$.
 #
-# Does a gradient reach a write's weights? The first entry of position 0 was 4. With 1 in the erase vector and 2 in the add vector, it becomes 4 · (1 - w) + 2 · w. Work out its derivative with respect to $w$ before you run the cell.
+# Does a gradient reach a write's weights? The first entry of position 0 was 4. With an erase entry of 1 and an add entry of 2, it becomes 4 · (1 - w) + 2 · w. Work out its derivative with respect to $w$ before you run the cell.
 
 
 # %% tags=["nbval-check-output"]
@@ -97,7 +97,7 @@ print("gradient:", w.grad)  # N
 diagrams.addressing()
 
 # %% [markdown]
-# Only the first step depends on what the memory contains. We now calculate all four steps for a memory of four positions. The head was at position 2 before, so its old weights are (0, 0, 1, 0).
+# Only the first step depends on what the memory contains. We now compute all four steps for a memory of four positions. The head was at position 2 before, so its old weights are (0, 0, 1, 0).
 #
 # ### Step 1: content
 #
@@ -201,7 +201,7 @@ sharpened = sharpen(shifted, gamma)  # B N: with the gate 0.5
 figures.draw_steps(before, content, gated, shifted, sharpened)
 
 # %% [markdown]
-# The bars are for a gate of 0.5. After each step, the head is at every position, though to different extents.
+# The bars show the weights for a gate of 0.5. After each step, the head is at every position, though to different extents.
 #
 # With a gate of 0.5, sharpening raises position 3's weight from 0.45 to 0.63. With a gate of 0, position 3 gets 0.94, and the key does not matter. We say that the head **walks**, because it moves on from its old position. With a gate of 1, position 1 gets 0.83, because it follows the position that resembles the key.
 #
@@ -236,7 +236,7 @@ def weights_of_head(address, numbers, M, before):  # B W+6, B N W, B N
 
 
 # %% [markdown]
-# The machine has a controller and three linear layers. `chunk` cuts a layer's output into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks use. The output has six bits, `WANTED`.
+# The machine has a controller and three linear layers. `chunk` cuts a layer's output into two halves. There are 8 inputs, `GIVEN`: six bits, the delimiter, and one that only other tasks use. The output consists of six bits, `WANTED`.
 #
 # `step` does what the diagram shows: both heads compute their weights while the memory is still unchanged. Because writing comes before reading, the read head can read what was written at the same step.
 
@@ -301,7 +301,7 @@ class Machine(OneStep):
 # %% [markdown]
 # ## Does it learn where to write?
 #
-# We train the machine to copy sequences of 1 to 5 vectors, with `train_model` from lesson 13. The loss is the cross-entropy of the bits it should repeat. Then we test it on new sequences, including longer ones, and compute the share of wrong bits, which is a half for guessing. We use seed 3 here; other seeds follow.
+# We train the machine to copy sequences of 1 to 5 vectors, with `train_model` from lesson 13. The loss is the cross-entropy of the bits that it should repeat. We then test it on new sequences, including longer ones, and compute the share of wrong bits, which is one half for guessing. We use seed 3 here; other seeds follow.
 
 
 # %%
@@ -342,7 +342,7 @@ for n in (3, 5, 10, 15):
     print(f"{n:2} vectors: {wrong_share(machine, n):.2f} of the bits wrong")
 
 # %% [markdown]
-# The loss starts at ln 2 = 0.69, as with guessing, falls unevenly to about 0.25, then quickly to almost 0. The machine copies three times as many vectors as in training with almost no mistakes. To see how, we plot both heads' weights while it copies 8 vectors. They arrive in the first 8 steps, and the delimiter arrives at the dashed line. What do the heads do?
+# The loss starts at ln 2 = 0.69, the value for guessing, falls unevenly to about 0.25, then quickly to almost 0. The machine copies three times as many vectors as in training with almost no mistakes. To see how, we plot both heads' weights while it copies 8 vectors. The vectors arrive in the first 8 steps, and the delimiter at the dashed line. What do the heads do?
 
 # %%
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)
@@ -355,7 +355,7 @@ figures.draw_heads(machine, eight)
 # %% [markdown]
 # The write head moves by one position for each vector. It happens to walk backwards: from position 0 to 31, then to 30, and so on. The read head waits at position 0 until the delimiter, then follows the same path and finds all the vectors in order. Meanwhile, the write head spreads its weight thinly, mostly over positions that are never read.
 #
-# Does the machine use both the content and the shift? We remove each of them from the trained machine. Without the content, β is 0, so all positions get the same score. Without the shift, the kernel is (0, 1, 0). And with a gate of 0, the weights by content are not used at all.
+# Does the machine use both the content and the shift? We remove each of them from the trained machine. Without the content, β is 0, so all positions get the same score. Without the shift, the kernel is (0, 1, 0). And with a gate of 0, the content-based weights are not used at all.
 
 
 # %%
@@ -386,7 +386,7 @@ machine.address = address  # as it was
 # %% [markdown]
 # Without the content or with a gate of 0, the machine copies as well as before, but without the shift, it is hardly better than guessing. This machine's heads therefore walk.
 #
-# Can a machine learn to copy if a part is missing during training as well? We train one without the shift and then plot ten stored runs of each kind. The table counts the seeds that learn to copy (under a fifth of the bits wrong with 10 vectors) and gives the mean shares of wrong bits.
+# Can a machine learn to copy if a part is missing during training as well? We train one without the shift and then plot ten stored runs of each kind. The table counts the machines that learn to copy (under a fifth of the bits wrong with 10 vectors) and gives the mean shares of wrong bits.
 
 # %%
 predict("17.no_shift", ...)
@@ -398,15 +398,15 @@ reveal("17.no_shift", round(wrong_share(without_shift, 10), 2))
 figures.ten_seeds()
 
 # %% [markdown]
-# The whole machine learns to copy with eight of the ten seeds, the machine without the shift with none. Without the shift, positions 1 to 31 always get the same weight. Because they are alike at the beginning, no key can tell them apart, and each write changes them in the same way. The 32 positions are worth no more than two.
+# The whole machine learns to copy for eight of the ten seeds, the machine without the shift for none. Without the shift, positions 1 to 31 always get the same weight. Because they are alike at the beginning, no key can tell them apart, and each write changes them in the same way. The 32 positions are worth no more than two.
 #
-# Without the content, as many seeds learn, because copying needs no key. But with a gate of 0, no seed learns in 600 steps, although [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions. The trained machine does not need this to copy, but perhaps training does: a head that is everywhere at first gets gradients for every position.
+# Without the content, as many machines learn as with it, because copying needs no key. But with a gate of 0, no machine learns in 600 steps, although [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions. The trained machine does not need this to copy, but perhaps training does: a head that is everywhere at first gets gradients for every position.
 #
 # ## How many vectors can it copy?
 #
-# More room needs no new parameters: no layer's size depends on $N$, so we can change $N$ after training.
+# More room requires no new parameters: no layer's size depends on $N$, so we can change $N$ after training.
 #
-# **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then try numbers of your own.
+# **Your turn**: how many vectors will the machine copy with 16, 64 or 128 positions? Run the cell, then try other numbers.
 
 # %%
 lengths = (10, 20, 40, 80)
@@ -438,16 +438,16 @@ share = not_previous[behind == 1].float().mean()
 print(f"one behind, {share:.2f} of the previous vector's bits wrong")
 
 # %% [markdown]
-# In most of the sequences, the read head falls behind, often near the end. In the first sequence, it slows down and then hardly moves. While a read head keeps up, almost no bits are wrong; once it is behind, half of the bits are, as with guessing. But where it is one position behind, most bits of the *previous* vector are right. The vectors are therefore written well, but the read head's walk fails.
+# In most of the sequences, the read head falls behind, often near the end. In the first sequence, it slows down and then hardly moves. While a read head keeps up, almost no bits are wrong; once it is behind, half of the bits are, as with guessing. But where it is one position behind, most bits match the *previous* vector. The vectors are therefore written correctly, but the read head's walk fails.
 #
-# How many vectors can machines with other seeds copy, or LSTMs with no memory but a larger state? We compare five machines with 64 positions with three LSTMs, all trained to copy 1 to 10 vectors. The table shows what else differs.
+# How many vectors can machines with other seeds copy, or LSTMs with no memory but a larger state? We compare five machines with 64 positions to three LSTMs, all trained to copy 1 to 10 vectors. The table shows how else they differ.
 
 
 # %%
 figures.draw_machine_and_lstm()
 
 # %% [markdown]
-# With 10 vectors, machines and LSTMs make few mistakes or none. With 20 vectors, every LSTM gets more than a quarter of the bits wrong, but no machine more than an eighth, although the machines have about a tenth of the parameters. The LSTMs do not lack room, because 20 vectors have only 120 bits, but LSTMs of other sizes may do better.
+# With 10 vectors, machines and LSTMs make few mistakes or none. With 20 vectors, every LSTM gets more than a quarter of the bits wrong, but no machine more than an eighth, although the machines have about a tenth as many parameters. The LSTMs do not lack room, because 20 vectors have only 120 bits, but LSTMs of other sizes may do better.
 #
 # With 40 vectors, the result depends on the seed: two of the five machines make almost no mistakes, while one is worse than the LSTMs.
 #
@@ -455,7 +455,7 @@ figures.draw_machine_and_lstm()
 #
 # Attention can write: with a weight for each position, a head erases and adds, and gradients reach the weights.
 #
-# A network can also learn where to write. Eight of our ten machines did, as did all five that were trained on longer sequences. Our machine writes each vector one position further on, and its read head later follows the same path. Because every move is like the previous one, the machine can continue where its training ended, until a move goes wrong. When that happens depends on the seed.
+# A network can also learn where to write. Eight of our ten machines did, as did all five trained on longer sequences. Our machine writes each vector one position further on, and its read head later follows the same path. Because every move is like the previous one, the machine can continue where its training ended, until a move goes wrong. When that happens depends on the seed.
 #
 # Hardly any model today has heads that walk, but erasing and adding have returned: lesson 20's delta rule erases what its memory contains for a key and adds a new value.
 #
@@ -497,7 +497,7 @@ check("17.q5", ...)
 # ## Recap
 #
 # - Attention can write: at each position, a head erases and adds as much as its weight says.
-# - A head can go to what resembles a key or walk on from where it was. Our machine copied by walking, and none of our training runs without the shift copied ten vectors.
+# - A head can go to what resembles a key or walk on from where it was. Our machine copied by walking, and none of our machines trained without the shift copied ten vectors.
 # - A larger memory needs no more parameters.
 # - Some seeds get further than others, so one run shows only what is possible.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
-# First, you decide what may be forgotten when experts learn something new. Then you write three parts of a mixture: the loss that makes experts compete, a step of balancing without a loss, and a limit on how many tokens an expert accepts. The last task, for those who want more, is a test that tells correct layers from incorrect ones.
+# First, you decide what may be forgotten when experts learn something new. Then you write three parts of a mixture: the loss that makes experts compete, a step of balancing without a loss, and a limit on how many tokens an expert accepts. The last task, for those who want more, is to write a test that tells correct layers from incorrect ones.
 #
-# The letters: B is the number of rows in the batch (inputs or tokens), N the number of experts, and D the width of an expert's output. The weights that a gate gives to the experts are called **gates** here, as in most papers. Row b, column i of `gates` is the weight $g_i$ of expert i for row b of the batch.
+# The letters: B is the number of rows in the batch (inputs or tokens), N the number of experts, and D the dimension of an expert's output. The weights that a gate gives to the experts are called **gates** here, as in most papers. Row b, column i of `gates` is the weight $g_i$ of expert i for row b of the batch.
 
 # %%
 import torch
@@ -31,7 +31,7 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# With SGD, only the second output changes visibly. With Adam, the third output moves by the same amount as the second, although its gate is 10,000 times smaller. Adam divides a gradient by its usual size, so even a gradient of 0.0001 makes a full step. A gate of exactly 0 gives no gradient.
+# With SGD, only the second output changes visibly. With Adam, the third output moves by the same amount as the second, although its gate is 10,000 times smaller. Adam divides a gradient by its usual size, so even a gradient of 0.0001 leads to a full step. A gate of exactly 0 gives no gradient.
 #
 # </details>
 
@@ -70,7 +70,7 @@ check("18.at_risk", at_risk)
 # %% [markdown]
 # ## 18.mixture_loss
 #
-# Write the loss with which experts compete (Jacobs et al., 1991, equation 1.3). It is small as soon as one expert with a large gate comes close to the target $t$. Here, $o_i$ is the output of expert i:
+# Write the loss that makes experts compete (Jacobs et al., 1991, equation 1.3). It is small as soon as one expert with a large gate comes close to the target $t$. Here, $o_i$ is the output of expert i:
 #
 # $$L = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert t - o_i\rVert^2\Big)$$
 #
@@ -107,13 +107,13 @@ check("18.mixture_loss", mixture_loss)
 # %% [markdown]
 # ## 18.balance_by_offsets
 #
-# DeepSeek-V3 balances its experts mainly by offsets, a method of Wang et al. (2024), and not by a loss. Write one step for a batch:
+# DeepSeek-V3 balances its experts mainly with offsets, a method proposed by Wang et al. (2024), rather than with a loss. Write one step for a batch:
 #
 # 1. Each row asks k experts: those with the largest sums of score and offset. No two sums in a row are equal.
 # 2. The gates are the scores of the experts that are asked, divided by their sum in the row. All other gates are exactly 0. The offsets do not count here.
-# 3. After the batch, each offset moves by `step`. It rises if fewer rows than the mean over the experts asked this one, falls if more did and stays the same if the numbers are equal.
+# 3. After the batch, each offset moves by `step`. It rises if fewer rows asked this expert than the mean over the experts, falls if more did and stays the same if the numbers are equal.
 #
-# Scores are above 0. Gradients are checked for the scores.
+# Scores are above 0, and their gradients are checked.
 
 
 # %%
@@ -147,9 +147,9 @@ check("18.balance_by_offsets", balance_by_offsets)
 # %% [markdown]
 # ## 18.within_capacity
 #
-# Some large models limit how many tokens of a batch an expert accepts, so that the sizes of all tensors are known in advance. This limit is the expert's **capacity** (Fedus et al., 2021, section 2.2). Tokens arrive in batch order, and each takes a place at the expert it was sent to. If all the places are taken, the token is left out and passes through the residual connection alone.
+# Some large models limit how many tokens in a batch an expert accepts, so that the sizes of all tensors are known in advance. This limit is the expert's **capacity** (Fedus et al., 2021, section 2.2). Tokens arrive in batch order, and each takes a place at the expert it was sent to. If all the places are taken, the token is left out and passes through the residual connection alone.
 #
-# This costs accuracy. If each expert of the lesson's translation model accepts at most an eighth of the tokens in a batch during training, 82% of the words are right instead of 87% ([our measurements](../docs/measurements.md#what-experts-know)).
+# This costs accuracy. If each expert of the lesson's translation model accepts at most an eighth of the tokens in a batch during training, the model gets 82% of the words right instead of 87% ([our measurements](../docs/measurements.md#what-experts-know)).
 
 
 # %%
@@ -223,9 +223,9 @@ def catch_wrong_routing(layer):
 check("18.catch_wrong_routing", catch_wrong_routing)
 
 # %% [markdown]
-# ## Your own loss, where two answers are right
+# ## Your own loss, where two answers are correct
 #
-# Now each x from 0 to 1 has two right answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which one is the target. Two experts, each with a hidden layer, learn from such targets. One mixture is trained with the squared error of the weighted sum, the other with your `mixture_loss`. At x = 1, the targets are 6 and -6. What will the weighted sum be there after training with your loss?
+# Now each x from 0 to 1 has two correct answers, $6\sqrt{x}$ and $-6\sqrt{x}$, and chance decides which one is the target. Two experts, each with a hidden layer, learn from such targets. One mixture is trained with the squared error of the weighted sum, the other with your `mixture_loss`. At x = 1, the targets are 6 and -6. What will the weighted sum be there after training with your loss?
 
 # %%
 predict("18.own", ...)
@@ -263,7 +263,7 @@ def train(mixture_loss):
 train_own(train, {"18.mixture_loss": mixture_loss})
 
 # %% [markdown]
-# Trained with the squared error, the sum stays near 0, halfway between the two targets. For x above 0, this answer is never right. Your loss gives each target an expert of its own. But nothing in x tells us which target will come, so both gates are near 1/2, and the weighted sum is still near 0. If several answers are right, it is better to ask one expert than to mix the answers.
+# Trained with the squared error, the sum stays near 0, halfway between the two targets. For x above 0, this answer is never correct. Your loss gives each target an expert of its own. But nothing in x tells us which target will come, so both gates are near 1/2, and the weighted sum is still near 0. If several answers are correct, it is better to ask one expert than to mix the answers.
 
 # %% tags=["own-machine"]
 progress()

@@ -30,9 +30,9 @@ points = on_lines(1000, generator(1))  # x: B 1, y: B 1
 plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 
 # %% [markdown]
-# Three networks are enough, because the points lie on three straight pieces. But nobody says where one piece ends and the next begins.
+# Three networks are enough, because the points lie on three line segments. But nobody says where one segment ends and the next begins.
 #
-# Two things therefore have to be learned. Each network, called an **expert**, learns what to answer, and a further network, the **gate**, learns which expert should answer (Jacobs et al., 1991). Together they form a **mixture of experts**.
+# Two things therefore have to be learned. Each network, called an **expert**, learns what to answer, and one more network, the **gate**, learns which expert should answer (Jacobs et al., 1991). Together they form a **mixture of experts**.
 #
 # ## A gate is attention over networks
 #
@@ -58,7 +58,7 @@ print("the same as a product:", weights @ outputs)
 # %% [markdown]
 # The answer is 3, because the weights are 3/4 and 1/4, and 3/4 · 2 + 1/4 · 6 = 3.
 #
-# This is attention as in lesson 03. What are the query, keys and values here? In the code, N is the number of experts, D the width of an input, and E the width of an output.
+# This is attention as in lesson 03. What are the query, keys and values here? In the code, N is the number of experts, D the dimension of an input, and E the dimension of an output.
 
 
 # %%
@@ -83,7 +83,7 @@ def weighted_sum(outputs, weights):  # B N E, B N
 figures.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words matters here: each value has to be computed anew for each query, so we save this work if we do not ask the expert.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words matters here: each value has to be computed anew for each query, so every expert that we do not ask saves work.
 #
 # ## Work together, or compete?
 #
@@ -91,7 +91,7 @@ figures.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target, the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if the output is far away. The negative logarithm turns a sum close to 1 into a loss close to 0, so the second loss is small as soon as one expert with a large weight is right.
+# The first loss compares only the sum with the target, whereas the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if the output is far away. The negative logarithm turns a sum close to 1 into a loss close to 0, so the second loss is small as soon as one expert with a large weight is right.
 #
 # We use the same two experts, with outputs 2 and 6 and weights 3/4 and 1/4. The target is 2.5, so the first expert is nearly right. The second loss is `mixture_loss`, which you write in the exercises. Guess which loss moves the first output towards the target and which moves it away.
 
@@ -141,7 +141,7 @@ competing = train_on_points(mixture_loss)
 figures.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
-# Each line belongs to one expert. Where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many of the points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the pieces.
+# Each line belongs to one expert. Where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the segments.
 #
 # Among competing experts, the one with the largest weight could therefore answer alone. Over 20 seeds, how much larger is its error than the error of the sum?
 
@@ -155,7 +155,7 @@ figures.errors_on_lines()
 #
 # If one expert can answer alone, we need not ask the others. But the competing loss asks all of them during training. If we ask only the best expert from the beginning, we save this work as well. That expert cannot rely on any other, so an ordinary loss will do. But now the gate names the winner before anybody has answered.
 #
-# The weights of all the other experts should then be exactly 0. On paper, a softmax never gives exactly 0, so Shazeer et al. (2017) keep only the $k$ largest scores and hide the rest, as a mask hides words.
+# The weights of all the other experts should then be exactly 0. Mathematically, a softmax never gives exactly 0, so Shazeer et al. (2017) keep only the $k$ largest scores and hide the rest, as a mask hides words.
 #
 # If k is 2, what weights do experts with scores of 1, 3 and 2 get?
 
@@ -172,7 +172,7 @@ diagrams.best_experts(scores, weights)
 # %% [markdown]
 # The first expert gets 0, so it need not even read the input. The softmax of 3 and 2 gives the other two 0.731 and 0.269.
 #
-# An output that is multiplied by 0 gets a gradient of 0, so the first expert learns nothing from this input.
+# An output multiplied by 0 gets a gradient of 0, so the first expert learns nothing from this input.
 #
 # ## One expert for each input
 #
@@ -198,13 +198,13 @@ for target in (6.0, 1.0):
 # %% [markdown]
 # Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1, whereas the probability 0.665 changes with every score.
 #
-# The last two lines show what the gate learns. If more of this output would lower the loss, as with a target of 6, a step raises its score. If less would, as with a target of 1, a step lowers the score, and a different expert may win next time.
+# The last two lines show what the gate learns. If more of this output would lower the loss, as with a target of 6, a step raises the expert's score. If less of it would, as with a target of 1, a step lowers the score, and a different expert may win next time.
 #
 # A **switch** (Fedus et al., 2021) works in this second way. It asks the expert with the largest probability and multiplies its output by this probability:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
-# In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on. In the code, each expert gets only those tokens of the batch that chose it.
+# In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on. In the code, each expert gets only those tokens in the batch that chose it.
 
 
 # %%
@@ -228,7 +228,7 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will all experts be asked?
 #
-# An expert that is never asked learns nothing. We give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair. It has 8 + 64 entries: a 1 for the language, a 1 for the word and 0 elsewhere. Work out where the 1s for language 6 and word 13 are.
+# An expert that is never asked learns nothing. We give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair. It has 8 + 64 entries: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
 
 # %% tags=["nbval-check-output"]
 task = dictionaries(0, languages=8)
@@ -257,7 +257,7 @@ print("1s of the first token:", places.tolist())
 # | first word | 31 | 45 |
 # | second word | 45 | 31 |
 #
-# This is the XOR problem from lesson 16. To score a symbol, an expert adds a number for the language and a number for the word, so it cannot prefer 31 on one diagonal and 45 on the other. An expert can therefore store only one whole language, or large parts of several. But each language could have an expert of its own.
+# This is the XOR problem from lesson 16. To score a symbol, an expert adds a number for the language and a number for the word, so it cannot prefer 31 on one diagonal and 45 on the other. An expert can therefore store only one whole language, or large parts of several. But each language could have its own expert.
 
 
 # %%
@@ -302,13 +302,13 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# Most of the words are wrong, and only two of the eight experts have work: the mixture has **collapsed**. After 20 steps, a batch already asks only two, and after 3,500 steps it still does. At a learning rate of 0.05, a batch asks four by then, and 86% of the words are right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are asked learn faster, so they are asked even more often. The other experts get no gradient.
+# The switch gets most of the words wrong, and only two of the eight experts have work: the mixture has **collapsed**. After 20 steps, a batch already asks only two, and after 3,500 steps it still does. At a learning rate of 0.05, a batch asks four by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are asked learn faster, so they are asked even more often. The other experts get no gradient.
 #
-# The two experts get 43% of the words right, more than two of eight languages would give, so they store parts of more than two.
+# The two experts get 43% of the words right, more than two whole languages out of eight would give, so they store parts of more than two.
 #
 # ## A balance loss
 #
-# The gate should spread the tokens over all the experts. The **balance loss** of Fedus et al. (2021, equation 4) asks for this:
+# The gate should spread the tokens over all the experts. The **balance loss** of Fedus et al. (2021, equation 4) encourages this:
 #
 # $$N \sum_i f_i P_i$$
 #
@@ -342,11 +342,11 @@ print(f"loss {loss:.2f}")
 print("gradient for the first token", gradient[0])
 
 # %% [markdown]
-# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all the experts get the same share of the tokens, the loss is 1. The more tokens go to a few experts, and the more probable the gate finds these, the larger the loss.
+# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all experts get the same share of the tokens, the loss is 1. The more tokens go to a few experts, and the more probable the gate finds these experts, the larger the loss.
 #
 # The gradient flows through P alone, because f is a count. It is largest for the expert that gets the most tokens, so a step lowers that expert's probability, and a different expert can win.
 #
-# We train the switch again, adding a tenth of the balance loss. The plot shows the first 16 words; the number and colour of each cell tell which expert is chosen. Will each language now go to an expert of its own?
+# We train the switch again, adding a tenth of the balance loss. The plot shows the first 16 words; the number and colour of each cell show which expert is chosen. Will each language now go to its own expert?
 
 
 # %%
@@ -359,7 +359,7 @@ right = test("with the balance loss", balanced)
 figures.draw_choices({"no second loss": alone, "with the balance loss": balanced})
 
 # %% [markdown]
-# Most languages are shared by several experts; the balance loss asks only for equal shares of the tokens. But nearly all experts have work now, and about nine words in ten are right.
+# Most languages are shared by several experts; the balance loss asks only for equal shares of the tokens. But nearly all experts have work now, and the switch gets about nine words in ten right.
 #
 # ## Other ways to balance
 #
@@ -376,11 +376,11 @@ right = test("with mine", train(mine)[0])  # 0: the model
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# One line to try is `8 * p.mean(0).square().sum()`, which is smallest if all experts have the same mean probability. With it, all eight experts have work, and more than nine words in ten are right.
+# One line to try is `8 * p.mean(0).square().sum()`, which is smallest if all experts have the same mean probability. With it, all eight experts have work, and the switch gets more than nine words in ten right.
 #
 # </details>
 #
-# Wang et al. (2024) give each expert an **offset** $c_j$, which affects which expert is chosen but not the factor $p_i$. After each batch, the offset rises if the expert got too few tokens and falls if it got too many, by a step $u$ that is 0.01 here:
+# Wang et al. (2024) give each expert an **offset** $c_j$, which affects which expert is chosen but not the factor $p_i$. After each batch, the offset rises by a step $u$, here 0.01, if the expert got too few tokens and falls by $u$ if it got too many:
 #
 # $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + u\, \text{sign}(1/N - f_j)$$
 #
@@ -393,11 +393,11 @@ figures.ways_to_balance()
 # %% [markdown]
 # The offsets also prevent the collapse, as does the norm, which makes the inputs about six times as large.
 #
-# The fixed gate gets fewer words right than any of these for every seed, but more than a gate that collapses. At this learning rate, the best gate is one that learns and does not collapse.
+# The fixed gate gets fewer words right than any of these methods for every seed, but more than a gate that collapses. At this learning rate, the best gate is one that learns and does not collapse.
 #
 # ## What has each expert learned?
 #
-# Nearly all the experts can therefore be kept at work. In the switch with the balance loss, we give all the test tokens to each expert. What share of its own tokens will an expert get right, and what share of the others' tokens?
+# Nearly all the experts can therefore be kept busy. In the switch with the balance loss, we give all the test tokens to each expert. What share of its own tokens will an expert get right, and what share of the others' tokens?
 
 # %%
 x, translation = batch(generator(1), size=4000)  # B D, B
@@ -412,11 +412,11 @@ with torch.no_grad():
 table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 
 # %% [markdown]
-# Each expert gets most of its own tokens right and almost none of the others' tokens. On these, seven of the eight experts do worse than a random guess among 64 words, which is right 1.6% of the time. Each expert has learned only from the tokens that were sent to it.
+# Each expert gets most of its own tokens right and almost none of the others' tokens. On these, seven of the eight experts do worse than a random guess among 64 words, which is right 1.6% of the time. Each expert has learned only from the tokens sent to it.
 #
 # ## Experts in a Transformer
 #
-# In the feed-forward network from lesson 12, every token uses all the parameters. With a switch instead, a token uses the parameters of only one expert, so a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al., 2024), a token asks two of eight experts and uses 13 of 47 billion parameters, but all 47 billion must be in memory.
+# In the feed-forward network from lesson 12, every token uses all the parameters. With a switch instead, a token uses the parameters of only one expert, so a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al., 2024), a token asks two of eight experts and uses 13 of the 47 billion parameters, but all 47 billion must be in memory.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
@@ -435,15 +435,15 @@ reveal("18.translators", "one wide network")
 figures.compare_layers()
 
 # %% [markdown]
-# For every seed, the *wide network* gets more words right than the eight experts. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network only learns sooner.
+# For every seed, the *wide network* gets more words right than the eight experts. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network merely learns sooner.
 #
-# At nearly equal work, the experts win: at this learning rate, they get 33 more words in 100 right than *one network*, and 25 more after 6,000 steps. With each at its best of four rates, the lead was [11 and 14 words](../docs/measurements.md) with two seeds. In this task, experts are therefore better if work per token is what limits us.
+# At nearly equal work, the experts win: at this learning rate, they get 33 more words in 100 right than *one network*, and 25 more after 6,000 steps. With each at the best of four rates, the lead was [11 and 14 words](../docs/measurements.md) for two seeds. In this task, experts are therefore better if work per token is the limit.
 #
-# This layer does not collapse without the balance loss, and even its busiest expert gets less than a quarter of the tokens. The diagram may show why: there is a norm before the gate. But large models have another reason to balance the load: their experts are spread over several chips, and the busiest one makes all the others wait.
+# This layer does not collapse even without the balance loss: its busiest expert gets less than a quarter of the tokens. The diagram may show why: there is a norm before the gate. But large models have another reason to balance the load: their experts are spread over several chips, and the busiest chip makes all the others wait.
 #
 # ## So: who should answer?
 #
-# The expert that has learned this kind of token should answer. Nobody says beforehand which one that is. The gate sends a token to some expert, and that expert learns from it. The gate learns whether this was a good choice, because the answer is multiplied by the expert's probability. Choice and skill therefore develop together, and after training hardly any other expert can answer.
+# The expert that has learned this kind of token should answer. Nobody says beforehand which one that is. The gate sends a token to some expert, which learns from it. The gate learns whether this was a good choice, because the answer is multiplied by the expert's probability. Choice and skill therefore develop together, and after training hardly any other expert can answer.
 #
 # These kinds of token need not have a name: most of our languages were shared by several experts. Jiang et al. (2024) looked for experts on single topics in Mixtral and found no obvious ones.
 #
@@ -482,8 +482,8 @@ check("18.q5", ...)
 #
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
 # - If experts compete, the one with the largest weight can answer alone.
-# - An expert with a weight of exactly 0 gets no gradient. Where nothing spread the tokens, a learned gate left nearly all the work to between one and four of our eight linear experts.
-# - At nearly equal work per token, our layer of experts got more words right than one network. At nearly equal parameters, it learned more slowly.
+# - An expert with a weight of exactly 0 gets no gradient. When nothing spread the tokens, a learned gate left nearly all the work to one to four of our eight linear experts.
+# - At nearly equal work per token, our layer of experts got more words right than one network. It learned more slowly than a wide network with nearly as many parameters.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #

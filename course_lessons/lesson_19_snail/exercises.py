@@ -1,5 +1,5 @@
 # %% [markdown]
-# You begin with the steps that attention should point to. Then you set a small SNAIL's weights by hand and let training find them. You choose the dilation of each convolution, repair SNAIL's two blocks and write a test that finds models that see the label they should predict.
+# You begin with the steps that attention should point to. Then you set a small SNAIL's weights by hand and let training find them. You choose the dilation of each convolution, repair SNAIL's two blocks and write a test that catches models that see the label they should predict.
 #
 # Shape letters: B sequences, T steps, D dimension of a step, F new features that a convolution computes, K dimension of queries and keys, E dimension of values, L labels.
 
@@ -28,7 +28,7 @@ def attend(weights, x):  # x B T D
 # %% [markdown]
 # ## 19.ideal_weights
 #
-# Instead of pictures, an episode contains **characters** here, and each character is an integer. Step t reads the character `characters[t]` and, along with it, the label of the *previous* step. The last character has been shown before, once or several times.
+# Here, an episode contains **characters** instead of pictures, and each character is an integer. Step t reads the character `characters[t]` and, along with it, the label of the *previous* step. The last character has been shown before, once or several times.
 #
 # Return the weights with which the last step should attend to all steps. It should find the labels of its character, so all steps at which such a label is read get the same weight, all other steps get 0, and the weights sum to 1. A step may attend to itself.
 #
@@ -118,7 +118,7 @@ def episodes(draw, batch=64, steps=20):
 
 
 # %% [markdown]
-# The loss depends only on the labels. Will training shift the weight to where you have put it? Guess what share of the weight is on the correct label after 300 steps. With equal weights, it would be about 0.2.
+# The loss depends only on the labels. Will training shift the weight to where you have put it? Guess what share of the weight is on the correct label after 300 steps. If all weights were equal, it would be about 0.2.
 
 # %%
 predict("19.by_training", ...)
@@ -145,11 +145,11 @@ reveal("19.by_training", round((weights * found).sum(-1)[known].mean().item(), 2
 #
 # In the lesson, a convolution reads two steps. It can also read more: with a **kernel** of k weights and a dilation d, it reads the step itself and the steps that are d, 2d, …, (k-1)d before it. Each layer reads the previous layer's output.
 #
-# Begin by hand: with a kernel of 3, the first layer has a dilation of 1, so each step sees 3 steps. What is the largest dilation of the second layer that leaves no gap, and how many steps are then seen?
+# Begin by hand: with a kernel of 3, the first layer has a dilation of 1, so each step sees 3 steps. What is the largest dilation of the second layer that leaves no gap, and how many steps does each step then see?
 #
 # <details><summary>Answer</summary>
 #
-# The largest dilation is 3. The second layer joins three stretches of 3 steps, so 9 steps are seen.
+# The largest dilation is 3. The second layer joins three stretches of 3 steps, so each step sees 9.
 #
 # </details>
 #
@@ -189,7 +189,7 @@ check("19.dilations", dilations)
 # %% [markdown]
 # ## 19.two_blocks
 #
-# The code below is meant to be a dense block and an attention block. It raises no error but has three faults, two of which let later steps change a step's result. `F.conv1d` is also a convolution: it expects the axis of the features before the axis of the steps and applies the first matrix to the earlier step.
+# The code below is meant to be a dense block and an attention block. It raises no error but has three faults, two of which let later steps change a step's result. `F.conv1d` is also a convolution: it expects the feature axis before the step axis and applies the first matrix to the earlier step.
 #
 # ```python
 # padded = F.pad(x.mT, (0, dilation))
@@ -251,7 +251,7 @@ check("19.two_blocks", two_blocks)
 # 2. At each step t > 0, the prediction depends on **at least one label before t**, no matter which.
 # 3. The model accepts a single step and raises no error.
 #
-# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, because a model may depend on only one of them. A dependence changes some number by more than $10^{-4}$, whereas rounding changes numbers by less than $10^{-5}$. Make fewer than 1,000 calls.
+# Random inputs and labels with T = 1 and T = 10 are enough. Try all five labels at each step, because a model may depend on only one of them. If a prediction depends on a label, some number changes by more than $10^{-4}$, whereas rounding changes numbers by less than $10^{-5}$. Call the model fewer than 1,000 times.
 
 
 # %%

@@ -47,7 +47,7 @@ figures.show_episode(prompt, steps=6)
 #
 # ## What does training on many tasks teach?
 #
-# We make the task so small that we can compute the answer by hand. An episode now has a single class: it shows a picture, then the picture's label $y$, which is 1 or -1, and then asks for the label of the same picture. Because there is only one picture, the network need not look at it.
+# We reduce the task until we can compute the answer by hand. An episode now has a single class: it shows a picture, then the picture's label $y$, which is 1 or -1, and then asks for the label of the same picture. Because there is only one picture, the network need not look at it.
 #
 # The network has two weights: $w$ can remember a label, and $c$ lets the network read the label shown in the episode. Together they give a score $s$; a positive score stands for label 1:
 #
@@ -72,7 +72,7 @@ for labels in ([1.0], [-1.0], [1.0, -1.0]):
     print(f"labels {labels}: gradients {gradients(labels, w=0.0, c=0.0)}")
 
 # %% [markdown]
-# At $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$, which is also the gradient of $w$, the first number. This gradient changes sign with the label, so its mean is 0. The gradient of $c$ is $-y/2 \cdot y = -1/2$ for both labels. In other words, reading helps in every episode, but remembering a label helps only in the episodes with that label.
+# At $s = 0$, the derivative of the loss with respect to $s$ is $-y/2$, which is also the gradient of $w$, the first number in each row. This gradient changes sign with the label, so its mean is 0. The gradient of $c$ is $-y/2 \cdot y = -1/2$ for both labels. Reading helps in every episode, but remembering a label helps only in the episodes with that label.
 #
 # Now we train the two weights for 100 steps, once with only the label 1 and once with both labels. Which of the two networks outputs -1 after reading -1?
 
@@ -98,13 +98,13 @@ table(tiny_networks, results, corner="labels in training", digits=2)
 # %% [markdown]
 # Only the network trained with both labels outputs -1: its $w$ is 0, so it remembers nothing and outputs what it has read. The other network has learned to rely on memory as much as on reading. When it reads -1, the two cancel, and the network is undecided.
 #
-# Whatever all tasks have in common can go into the weights. With both labels, this is the rule *output what you have read*. Whatever differs from task to task has to be read.
+# Whatever all tasks have in common can go into the weights. When both labels occur, the tasks share the rule *output what you have read*. Whatever differs from task to task has to be read.
 #
 # ## What does our network read?
 #
-# In our episodes with five classes, the network reads a picture $x_t$ at each step and has to predict its label $y_t$, which it must not see yet. Along with the picture, it therefore reads $y_{t-1}$, the previous picture's label. A label is a one-hot vector of dimension V = 5: for an a, the 1 is in the first entry, and so on. The function `move_later` shifts a sequence later by a given number of steps and puts zeros at the beginning.
+# In our episodes with five classes, the network reads a picture $x_t$ at each step and has to predict its label $y_t$, which it must not see yet. Along with the picture, it therefore reads $y_{t-1}$, the previous picture's label. A label is a one-hot vector of dimension V = 5: for an a, the 1 is in the first entry, and so on. The function `move_later` delays a sequence by a given number of steps and puts zeros at the beginning.
 #
-# The first six labels of our prompt are c, d, b, e, a and b. Write down the labels that the network reads in these six steps.
+# The first six labels of our prompt are c, d, b, e, a and b. Write down the labels that the network reads at these six steps.
 
 
 # %% tags=["nbval-check-output"]
@@ -122,7 +122,7 @@ prompt_inputs = read(prompt.pictures, y)  # B T D+V: the 64 pixels come first
 print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 
 # %% [markdown]
-# The network reads no label at the first step, and then each label one step later:
+# The network reads no label at the first step; after that, it reads each label one step late:
 #
 # | step | 0 | 1 | 2 | 3 | 4 | 5 |
 # | --- | --- | --- | --- | --- | --- | --- |
@@ -134,7 +134,7 @@ print(prompt_inputs[0, :6, 64:])  # the labels of the first six steps
 #
 # Training a network is worthwhile only if it beats simple rules that need no training. The first rule ignores the pictures and predicts the label that has been most frequent so far. The second rule copies the label of the nearest earlier picture, where distance is the sum of squared pixel differences.
 #
-# We test the rules on 400 new episodes of 26 pictures, from the quarter of the pictures that is held out from training. The table shows the share of correct predictions when the class has been shown once before and when it has been shown five times. Random guessing gives 0.2. How good is the second rule?
+# We test the rules on 400 new episodes of 26 pictures, from the quarter of the pictures that is held out from training. The table shows the accuracy when the class has been shown once before and when it has been shown five times. Random guessing gives 0.2. How good is the second rule?
 
 
 # %%
@@ -156,17 +156,17 @@ print("nearest picture, our prompt, step 5:", "abcde"[copied[0, 5]])
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# When a class has been shown once, the nearest picture has the correct label in about three out of four cases. The first rule does worse than chance there, because a class shown only once is seldom the most frequent.
+# When a class has been shown once, the nearest picture has the correct label in about three out of four cases. The first rule does worse than chance there, because a class shown only once is rarely the most frequent.
 #
 # In our prompt, the second rule wrongly predicts d: pixel by pixel, the last picture is closer to the picture of a 2 than to the earlier picture of a 3.
 #
 # ## Is attention enough?
 #
-# To beat this rule, a network has to find a picture of the same class, and finding is what attention does. We therefore begin with one causal attention layer. It appends the context to its input $x_t$, and a linear layer then computes a score for each label:
+# To beat the nearest-picture rule, a network has to find a picture of the same class, and finding is what attention does. We therefore begin with one causal attention layer. It appends the context to its input $x_t$, and a linear layer then computes a score for each label:
 #
 # $$\text{attention}(x)_t = \Big[x_t;\ \sum_{s \le t} \alpha_{ts} v_s\Big] \qquad \alpha_{t} = \underset{s \le t}{\text{softmax}} \frac{q_t \cdot k_s}{\sqrt K}$$
 #
-# The semicolon in the brackets stands for concatenating two vectors. K is the dimension of queries and keys, and E the dimension of values.
+# The semicolon in the brackets denotes concatenation. K is the dimension of the queries and keys, and E the dimension of the values.
 
 
 # %%
@@ -190,7 +190,7 @@ class AttentionBlock(nn.Module):
 
 
 # %% [markdown]
-# We train the layer for 400 steps, with 32 new episodes per step. The loss is the cross-entropy of the labels, leaving out each class's first picture, for which no example has been shown yet. With `warmup=20`, the learning rate rises during the first 20 steps.
+# We train the layer for 400 steps, with 32 new episodes per step. The loss is the cross-entropy of the labels, averaged over all pictures except the first of each class, for which no example has been shown yet. With `warmup=20`, the learning rate rises during the first 20 steps.
 
 
 # %%
@@ -228,9 +228,9 @@ reveal("19.without", round(rows["one attention layer"][1], 2))
 # %% [markdown]
 # One attention layer is not enough. Even when a class has been shown five times, it is about as good as the rule that ignores the pictures and far worse than the nearest-picture rule.
 #
-# The table of steps suggests a reason: at step 5, attention can find the picture of a 3 at step 2. But this picture's label is read one step later, along with the picture of a 0, and nothing at step 3 says that a 3 came before.
+# The table of pictures and labels suggests a reason: at step 5, attention can find the picture of a 3 at step 2. But this picture's label is read one step later, along with the picture of a 0, and nothing at that step says that the previous picture was a 3.
 #
-# If this is the reason, the same layer should succeed when it also reads the previous picture along with that picture's label. Now how many labels will be right?
+# If this is the reason, the same layer should succeed when it also reads the previous picture along with its label. How many labels will it get right?
 
 
 # %%
@@ -247,7 +247,7 @@ rows["one attention layer, pairs given"] = train(with_pairs, read_pairs)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# Given the pairs, the layer gets more than nine in ten labels right, even when a class has been shown only once. What was missing, then, was mainly the pairing of each label with its own picture.
+# Given the pairs, the layer gets more than nine in ten labels right, even when a class has been shown only once. What was missing, then, was mainly the pairing of each label with its picture.
 #
 # ## A convolution joins picture and label
 #
@@ -255,7 +255,7 @@ table(rows, columns, corner="share of labels right", digits=2)
 #
 # $$z_t = W_0\, x_{t - \text{dilation}} + W_1\, x_t + b$$
 #
-# Before the start of the sequence, $x$ is taken to be 0. Suppose the sequence is 1, 2, 3, the dilation is 1, and the matrices and the bias are single numbers: $W_0 = 10$, $W_1 = 1$ and $b = 0$. Work out the three results on paper.
+# Before the start of the sequence, $x$ is taken to be 0. Suppose the sequence is 1, 2, 3, the dilation is 1, and matrices and bias are single numbers: $W_0 = 10$, $W_1 = 1$ and $b = 0$. Work out the three results on paper.
 
 # %% tags=["nbval-check-output"]
 sequence = [1.0, 2.0, 3.0]
@@ -264,7 +264,7 @@ for t in range(3):
     print(10 * earlier + 1 * sequence[t])
 
 # %% [markdown]
-# The results are 1, then 10 · 1 + 2 = 12, and then 10 · 2 + 3 = 23. From the 12, we can still recover both numbers, the 1 of the previous step and the 2. Matrices can do the same with vectors: if they put the two vectors into different entries, one vector contains both.
+# The results are 1, then 10 · 1 + 2 = 12, and then 10 · 2 + 3 = 23. From the 12, we can still recover both numbers, the 1 from the previous step and the 2. Matrices can do the same with vectors: if they put the two vectors into different entries, one vector contains both.
 #
 # In the diagram, A, B and C are classes of pictures. A convolution combines each step with the previous step. Where does the last A find its label?
 
@@ -276,7 +276,7 @@ diagrams.snail(new=["convolution"])
 #
 # ## SNAIL
 #
-# Convolutions and attention together make **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). A **dense block** has two convolutions: $f$ computes new features, and $g$ is a gate, which determines how much of each feature passes through. The block appends their product to $x$:
+# Convolutions and attention together make up **SNAIL**, the simple neural attentive learner of Mishra et al. (2018, section 3). A **dense block** has two convolutions: $f$ computes new features, and $g$ is a gate, which determines how much of each feature passes through. The block appends their product to $x$:
 #
 # $$\text{dense}(x)_t = [x_t;\ \tanh(f_t) \circ \sigma(g_t)]$$
 #
@@ -345,7 +345,7 @@ class Snail(nn.Module):
 
 
 # %% [markdown]
-# SNAIL does not receive the pairs. We train it as it is, with only one dense block, and without attention. Does either half work by itself?
+# SNAIL does not receive the pairs. We train the convolutions alone, SNAIL as it is, and SNAIL with only one dense block. Does either half work by itself?
 
 # %%
 torch.manual_seed(0)
@@ -359,9 +359,9 @@ rows["SNAIL, one dense block"] = train(Snail(dilations=[1]))
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# After 400 steps, neither half works by itself: each gets fewer than half of the labels right, even when a class has been shown five times. SNAIL, which has both, gets nearly all labels right, even when a class has been shown only once. With one dense block, it is nearly as good, so here it hardly needs the other four, because attention looks back by itself.
+# After 400 steps, neither half works by itself: each gets fewer than half of the labels right, even when a class has been shown five times. SNAIL, which has both, gets nearly all labels right, even when a class has been shown only once. With one dense block, SNAIL is nearly as good: here it hardly needs the other four, because attention looks back by itself.
 #
-# We trained each network only once. Do the halves learn the task in 4,000 steps? And because most large language models have no convolutions, can two attention layers with positions learn it? We have trained these models with three seeds each; the brackets give the lowest and the highest value.
+# We trained each network only once. Do the halves learn the task in 4,000 steps? Most large language models have no convolutions: can two attention layers with positions learn it? We have trained these models with three seeds each; the brackets give the lowest and highest values.
 
 # %%
 rows = {}
@@ -380,13 +380,13 @@ for name in stored:  # on the classes of training, one number per seed
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# With ten times as many steps, the convolutions have learned most of the task, whereas attention alone has not. Attention is therefore not the only way, but with attention the task is learned sooner.
+# With ten times as many steps, the convolutions have learned most of the task, whereas attention alone has not. Attention is therefore not the only way, but with attention, a network learns the task sooner.
 #
-# Two attention layers with positions can also learn the task. After 400 steps, they are behind the SNAIL above, but after 4,000 steps they are nearly as good as a SNAIL trained for equally long. Like the convolution, the first layer can pass each picture on to the next step. Lesson 22 shows such a pair of layers in a language model.
+# Two attention layers with positions can also learn the task. After 400 steps, they are behind the SNAIL above, but after 4,000 steps they are nearly as good as a SNAIL trained for as long. Like the convolution, the first layer can pass each picture on to the next step. Lesson 22 shows such a pair of layers in a language model.
 #
 # ## Is it too good to be true?
 #
-# When nearly all answers are right, does the network see the labels it has to predict? A leak test like the one in lesson 09 can tell: we change the label at step 10 in each episode. Which answers may change then?
+# If a network gets nearly all answers right, does it see the labels it has to predict? A leak test like the one in lesson 09 can tell us: we change the label at step 10 in each episode. Which answers may change then?
 
 # %%
 changed = test.labels.clone()  # B T
@@ -399,11 +399,11 @@ print(f"changed at step 10:     {share[10]:.2f}")
 print(f"changed after step 10:  {share[11:].max():.2f} at most")
 
 # %% [markdown]
-# There is no sign that SNAIL sees the label: its answers change only after step 10, when it has read the changed label. Few of them change, because about one in five of the later pictures shows the same class, and most of these pictures also have older examples with unchanged labels.
+# There is no sign that SNAIL sees the label: its answers change only after step 10, when it has read the changed label. Few of them change, because about one in five of the later pictures shows the same class, and most of these also have older examples with unchanged labels.
 #
 # ## Where does it look?
 #
-# If SNAIL works as in the diagram, its attention finds the step that has read the correct label. We return to step 5 of our prompt, where the rule was wrong. Below each picture is its label, with the weight of the step that has read this label. See how much weight the correct label (framed in red) gets, then move the slider.
+# If SNAIL works as in the diagram, its attention finds the step at which the correct label was read. We return to step 5 of our prompt, where the rule was wrong. Below each picture is its label, with the weight of the step at which this label was read. See how much weight the correct label (framed in red) gets, then move the slider.
 
 # %%
 with torch.no_grad():
@@ -440,7 +440,7 @@ for name, predicted in sixth_labels.items():
     print(f"{name}: {share:.2f} of the sixth labels are right")
 
 # %% [markdown]
-# From five examples, one of each, SNAIL nearly always labels the next picture correctly. The rule is right in about four out of five cases.
+# From five examples, one of each class, SNAIL nearly always labels the next picture correctly. The rule is right in about four out of five cases.
 #
 # ## What if the digits are new?
 #
@@ -458,7 +458,7 @@ print(f"SNAIL {by_snail[0]:.2f}, the rule {by_rule[0]:.2f}")
 reveal("19.one_example", "SNAIL" if by_snail[0] > by_rule[0] else "the rule")
 
 # %% [markdown]
-# When a new digit has been shown once, the rule wins by far: SNAIL gets fewer than half as many labels right. Does its attention fail to find the correct label? We compare how much weight this label gets when a class has been shown once.
+# When a new digit has been shown once, the rule is far ahead: SNAIL gets fewer than half as many labels right. Does its attention fail to find the correct label? We compare how much weight this label gets for old and new digits when a class has been shown once.
 
 # %%
 for name, shown in {"0 to 4": test, "5 to 9": new_digits}.items():
@@ -471,7 +471,7 @@ share = figures.weight_on_right(equal / equal.sum(-1, keepdim=True), new_digits)
 print(f"weight on it if all steps so far got the same: {share:.2f}")
 
 # %% [markdown]
-# With the new digits, attention hardly finds the correct label any more. SNAIL's weights therefore contain more than a way to find similar pictures: SNAIL compares pictures in a way that suits the digits 0 to 4.
+# With the new digits, attention can hardly find the correct label any more. SNAIL's weights therefore contain more than a way to find similar pictures: SNAIL compares pictures in a way that suits the digits 0 to 4.
 #
 # In training, the five classes were the same in all episodes, and as in our tiny network, whatever is the same can go into the weights. The classes should therefore also differ from episode to episode. To get forty classes, we rotate or mirror each of the digits 0 to 4 in eight ways, some of which look alike. To get very many classes, we cut two of these forty along a line and join one side of each into a new picture. The next cell shows an episode with such classes. What is the last label?
 
@@ -480,7 +480,7 @@ joined = episodes.character_episodes(1, "joined", drawn(5), steps=12)
 figures.show_episode(joined, steps=6)
 
 # %% [markdown]
-# The last label is a, as for the fourth picture, because both show a ring that lies on its side. We have trained SNAIL on five, forty and many classes for 1,500 steps, and on many classes also for 6,000 steps, with three seeds or more. We test each model on episodes of its own kind, with pictures that were not used in training, and on the digits 5 to 9. For many classes, the test joins pairs of the forty that were never joined in training, so these classes are also new. Do more classes help with the digits 5 to 9?
+# The last label is a, like the fourth picture's, because both show a ring lying on its side. We have trained SNAIL on five, forty and many classes for 1,500 steps, and on many classes also for 6,000 steps, with three seeds or more. We test each model on episodes of its own kind, with pictures not used in training, and on the digits 5 to 9. For many classes, the test joins pairs of the forty that were never joined in training, so these classes are also new. Do more classes help with the digits 5 to 9?
 
 # %%
 kinds = {
@@ -500,17 +500,17 @@ columns = ["own kind: SNAIL", "own kind: rule", "5 to 9: SNAIL", "5 to 9: rule"]
 table(rows, columns, corner="class shown once", digits=2)
 
 # %% [markdown]
-# More classes help. Where a class was shown once, SNAIL trained on five classes gets about a quarter of the new digits right, hardly more than by guessing. With forty or many, it gets more than half right.
+# More classes help. Where a class was shown once, SNAIL trained on five classes gets about a quarter of the new digits right, hardly more than by guessing. With forty or many classes, it gets more than half right.
 #
-# On episodes of its own kind, SNAIL gets more labels right than the rule with five classes and with forty, which it has learned. With many, each class in the test is new, and after 1,500 steps, SNAIL gets fewer right than the rule. After 6,000 steps, it gets nearly as many right as the rule, and the same goes for the digits 5 to 9. SNAIL has therefore learned to compare pictures of classes that it has never seen, but it is no better than the rule, which needs no training.
+# On episodes of its own kind, with the five or forty classes that it has learned, SNAIL gets more labels right than the rule. With many classes, each class in the test is new, and after 1,500 steps, SNAIL gets fewer right than the rule. After 6,000 steps, it gets nearly as many right as the rule, and the same goes for the digits 5 to 9. SNAIL has therefore learned to compare pictures of classes that it has never seen, but it is no better than the rule, which needs no training.
 #
 # ## Can a network learn from five examples?
 #
 # A network can learn from five examples if it knows the classes. Our SNAIL reads one example of each of five digits that it knows and then nearly always labels the next picture correctly. None of its weights change: what it learns from the examples is which label belongs to which digit.
 #
-# For new classes, the answer depends on the training. When such a class has been shown once, our SNAIL, trained on five classes, is hardly better than chance. After one example, a SNAIL trained on many classes for longer gets nearly as many labels right as a simple rule. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 99% for new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attention layers with two stacks of dense blocks, and a convolutional network reads each picture. There may therefore be reasons other than the number of classes.
+# For new classes, the answer depends on the training. When such a class has been shown once, our SNAIL, trained on five classes, is hardly better than chance. After one example, a SNAIL trained for longer on many classes gets nearly as many labels right as a simple rule. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 99% accuracy on new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attention layers with two stacks of dense blocks, and a convolutional network reads each picture. The number of classes may therefore not be the only reason.
 #
-# In the prompt at the beginning, you could compare new words because you have read many other words. A network, likewise, has learned from its tasks what it can compare.
+# In the first prompt, you could compare new words because you have read many words. Likewise, a network's tasks determine what it can compare.
 #
 # ## Where you will meet this
 #
@@ -554,7 +554,7 @@ check("19.q5", ...)
 # - A network can learn the labels of five known classes from five examples if it was trained on many such tasks. What the tasks have in common can go into its weights, and it has to read the rest.
 # - A causal convolution combines each step with an earlier step. With dilations of 1, 2, 4 and so on, each further convolution doubles the number of steps seen.
 # - In SNAIL, a convolution carries each picture over to the step at which its label is read, and attention finds this step. One attention layer alone cannot do this, because each label is one step after its picture.
-# - With new digits, SNAIL improves with the number of classes it was trained on and, with many classes, with longer training. After 6,000 steps, copying the label of the nearest picture was still better, so compare a network with a simple rule.
+# - On new digits, SNAIL improves with the number of training classes and, for many classes, with longer training. After 6,000 steps, copying the label of the nearest picture was still better, so always compare a network with a simple rule.
 # - To find a leak, change one label and see which answers change.
 #
 # **Exercises**: [open them](../exercises/19_snail_exercises.ipynb)

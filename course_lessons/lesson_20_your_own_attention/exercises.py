@@ -1,5 +1,5 @@
 # %% [markdown]
-# You write a different normaliser and a memory that corrects what it holds, and you choose the rate at which it does so. Then you write a test that every kind of attention has to pass. Finally, you design attention of your own and write a report.
+# You write a different normaliser and a memory that corrects what it holds, and you choose the rate at which it does so. Then you write a test that every kind of attention has to pass. Finally, you design your own attention and write a report.
 #
 # The letters: B sentences or sequences, H heads, T positions or steps, S keys, D the dimension of queries and keys, and E the dimension of values. A mask is True where a position may be attended to.
 
@@ -102,7 +102,7 @@ check("20.delta_memory", delta_memory)
 #
 # With a rate of 1, a delta rule holds a key's latest value. Now it should hold the **mean** of all the values the key has had so far. Which rates $\beta_t$ achieve this?
 #
-# Equal integers in `key`, negative ones included, stand for the same key. All keys have length 1, and different keys are orthogonal, so they do not disturb one another. Each sequence has its own memory.
+# Equal integers in `key`, including negative ones, stand for the same key. All keys have length 1, and different keys are orthogonal, so they do not interfere with one another. Each sequence has its own memory.
 
 
 # %%
@@ -133,7 +133,7 @@ check("20.mean_rates", mean_rates)
 #
 # Write a test for any kind of attention. The check passes your test one candidate after another and says whether **order matters** for it. Return `True` if all of these promises are kept and `False` otherwise:
 #
-# 1. The shapes are right, and the arguments stay as they were.
+# 1. The shapes are correct, and the arguments stay as they were.
 # 2. No weight is below 0, and where the mask is False it is 0. A row sums to 1, or to 0 if its mask has no True.
 # 3. The contexts are `weights @ value`.
 # 4. A row depends only on its query, its mask, and the keys and values in its own sentence and head that this mask shows.
@@ -204,7 +204,7 @@ check("20.catch_broken_attention", catch_broken_attention)
 # %% [markdown]
 # ## 20.my_attention
 #
-# Change the score, the normaliser or the memory. Before you write, say which of the lesson's toy tasks it should win, and why.
+# Change the score, the normaliser or the memory. Before you write it, say which of the lesson's toy tasks it should win, and why.
 #
 # A dot product plus a term, such as a bias that depends on the distance, counts as your own. A dot product times a factor does not, even if each head or each query has its own factor: that is self-attention as in lesson 09, only softer or sharper.
 #

@@ -24,11 +24,11 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=100)
 #
 # Nearly every kind of attention in this course has three parts:
 #
-# - The **score** says how well a key fits the query.
+# - The **score** says how well a key matches the query.
 # - The **normaliser** turns the scores of one query into non-negative weights that sum to 1.
 # - The **memory** holds the keys and values, which are read with these weights.
 #
-# Here is the attention you know, written as a function whose form we keep throughout this lesson. `masked_softmax` is the softmax from lesson 03, which gives 0 where the mask is False. In the comments, B, H and T are the numbers of sequences, heads and steps; queries and keys have dimension D, values dimension E.
+# Here is the attention you know, as a function whose form we keep throughout this lesson. `masked_softmax` is the softmax from lesson 03, which gives 0 where the mask is False. In the comments, B, H and T are the numbers of sequences, heads and steps; queries and keys have dimension D, values dimension E.
 #
 # The diagram shows the function's three lines and, below them, the four changes we will try. Which of these affect more than one part?
 
@@ -50,7 +50,7 @@ diagrams.three_parts()
 #
 # First we write down what attention **promises**. As in the leak test from lesson 09, a function tests each of the eight promises:
 #
-# - `shape`: each query gets a context as wide as the values.
+# - `shape`: contexts have the same dimension as the values.
 # - `leak`: under a causal mask, later steps have no effect on earlier contexts.
 # - `padding`: a key that the mask hides from all queries has no effect.
 # - `apart`: sequences do not affect each other, and neither do heads.
@@ -82,11 +82,11 @@ for one in (attend, mask_after_softmax, mask_ends_early):
     print(one.__name__, "breaks", ", ".join(broken) or "nothing")
 
 # %% [markdown]
-# `mask_after_softmax` breaks `leak` even though later steps have a weight of 0: their scores are still part of the sum that the softmax divides by, so they take weight away from earlier steps. For the same reason it breaks `padding` and `rows`.
+# `mask_after_softmax` breaks `leak` even though later steps have a weight of 0: their scores are still part of the sum that the softmax divides by, so they take weight away from earlier steps. For the same reason, it breaks `padding` and `rows`.
 #
-# `mask_ends_early` breaks none of the promises, and yet it is wrong: they are tested with only 7 steps, and its fault begins at step 20.
+# `mask_ends_early` breaks none of the promises, yet it is wrong: they are tested with only 7 steps, and its fault begins at step 20.
 #
-# We can add a promise of our own: a function that returns None if the promise is kept and a sentence describing the fault otherwise. Ours changes the last of 40 steps and checks that the contexts before it stay the same. Does this test find the fault?
+# We can add our own promise: a function that returns None if the promise is kept and a sentence describing the fault otherwise. Ours changes the last of 40 steps and checks that the contexts before it stay the same. Does this test find the fault?
 
 
 # %% tags=["nbval-check-output"]
@@ -111,11 +111,11 @@ print("mask_ends_early:", leak_later(mask_ends_early))
 promises = attention_properties.PROMISES | {"leak_later": leak_later}
 
 # %% [markdown]
-# The new promise finds the fault. That a method keeps its promises therefore does not prove that it is correct, only that no fault appeared in what was tested.
+# The new promise finds the fault. Keeping all promises therefore does not prove that a method is correct, only that no fault appeared in what was tested.
 #
 # ## Two toy tasks
 #
-# What should a new kind of attention do better? We use two toy tasks because we know what is hard about each. At each step, the model reads one of 128 keys with its value and is asked for the value of one of the keys read so far.
+# What should a new kind of attention do better? We use two toy tasks because we know what is hard about each. At each step, the model reads one of 128 keys with its value and is asked for the value of a key read so far.
 #
 # - In `once`, each key occurs once, so a longer sequence has more keys to choose from.
 # - In `latest`, eight of the keys occur again and again, and the correct answer is the latest value of the key asked for.
@@ -135,7 +135,7 @@ table(rows, [str(step) for step in range(10)], corner="step")
 # %% [markdown]
 # The correct answer is 3: key 106 had the value 1 at step 0 and the value 3 at step 6, its latest.
 #
-# How well does `attend` do on the two tasks? We put it into a model with one layer. Each step consists of three one-hot vectors side by side, for the key, the value and the query, with 128, 8 and 128 entries. From these, linear projections compute queries, keys and values for four heads of dimension 16. A linear readout then picks one of the eight values.
+# How well does `attend` do on the two tasks? We put it into a model with one layer. Each step consists of three one-hot vectors side by side, for the key, the value and the query, with 128, 8 and 128 entries, respectively. From these, linear projections compute queries, keys and values for four heads of dimension 16. A linear readout then picks one of the eight values.
 
 
 # %%
@@ -160,7 +160,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# We train the model on 600 batches of 32 sequences with 32 steps each, and its learning rate rises during the first 20 batches. We then give it new sequences of 32, 64 and 128 steps and count the correct answers in the last quarter of each. Chance is one in eight.
+# We train the model on 600 batches of 32 sequences with 32 steps each; the learning rate rises during the first 20 batches. We then give it new sequences of 32, 64 and 128 steps and count the correct answers in the last quarter of each. Chance is one in eight.
 
 
 # %%
@@ -201,9 +201,9 @@ figures.by_key_asked_for(model_of_latest)  # in `latest`, at 32 steps
 # %% [markdown]
 # In `latest`, the model answers fewer than half of the queries correctly. The reason is that `attend` keeps the promise `order`: its contexts stay the same when earlier steps change places, so nothing tells the model which came last. With only one layer, the causal mask does not help either, because it hides only later steps.
 #
-# The model does know its current step, from which the query is computed. If the query asks for that step's own key, the value read at that step is the answer. There the model does better than always answering with the key's most frequent value. For any other key, it does not.
+# The model does know the current step, from which the query is computed. If the query asks for that step's own key, the value read at that step is the answer. For this key, the model does better than always answering with the key's most frequent value. For any other key, it does not.
 #
-# In `once`, the model gets nearly everything right at 32 steps and a little less at 128. There are two weaknesses to work on: order in `latest`, and long sequences in `once`. We want one kind of attention that is good at both.
+# In `once`, the model gets nearly everything right at 32 steps and a little less at 128. That leaves two weaknesses: order in `latest`, and long sequences in `once`. We want one kind of attention that is good at both tasks.
 #
 # ## A different score
 #
@@ -211,7 +211,7 @@ figures.by_key_asked_for(model_of_latest)  # in `latest`, at 32 steps
 #
 # $$\text{score}_{ij} = \frac{q_i^\top k_j}{\sqrt{D}} - m_h\,|i - j| \qquad m_h = 2^{-8h/H}$$
 #
-# We try it on our ten steps, with queries and keys chosen so that the key in question has score 3 and every other key has score 0. With four heads, the first slope is 1/4, so at step 9 the first head subtracts 9/4 from the score of step 0 and 3/4 from the score of step 6. What are the two scores now, and which step does step 9 look at?
+# We try it on our ten steps, with queries and keys chosen so that the key asked for has a score of 3 and every other key a score of 0. With four heads, the first slope is 1/4, so at step 9 the first head subtracts 9/4 from the score of step 0 and 3/4 from the score of step 6. What are the two scores now, and which step does step 9 look at?
 
 
 # %%
@@ -253,7 +253,7 @@ plots.weights(both, steps, names, xlabel="keys: steps", ylabel="")
 #
 # ## A different normaliser
 #
-# In `once`, the weakness was long sequences. A softmax never gives a weight of exactly 0, and with more keys, these small weights add up to more. Is this why some answers in long sequences are wrong? We try a normaliser that does produce zeros.
+# In `once`, the weakness was long sequences. A softmax never gives a weight of exactly 0, and with more keys, these small weights add up to more. Is this why the model gets some answers in long sequences wrong? We try a normaliser that does produce zeros.
 #
 # **Sparsemax** (Martins & Astudillo, 2016) subtracts a threshold τ from all the scores of a query and replaces negative results with 0. The threshold is chosen so that the weights sum to 1.
 #
@@ -294,7 +294,7 @@ print("once, with sparsemax:", shares_right(model_of_once, "once"))
 figures.read_in_other_ways()  # four ways to read each of five models, at 128 steps
 
 # %% [markdown]
-# We do not need the zeros. With sparsemax all the answers are correct, even at 128 steps, so the softmax gave the many other keys too much weight in total. But with scores only 1.25 times as large, the softmax itself gets 99.9% of the answers right: the trained scores were large enough for 32 keys but not for 128.
+# We do not need the zeros. With sparsemax, all the answers are correct, even at 128 steps, so the softmax gave the many other keys too much weight in total. But with scores only 1.25 times as large, the softmax itself gets 99.9% of the answers right: the trained scores were large enough for 32 keys but not for 128.
 #
 # ## A different memory
 #
@@ -302,11 +302,11 @@ figures.read_in_other_ways()  # four ways to read each of five models, at 128 st
 #
 # $$c_i^\top = \frac{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)\, v_j^\top}{\sum_{j \le i} \phi(q_i)^\top \phi(k_j)} = \frac{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_{j \le i} \phi(k_j)}$$
 #
-# On the right, the query has been factored out. The two sums that are left do not depend on it and are all we have to store: each $\phi(k_j)\, v_j^\top$ is a D × E matrix, and each $\phi(k_j)$ has D entries.
+# On the right, the query has been factored out. The two sums that remain do not depend on it and are all we have to store: each $\phi(k_j)\, v_j^\top$ is a D × E matrix, and each $\phi(k_j)$ has D entries.
 #
-# The function φ is elu(x) + 1, which is $x + 1$ above 0 and $e^x$ below, so all the products and weights are positive.
+# The function φ is elu(x) + 1, which is $x + 1$ for positive x and $e^x$ otherwise, so all the products and weights are positive.
 #
-# Both sides of the equation must give the same context. How many numbers do the two sums contain after our ten steps, and how many after a thousand?
+# Both sides of the equation must give the same context. How many numbers do the two sums contain after our ten steps, and after a thousand?
 
 
 # %%
@@ -336,15 +336,15 @@ print("numbers in the two sums:", of_values.numel() + of_keys.numel())
 print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel())
 
 # %% [markdown]
-# The two sums contain 14 numbers, after ten steps and after a thousand, whereas the keys and values contain 80 and gain 8 more with each step. Linear attention therefore has a memory of fixed size. But look at its weights: the two equal keys get only 0.136 each, and every other key gets 0.091; the softmax gave these 0.021.
+# The two sums contain 14 numbers, whether after ten steps or a thousand, whereas the keys and values contain 80 and gain 8 more with each step. Linear attention therefore has a memory of fixed size. But look at its weights: the two equal keys get only 0.136 each, and every other key gets 0.091; the softmax gave the others 0.021.
 #
 # ## A memory that overwrites
 #
-# The sums in linear attention do not show which value was the latest. A memory could instead replace what it holds. Schlag et al. (2021) use an old learning rule, the **delta rule**, to update a matrix $S$, from which a key reads $S^\top k$. Before a value is written, its key reads what $S$ already holds for it, and a fraction β of the difference is added.
+# The sums in linear attention do not show which value was the latest. A memory could instead replace what it holds. Schlag et al. (2021) use an old learning rule, the **delta rule**, to update a matrix $S$, from which a key reads $S^\top k$. Before a value is written, its key reads what $S$ already holds for it, and a fraction β of the difference between the two is added.
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key then reads exactly what was written for it. The paper computes a new β at each step and obtains its keys differently; in our version, β is always 1. The course's `delta` scales queries and keys to length 1 and does the work of the loop below for all steps at once.
+# The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key reads exactly what was written for it. The paper computes a new β at each step and obtains its keys differently; here, β is always 1. The course's `delta` scales queries and keys to length 1 and does the work of the loop below for all steps at once.
 #
 # In our ten steps, key 106 has the value 1 at step 0 and 3 at step 6. What does this key read after each of these steps?
 
@@ -367,7 +367,7 @@ print("With the course's `delta`:        ", contexts[0, 0, :, 0].round().tolist(
 #
 # ## Are the promises kept?
 #
-# Before we train the five, we test them. From here on, we call `attend` "dot product". Which of the five break a promise?
+# Before we train the five methods, we test them. From here on, we call `attend` "dot product". Which of the five break a promise?
 
 
 # %% tags=["nbval-check-output"]
@@ -398,7 +398,7 @@ for name, one in ours.items():
 #
 # ## Which one wins?
 #
-# We have trained each of the five on both tasks as above, with five seeds. In the delta rule, each head has its own 16-dimensional memory. Each line is the mean of five runs, in a band from the lowest to the highest.
+# We have trained each of the five on both tasks as above, with five seeds. In the delta rule, each head has its own 16-dimensional memory. Each line is the mean of five runs, within a band from the lowest to the highest.
 
 # %% tags=["nbval-check-output"]
 predict("20.wins", ...)
@@ -409,7 +409,7 @@ attention_report.draw_accuracy(*five)
 reveal("20.wins", figures.best_in("latest"))
 
 # %% [markdown]
-# The delta rule wins in `latest`. ALiBi comes second, and after five times as many training steps it is nearly as good ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)). The three kinds that ignore the order stay below one half.
+# The delta rule wins in `latest`. ALiBi comes second, and after five times as many training steps it is nearly as good ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)). The three methods that ignore the order stay below one half.
 #
 # In `once`, only sparsemax still gets everything right at 128 steps. In long sequences, ALiBi gets fewer answers right, and the delta rule far fewer. Linear attention gets the fewest right on both tasks.
 #
@@ -423,7 +423,7 @@ reveal("20.wins", figures.best_in("latest"))
 figures.without_overwriting()
 
 # %% [markdown]
-# It is the overwriting: with it, the model gets far more answers right in `latest`, and far fewer in `once`.
+# It is the overwriting: with it, the model gets far more answers right in `latest` and far fewer in `once`.
 #
 # Linear attention also only adds. Is it last in `once` for this reason, or because of its φ or its division? We try two more functions as φ, relu(x) = max(x, 0) and x itself, each with and without the division.
 
@@ -431,7 +431,7 @@ figures.without_overwriting()
 figures.by_phi()
 
 # %% [markdown]
-# After 600 steps, it is mostly because of this φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, and it gets 0.73. The products can then be negative, so their sum can be negative or near 0, and dividing by it does harm.
+# After 600 steps, the reason is mostly its φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, yet it gets 0.73. The products can then be negative, so their sum can be negative or near 0, and dividing by it does harm.
 #
 # Why does overwriting cost answers in `once`? This task writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be orthogonal. A new key therefore **overlaps** with old ones: its dot product with them is not 0. In either memory, an old key then also reads part of the new value. But the delta rule first removes what the new key reads, and with it part of what was stored for the old keys. We write 128 random keys in one head and ask for the key from 0, 8, 32 or 96 steps ago. Which of these keys still read the correct value if the memory overwrites, and which if it only adds?
 
@@ -462,9 +462,9 @@ columns = ["0 steps ago", "8 steps ago", "32 steps ago", "96 steps ago"]
 table(rows, columns, "correct value read", digits=2)
 
 # %% [markdown]
-# If the memory overwrites, the latest key always reads its own value, and a key from 8 steps ago usually does. What was written 96 steps ago is lost: the share is no better than chance, one in eight. If the memory only adds, old and new keys read the correct value equally often, about 40% of the time.
+# If the memory overwrites, the latest key always reads its own value, and a key from 8 steps ago usually does. What was written 96 steps ago is lost: reading it is no better than chance, one in eight. If the memory only adds, old and new keys read the correct value equally often, about 40% of the time.
 #
-# With β = 1, few dimensions and many keys, a delta rule therefore remembers only the latest keys. In `latest`, only eight keys are written, and they disturb one another far less. On that task our model, with its trained keys and four heads, got 99% right.
+# With β = 1, few dimensions and many keys, a delta rule therefore remembers only the latest keys. In `latest`, only eight keys are written, and they interfere far less with one another. On that task our model, with its trained keys and four heads, got 99% of the answers right.
 #
 # ## One of our own
 #
@@ -476,7 +476,7 @@ table(rows, columns, "correct value read", digits=2)
 figures.won_and_lost()
 
 # %% [markdown]
-# **The reason.** No row is good on both tasks. ALiBi comes closest, but in `once` it loses old keys: each of its heads prefers recent steps, and the scores are too small to make up for this preference. Over 127 steps, the slope 1/64 divides a weight by $e^{127/64} = 7.3$, and even 1/256 divides it by 1.6. Do all heads have to prefer recent steps?
+# **The reason.** No method does well on both tasks. ALiBi comes closest, but in `once` it loses old keys: each of its heads prefers recent steps, and the scores are too small to make up for this preference. Over 127 steps, the slope 1/64 divides a weight by $e^{127/64} = 7.3$, and even 1/256 divides it by 1.6. Do all heads have to prefer recent steps?
 #
 # **The change.** Two of the four heads get a slope of 0, as in `attend`, and the other two get ALiBi's first slope, 1/4.
 
@@ -489,7 +489,7 @@ def mine(query, key, value, mask):  # B H T D, B H T D, B H T E
 
 
 # %% [markdown]
-# **The promises.** `mine` has to break `order` and should keep all the others.
+# **The promises.** `mine` has to break `order` and should keep all the other promises.
 #
 # **The expectation.** We write it down before the first run, so that we cannot change it afterwards. For 32 steps we expect:
 #
@@ -503,7 +503,7 @@ expected = {"once": 1.00, "latest": 0.80}
 print(attention_report.report("mine", mine, 2, promises, expected, beside="ALiBi"))
 
 # %% [markdown]
-# **The result.** `mine` breaks only `order`. In `once`, our expectation for 32 steps was right, and at 128 steps `mine` is as good as the dot product and clearly better than ALiBi, for both seeds. This is at the upper end of what we expected, or a little above. In `latest`, `mine` is better than we expected and nearly as good as ALiBi. We had counted two heads that take the order into account, against four in ALiBi. But only one of these four has a slope of 1/4, and over a few steps the last two behave almost like `attend`. This may be why we expected too little.
+# **The result.** `mine` breaks only `order`. In `once`, our expectation for 32 steps was met, and at 128 steps `mine` is as good as the dot product and clearly better than ALiBi, for both seeds. This is at the upper end of what we expected, or a little above. In `latest`, `mine` is better than we expected and nearly as good as ALiBi. We had counted two heads that take the order into account, against four in ALiBi. But only one of these four has a slope of 1/4, and over a few steps the last two behave almost like `attend`. This may be why we expected too little.
 #
 # **Which part makes it better?** Again we remove a part. Without any slopes, `mine` is the dot product. We also remove the two zeros, so that all four heads have a slope of 1/4. We have trained all three versions with five seeds. Which of the two tasks needs these zeros?
 
@@ -511,15 +511,15 @@ print(attention_report.report("mine", mine, 2, promises, expected, beside="ALiBi
 figures.by_slopes()
 
 # %% [markdown]
-# With scores of this size, after 600 steps, only `mine`, which has both kinds of heads, does well on both tasks. Without the slopes, it loses most of its correct answers in `latest`; without the zeros, it loses most of those in `once` and gains very few in `latest`.
+# With scores of this size, after 600 steps, only `mine`, which has both kinds of heads, does well on both tasks. Without the slopes, it loses most of its correct answers in `latest`; without the zeros, it loses most of its correct answers in `once` and gains very few in `latest`.
 #
-# **What we do not know.** We chose the slopes after seeing both tasks, so only a third task could show whether they help elsewhere, and we have tried no other slopes. All the models had the same training, and more steps narrow the gaps: after 3,000 steps, ALiBi gets 0.93 in `once` and 0.97 in `latest`. Both tasks are artificial, and our models have one layer.
+# **What we do not know.** We chose the slopes after seeing both tasks, so only a third task could show whether they help elsewhere, and we have tried no other slopes. All the models were trained in the same way, and more steps narrow the gaps: after 3,000 steps, ALiBi gets 0.93 in `once` and 0.97 in `latest`. Both tasks are artificial, and our models have one layer.
 #
 # **Your turn**: give `mine` sparsemax, with `normalise=sparsemax` in its last line. Write down what you expect and run the report again.
 #
 # <details><summary>Answer</summary>
 #
-# In `once`, practically all the answers at 128 steps are correct, instead of 96%. In `latest`, this version gets fewer right after 600 steps: 0.78 instead of 0.87. Both results hold for each of five seeds. After 3,000 steps, it gets 0.96 in `latest` instead of 0.97 (one seed).
+# In `once`, practically all the answers at 128 steps are correct, instead of 96%. In `latest`, this version gets fewer right after 600 steps: 0.78 instead of 0.87. Both results hold for each of the five seeds. After 3,000 steps, it gets 0.96 in `latest` instead of 0.97 (one seed).
 #
 # </details>
 #
@@ -532,7 +532,7 @@ figures.by_slopes()
 # - If the task asks for both, divide the work among the heads. Our attention, with two heads without a slope and two with 1/4, got 0.96 in `once` and 0.87 in `latest`.
 # - If the memory must not grow, ask what may be forgotten. A memory that overwrites with β = 1, as ours does, loses old keys. A memory that only adds can keep more of them but cannot tell which value is the latest.
 #
-# Then make one change for one reason. Test the promises, write down what you expect, and after the run take the change out again.
+# Then make one change for one reason. Test the promises, write down what you expect, and remove the change again after the run.
 #
 # ## Where you will meet this
 #

@@ -15,7 +15,7 @@ from course_utils.models.character_model import go_on, train_speaker
 # %% [markdown]
 # ## 21.next_token_loss
 #
-# A language model learns to predict the next id. At each position, it outputs one logit for each id in the vocabulary, and its loss there is the cross-entropy of the id **one position later**. The id after the last position is unknown, so the last logits have no loss. Return the mean of all other losses over all sentences and positions. T is at least 2.
+# A language model learns to predict the next id. At each position, it outputs one logit for each id in the vocabulary, and its loss there is the cross-entropy of the id **one position later**. The id after the last position is unknown, so the last logits have no loss. Return the mean of the other losses over all sentences and positions. T is at least 2.
 #
 # $$\text{loss} = -\frac{1}{B\,(T-1)} \sum_{b} \sum_{t=0}^{T-2} \log \text{softmax}(\text{logits}_{b,t})_{\text{ids}_{b,t+1}}$$
 

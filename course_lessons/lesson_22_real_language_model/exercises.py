@@ -13,7 +13,7 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 22.encode
 #
-# Split a word into tokens by byte-pair encoding. Start from its characters and apply the merges in the order in which they were learned. Each merge is a pair of tokens: going from left to right, join the two wherever they are neighbours. `word` is a string and `merges` a list of pairs of strings. Return a list of strings.
+# Split a word into tokens with byte-pair encoding. Start from its characters and apply the merges in the order in which they were learned. Each merge is a pair of tokens: going from left to right, join the two wherever they are neighbours. `word` is a string and `merges` a list of pairs of strings. Return a list of strings.
 
 
 # %%
@@ -52,7 +52,7 @@ check("22.encode", encode)
 # %% [markdown]
 # ## 22.unpack
 #
-# Our GGUF file stores its layers' matrices in blocks of 32 weights. A block consists of a scale, a minimum and 16 bytes, each of which contains two whole numbers from 0 to 15: byte = 16 · high + low. The low halves of the 16 bytes are the block's first 16 numbers, and the high halves are the other 16. A weight is scale · number + minimum. Return the weights of N blocks, one row per block.
+# Our GGUF file stores its layers' matrices in blocks of 32 weights. A block consists of a scale, a minimum and 16 bytes, each of which contains two integers from 0 to 15: byte = 16 · high + low. The low halves of the 16 bytes are the block's first 16 numbers, and the high halves are the other 16. A weight is scale · number + minimum. Return the weights of N blocks, one row per block.
 
 
 # %%
@@ -90,7 +90,7 @@ check("22.unpack", unpack)
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{\text{gate}}^\top) \circ x W_{\text{up}}^\top\big)\, W_{\text{down}}^\top \qquad \text{SiLU}(z) = z \cdot \sigma(z)$$
 #
-# $\circ$ multiplies entry by entry, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as in `nn.Linear`, and there are no biases. Leave out the residual connection.
+# $\circ$ denotes elementwise multiplication, and $\sigma$ is the sigmoid. The weights are outputs × inputs, as in `nn.Linear`, and there are no biases. Leave out the residual connection.
 
 
 # %%
@@ -163,7 +163,7 @@ check("22.grouped_query_attention", grouped_query_attention)
 # %% [markdown]
 # ## 22.to_neighbours
 #
-# Rotary positions rotate pairs of entries. Hugging Face's files pair entry i of a head with entry i + d/2, whereas our class pairs neighbours. Before we can use their query and key matrices, we therefore have to reorder the rows: within each head, row 0 of the first half, row 0 of the second half, row 1 of the first half, row 1 of the second half, and so on. The d rows of a head are next to each other, and d is even. Return the matrix with its rows in this order.
+# Rotary positions rotate pairs of entries. Hugging Face's files pair entry i of a head with entry i + d/2, whereas our class pairs neighbours. Before we can use their query and key matrices, we therefore have to reorder the rows: within each head, row 0 of the first half, row 0 of the second half, row 1 of the first half, row 1 of the second half, and so on. The d rows of a head are adjacent, and d is even. Return the matrix with its rows in this order.
 
 
 # %%
@@ -231,7 +231,7 @@ check("22.chat_prompt", chat_prompt)
 # %% [markdown]
 # ## 22.induction_score
 #
-# A text of T tokens repeats itself after `period` tokens: the token at position t equals the token at t - period. For each head, return the mean weight that a token puts on the token **after** its earlier copy, averaged over all queries t ≥ period.
+# A text of T tokens repeats itself after `period` tokens: the token at position t equals the token at t - period. For each head, return the weight that a token puts on the token **after** its earlier copy, averaged over all queries t ≥ period.
 
 
 # %%

@@ -36,7 +36,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Lesson 21's GPT read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short but can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al., 2016) is the usual compromise: a frequent word becomes one token, while a rare word is split into several.
 #
-# Byte-pair encoding starts from single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge the two into one. The space in front of a word is part of the word. We learn ten merges from one line, the `text` of the second cell. Before you run it, guess which pair is merged first.
+# Byte-pair encoding starts from single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge the two into one. The space in front of a word is part of the word. We learn ten merges from one line, the `text` in the second cell. Before you run it, guess which pair is merged first.
 
 
 # %%
@@ -74,7 +74,7 @@ print("tokens:", [list(tokens) for tokens in words])
 #
 # To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). SmolLM2's tokenizer learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
 #
-# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs mean nothing. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
+# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
 
 # %% tags=["nbval-check-output"]
 file = GGUFReader(file_or_stand_in())
@@ -99,7 +99,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
     print(len(pieces), pieces)
 
 # %% [markdown]
-# The frequent word is one token, and the invented name is four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English.
+# The frequent word is one token, and the invented name is split into four. The German sentence needs more tokens than the English one, probably because the merges were learned mostly from English.
 #
 # ## The four changes since 2017
 #
@@ -109,7 +109,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # $$\text{RMSNorm}(x) = g \circ \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
-# Here g is learned, ∘ multiplies entry by entry, and the tiny ε prevents division by 0. With g = 1, what does RMSNorm turn [1, 2, 2] into?
+# Here g is learned, ∘ denotes elementwise multiplication, and the tiny constant ε prevents division by 0. With g = 1, what does RMSNorm turn [1, 2, 2] into?
 
 
 # %% tags=["nbval-check-output"]
@@ -130,11 +130,11 @@ print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. RMSNorm keeps the signs, unlike layer norm (right), which subtracts the mean.
 #
-# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z), where σ is the sigmoid, and becomes a gate: it multiplies the output of the second, entry by entry. A third matrix projects the product back to width D:
+# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z), where σ is the sigmoid, and becomes a gate: it multiplies the output of the second elementwise. A third matrix projects the product back to dimension D:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \circ x W_\text{up}\big)\, W_\text{down}$$
 #
-# Shazeer found a lower loss with the same number of parameters but offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If $x W_\text{gate}$ is 2 for this unit, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If it is -4, the gate is -0.07 and lets hardly anything through ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
+# Shazeer found a lower loss with the same number of parameters but offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If $x W_\text{gate}$ is 2 for this unit, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If $x W_\text{gate}$ is -4, the gate is -0.07 and lets hardly anything through ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -152,7 +152,7 @@ class SwiGLU(nn.Module):
 # %% [markdown]
 # **Rotary positions** (Su et al., 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. As in lesson 11, `turn` rotates neighbouring entries as a pair. It receives the sines and cosines of the angles, which the model computes once for all layers.
 #
-# **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads of a group share keys and values, which shrinks the cache by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+# **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads in a group share keys and values, which shrinks the cache by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
 #
 # In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, each group stacks 3 · 5 = 15 queries. The 15 × 5 scores are then cut into one 5 × 5 block for each of the 3 heads. If S - T tokens are in the cache, all T queries can see them, so the causal mask has S - T more columns on the left, all True.
 
@@ -192,7 +192,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache is a third of the size ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, without biases but with the rotation. As there, a layer has two sub-layers, each preceded by a norm and bridged by a residual connection.
+# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, without the biases but with the rotation. Again, a layer has two sub-layers, each preceded by a norm and bridged by a residual connection.
 
 
 # %%
@@ -336,7 +336,7 @@ def load(file):
 
 
 # %% [markdown]
-# The file also contains the sizes that our class needs. We create the model on the device `meta`, where tensors have shapes but no values; the file supplies these. `load_state_dict` requires every name and shape to match. With `assign=True`, it uses the file's tensors without copying them.
+# The file also contains the sizes that our class needs. We create the model on the device `meta`, where tensors have shapes but no values; the file supplies the values. `load_state_dict` requires every name and shape to match. With `assign=True`, it uses the file's tensors without copying them.
 #
 # Does our class compute what it should? We have stored the 20 largest logits that Hugging Face's `transformers` computes with the same weights for the prompt "The capital of France is".
 
@@ -364,7 +364,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding, but names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$, each of which produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the entries wrongly? We temporarily replace `turn`.
+# The logits agree up to rounding, but names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$, each of which produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -393,8 +393,8 @@ reveal("22.paired", "b")
 # This mistake is one of the nine in the table of stored results below ([our measurements](../docs/measurements.md#a-real-language-model)):
 #
 # - *Prose*: the loss on a paragraph, in nats per token.
-# - *Second copy*: the loss on the second of two copies of 40 random tokens, which shows whether the model can copy. It is the mean of three samples, with the lowest and the highest in brackets.
-# - *Logits*: the largest difference between the logits of the faulty and the correct model. Both read the correct model's answer to "Why is the sky blue?" with a cache.
+# - *Second copy*: the loss on the second of two copies of 40 random tokens, which shows whether the model can copy. It is the mean of three samples, with the lowest and highest in brackets.
+# - *Logits*: the largest difference between the faulty and the correct model's logits. Both models read the correct model's answer to "Why is the sky blue?" with a cache.
 # - *Answer*: the faulty model's own answer to this question.
 #
 # Which mistakes would you notice?
@@ -405,15 +405,15 @@ figures.table_of_mistakes()
 # %% [markdown]
 # Only the logits show all nine:
 #
-# - Four answers are fluent, although the logits are off by 5 to 10: with θ = 10,000, the mean subtracted, another question's cache, and the text cut in two. The cut separates a word from the space before it.
+# - Four answers are fluent, although the logits are off by 5 to 10: with θ = 10,000, the mean subtracted, another question's cache or the text cut in two. The cut separates a word from the space before it.
 # - The three cache mistakes do not affect the losses, because losses are computed without a cache.
-# - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the second copy has a lower loss; we do not know why.
+# - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is also lower; we do not know why.
 #
 # Compare a loaded model's logits with a reference, including when it reads with a cache and when it reads several texts in a row. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
-# Now our model can write. With the cache, it reads only the newest token at each step. How much faster is it than without a cache?
+# Now our model can write. With the cache, it reads only the newest token at each step. How much faster does this make it?
 
 
 # %%
@@ -453,10 +453,10 @@ print(texts)  # a set: equal texts are kept once
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
 # 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
-# 2. **Instruction tuning**: training continued with the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>`, single tokens, show where a message begins and where it ends.
+# 2. **Instruction tuning**: training continued with the same loss, on dialogues in a fixed format, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens that show where a message begins and where it ends.
 # 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), which trains no second model.
 #
-# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens sampled from a nucleus (lesson 21).
+# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky three times: once we choose the most probable tokens, and twice we sample from a nucleus (lesson 21).
 
 
 # %%
@@ -504,9 +504,9 @@ print(f"second time: {nats[:, 41:].mean():.2f}")
 print(f"equally probable tokens: {math.log(49_152):.2f}")
 
 # %% [markdown]
-# The model copies: for the second copy, it needs less than a fifth as many nats as for the first. The first copy costs even more than if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
+# The model copies: for the second copy, it needs less than a fifth as many nats as for the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for all 270 heads. The keys at a fixed distance form a diagonal of the T × S weights. We average its last 39 entries, which belong to queries in the second copy; the last token is never a query, because nothing follows it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. The keys at a fixed distance form a diagonal of the T × S weights. We average its last 39 entries, which belong to queries in the second copy; the last token is never a query, because nothing follows it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -528,7 +528,7 @@ for name, back in {"previous token": 1, "induction": 39}.items():
     print(f"{name:15}", "  ".join(heads))
 
 # %% [markdown]
-# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, in the layer right below them, looks at the previous token.
+# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, in the layer directly below them, looks at the previous token.
 #
 # If lesson 21's account holds here, the induction heads need such a head, probably 16.0. We switch it off by setting to 0 the 64 columns of $W_O$ that multiply this head's context; nothing else changes. The table then shows the loss on the second copy, the weight that head 18.6 gives to the token to copy, and the loss on ordinary prose. Three other heads are switched off for comparison.
 
@@ -595,11 +595,11 @@ runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# After layers 2 to 8, the first token's vector is several times as long as the others' median, and the next layer gives it about a fifth of the weight each time. In layer 11, the vector becomes nearly 200 times as long as their median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the norm removes it before keys are computed, so the keys depend on the vector's direction. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
+# After layers 2 to 8, the first token's vector is several times as long as the median of the others. Each time, the next layer gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the norm removes it before keys are computed, so the keys depend on the vector's direction. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
 #
 # ## Back to "not"
 #
-# Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. In lessons 02 and 03, we trained attention for this task. What does a model do that nobody trained for it on purpose?
+# Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. In lessons 02 and 03, we trained attention for this task. What does a model do that nobody deliberately trained for it?
 #
 # We show the model four labelled reviews and let it predict the label of a fifth. Its score is the log probability of " positive" minus the log probability of " negative".
 
@@ -643,12 +643,12 @@ reveal("22.four_cases", right)
 # %% [markdown]
 # All four signs are correct: in these cases, "not" flips the sign.
 #
-# Does this also work for real reviews? With four sets of examples, we have scored reviews from SST-2's test set: 300 of the 1,821, drawn at random, and all 383 of them that contain a negation ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive if its score is above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
+# Does this also work for real reviews? With four sets of examples, we have scored reviews from SST-2's test set: 300 of the 1,821, drawn at random, and all 383 that contain a negation ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive if its score is above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
 #
 # - *Threshold 0*, as above.
 # - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, whereas about half of all reviews are positive; at the median, half of these 100 count as positive.
 #
-# The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. The brackets span SmolLM2's four sets of examples and the other models' three seeds.
+# The sum (lesson 01) and the self-attention layer (lesson 03) were trained on 6,920 labelled reviews. The brackets span SmolLM2's four sets of examples and the other models' three seeds.
 
 # %%
 figures.shares_of_reviews()
@@ -656,13 +656,13 @@ figures.shares_of_reviews()
 # %% [markdown]
 # With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, and its lead is largest for the reviews with a negation.
 #
-# The comparison cannot tell whether this is due to attention or to scale: SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
+# The comparison cannot show whether this is due to attention or to scale: SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
 #
 # ## So: what is inside the models that we use every day?
 #
 # You have loaded one of them and run it with your own code. Inside is the decoder from lesson 21, without biases and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT; the embedding, for example, adds no positions. The readout differs as well: it is a matrix of its own. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
+# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT; the embedding, for example, adds no positions. The readout differs as well: it has its own matrix. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
 
 # %%
 changed = ["causal", "feed-forward", "norm", "embedding"]
@@ -705,9 +705,9 @@ check("22.q5", ...)
 #
 # - What is inside the models that we use every day? In this one, a decoder with four parts replaced, 134.5 million weights, nearly all in four or eight bits, a tokenizer and a chat template.
 # - Byte-pair encoding merges frequent pairs, so a frequent word becomes one token and a rare word several.
-# - A loaded model may be wrong although all names and shapes fit, so compare its logits with a reference.
+# - A loaded model may be wrong even if all names and shapes match, so compare its logits with a reference.
 # - Copying takes two steps in this model as well: without one previous-token head, copying becomes much worse.
-# - Four examples in the prompt make a classifier, but some examples work better than others.
+# - Four examples in the prompt turn the model into a classifier, but some examples work better than others.
 #
 # **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
 #
