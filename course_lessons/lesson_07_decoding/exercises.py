@@ -1,5 +1,5 @@
 # %% [markdown]
-# You will compute how probable a translation is and search for a probable one, greedily and with a beam. Then you will work out the length penalty with which a longer translation wins, compute BLEU, and write a test that tells correct beam searches from incorrect ones. T is the length of the target and V the size of the vocabulary.
+# You will compute how probable a translation is and search for a probable one, greedily and with a beam. Then you will work out the length penalty at which a longer translation wins, compute BLEU, and write a test that tells correct beam searches from incorrect ones. T is the length of the target and V the size of the vocabulary.
 
 # %%
 import math
@@ -268,7 +268,7 @@ check("07.bleu", bleu)
 # 2. Its log probabilities agree with the reference's to within $10^{-5}$.
 # 3. It raises no error, even if the beam is wider than the vocabulary.
 #
-# Your searches have to keep these:
+# Your searches have to meet these conditions:
 #
 # 1. `step` returns a new tensor of V finite log probabilities, with V from 2 to 100, always the same ones for the same prefix.
 # 2. These log probabilities are random and depend on the whole prefix, so that no two scores are equal.
@@ -322,6 +322,6 @@ check("07.catch_wrong_beam", catch_wrong_beam)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows a solution after a try.
+# Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows a solution once you have tried.
 #
 # Next, lesson 08: attention that picks one position instead of averaging over all of them.

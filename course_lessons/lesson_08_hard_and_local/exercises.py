@@ -1,8 +1,8 @@
 # %% [markdown]
-# You will write two kinds of attention that read less than soft attention does. The first draws one position and needs its own loss to learn; the second has a window whose centre is learned. Then you let the states of a network attend to earlier states, which prepares you for lesson 09.
+# You write two kinds of attention that read less than soft attention does. The first draws one position and needs its own loss to learn; the second has a window whose centre is learned. Then you let the states of a network attend to earlier states.
 # Finally, you write a test that catches biased estimates of a gradient.
 #
-# The letters: B rows, T length of a sequence, S positions, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
+# The letters mean: B rows, T length of a sequence, S positions, D dimension of a state that attends to others, E dimension of a value, H dimension of a decoder's state, A dimension of a hidden layer.
 # **Positions are counted from 0.**
 
 # %%
@@ -324,6 +324,6 @@ check("08.catch_biased_gradient", catch_biased_gradient)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("08.local_weights")` gives the next hint, and `solution("08.local_weights")` shows a solution after a try.
+# Stuck on one? `hint("08.local_weights")` gives the next hint, and `solution("08.local_weights")` shows a solution once you have tried.
 #
 # Next, lesson 09: attention without a recurrent network.
