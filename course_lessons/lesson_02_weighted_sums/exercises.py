@@ -76,7 +76,7 @@ check("02.masked_softmax", masked_softmax)
 # %% [markdown]
 # ## 02.dot_scores
 #
-# Fixed attention asks every word the same question: how much of your vector lies in the direction of $\theta$? Return one score for each word: its dot product with $\theta$, a vector that all words in all sentences share. Which product of B×S×D and D gives B×S?
+# Fixed attention asks every word the same question: how much of your vector lies in the direction of $\theta$? Return one score for each word: its dot product with $\theta$, a vector shared by all words in all sentences. Which product of B×S×D and D gives B×S?
 
 
 # %%

@@ -131,7 +131,7 @@ check("03.attention", attention)
 # ## 03.self_attention
 #
 # In self-attention, one sentence plays all three roles. Multiplying a word's vector by `weight_q` gives what the word asks for, multiplying it by `weight_k` what it is found by, and by `weight_v` what it
-# hands over. The rest is attention as before, **not scaled** and with zeros for a word that may attend to nothing. You write the first part; for the rest you may call `reference`.
+# hands over. The rest is attention as before, **not scaled** and with zeros for a word that may attend to nothing. You write the first part; for the rest, you may call `reference`.
 #
 # $$q_{bt} = x_{bt} W_q \qquad k_{bs} = x_{bs} W_k \qquad v_{bs} = x_{bs} W_v \qquad \text{then attention of } q, k, v$$
 
@@ -219,7 +219,7 @@ check("03.influence", influence)
 # - A sentence's result does not depend on the other sentences in the batch.
 # - It raises no error.
 #
-# You will not be shown all of the wrong candidates. Which inputs expose them, and what must you compare?
+# You will not be shown all the wrong candidates. Which inputs expose them, and what must you compare?
 
 
 # %%

@@ -14,7 +14,7 @@ from course_utils.models.attention import SCORES
 # %% [markdown]
 # ## 04.dot
 #
-# Compute the dot product of each state with each hidden state in the same sentence, $\text{scores}_{bti} = s_{bt}^\top h_{bi}$. Process all sentences at once, and return the scores without a softmax.
+# Compute the dot product of each state with each hidden state in the same sentence, $\text{scores}_{bti} = s_{bt}^\top h_{bi}$. Process all sentences at once and return the scores without a softmax.
 
 
 # %%

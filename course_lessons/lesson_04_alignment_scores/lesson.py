@@ -161,7 +161,7 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 #
 # <details><summary>A well-known case of this flaw</summary>
 #
-# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, were widely used with nearly the same score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first, and called this flaw **static attention**. Their remedy is the additive score with a LeakyReLU instead of the tanh.
+# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, were widely used with nearly the same score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first and called this flaw **static attention**. Their remedy is the additive score with a LeakyReLU instead of the tanh.
 #
 # </details>
 #

@@ -147,7 +147,7 @@ check("05.last_state", last_state)
 # ## 05.shift_right
 #
 # In training, the decoder reads the right words instead of its own; this is called **teacher forcing**. When it predicts word $t$, it may read the earlier words, but not word $t$ itself. Its inputs are therefore the
-# target shifted one position to the right, with `bos`, the id that marks the beginning of a sentence, in front. What is at the target's last position is predicted but never read.
+# target shifted one position to the right, with `bos`, the id that marks the beginning of a sentence, in front. The word at the target's last position is predicted but never read.
 #
 # $$\text{inputs}_{b,0} = \text{bos} \qquad \text{inputs}_{b,t} = \text{target}_{b,t-1} \quad \text{for } t > 0$$
 
@@ -260,7 +260,7 @@ check("05.reverse_source", reverse_source)
 # | same order | 0.00 [0.00 to 0.01] | 0.05 [-0.04 to 0.08] | 0.02 [-0.07 to 0.06] | -0.01 [-0.05 to 0.01] |
 # | reversed order | 0.00 [-0.01 to 0.00] | -0.08 [-0.12 to -0.05] | -0.05 [-0.09 to -0.03] | -0.01 [-0.04 to 0.01] |
 #
-# At six and eight words, reading backwards hurts with reversed word order, for every one of the five seeds. With the same order, it helps on average at these lengths, but not for every seed, so we cannot be certain of a gain.
+# At six and eight words, reading backwards hurts with reversed word order, for each of the five seeds. With the same order, it helps on average at these lengths, but not for every seed, so we cannot be certain of a gain.
 
 # %% [markdown]
 # ## Can one vector hold a sentence?

@@ -137,7 +137,7 @@ check("06.luong_step", luong_step)
 # %% [markdown]
 # ## 06.teacher_forced
 #
-# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU from lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
+# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU from lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$, the decoder reads word $t$.
 #
 # $$c_t, a_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1, \dots, T$$
 #
@@ -196,7 +196,7 @@ check("06.teacher_forced", teacher_forced)
 #
 # $$\text{AER} = 1 - \frac{|A \cap K| + |A \cap P|}{|A| + |K|}$$
 #
-# A sure link counts twice in the numerator, and a link that is only possible counts once. Every sure pair is also possible, **whether it is listed there or not**. A pair listed twice counts once. There may be no sure pairs at all.
+# A sure link counts twice in the numerator, and a link that is only possible counts once. Every sure pair is also possible, **whether or not it is listed as such**. A pair listed twice counts once. There may be no sure pairs at all.
 
 
 # %%

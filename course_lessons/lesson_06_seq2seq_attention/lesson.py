@@ -326,7 +326,7 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 #
 # As in lesson 05, we measure the share of words in the right position. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so each context is this one vector (Cho et al., 2014). Their learning rate is 0.01, as in lesson 05, because they get fewer words right at 0.005. For the models that look back, the learning rate makes little difference to this share at 12 words ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
 #
-# The dotted line marks 12 words, the greatest length in training. What share of the words is right at that length when the decoder looks back?
+# The dotted line marks 12 words, the greatest length in training. What share of the words do the models that look back get right at that length?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)

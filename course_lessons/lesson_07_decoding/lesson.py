@@ -144,7 +144,7 @@ for width in (1, 2):
 figures.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
 
 # %% [markdown]
-# A width of 3 keeps "the dog", "a dog" and one of the two hypotheses with a probability of 0.15. In the first round it also keeps "one", but no hypothesis that begins with "one" survives the second.
+# A width of 3 keeps "the dog", "a dog" and one of the two hypotheses with a probability of 0.15. In the first round, it also keeps "one", but no hypothesis that begins with "one" survives the second.
 #
 # ## The bench by the river
 #
@@ -178,7 +178,7 @@ for number in (10, 11, 14, 15):
         print(f"{log_p:8.2f}  {in_words(ids)}")
 
 # %% [markdown]
-# The search should go on. The hypotheses diverge after "banc" (*bench*). In round 10, "à" is the most probable next token, so greedy search chooses it, but one round later "près de" and "au bord" (*on the bank*) have overtaken it.
+# The search should go on. The hypotheses diverge after "banc" (*bench*). In round 10, "à" is the most probable next token, so greedy search chooses it, but one round later, "près de" and "au bord" (*on the bank*) have overtaken it.
 #
 # The hypothesis with "à la rivière" ends first, in round 14, and is set aside. Although only two hypotheses are then open, round 15 again keeps three, because two continuations of one of them are among the three most probable. In that round, "près de la rivière" ends with a higher probability, so the first hypothesis to end need not be the best.
 #
@@ -211,7 +211,7 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# The 5 and the 6 are the authors' choice. They call this length normalization; like Vaswani et al. (2017), we call $lp$ a **length penalty**. We leave out the other term in their score, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and a log probability of -5.654, and the long one has 16 tokens and -5.797. Which wins? In the code, `ended` still holds the hypotheses that the beam of 20 found.
+# The 5 and the 6 are the authors' choice. They call this division length normalization; like Vaswani et al. (2017), we call $lp$ a **length penalty**. We leave out the other term in their score, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and a log probability of -5.654, and the long one has 16 tokens and -5.797. Which translation wins? In the code, `ended` still holds the hypotheses that the beam of 20 found.
 
 
 # %%
@@ -228,7 +228,7 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 # %% [markdown]
 # With $\alpha = 1$, the long translation wins: it scores -5.797 / 3.5 = -1.656, whereas the short one scores -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# Too large an $\alpha$ can do harm: with $\alpha = 4$, the winning translation mentions twice where the girl is. We therefore have to choose both $\alpha$ and the width. We keep $\alpha = 1$ and choose the width, for which we need a number that measures how good a translation is.
+# Too large an $\alpha$ can do harm: with $\alpha = 4$, the winning translation says twice where the girl is. We therefore have to choose both $\alpha$ and the width. We keep $\alpha = 1$ and choose the width, for which we need a measure of translation quality.
 #
 # ## BLEU: compare with a human translation
 #

@@ -185,7 +185,7 @@ check("08.local_weights", local_weights)
 #
 # Predict the centre from the decoder's state, as local-p does (equation 9 of the paper):
 #
-# 1. Multiply the state by `weight`, without a bias, and apply a tanh. This is the hidden layer.
+# 1. Multiply the state by `weight`, without a bias, and apply a tanh. The result is the hidden layer.
 # 2. Take the dot product of the hidden layer with `v`. The sigmoid of this number is a share between 0 and 1.
 # 3. The centre is this share of the sentence length.
 #
@@ -222,7 +222,7 @@ check("08.local_centre", local_centre)
 # %% [markdown]
 # ## Attending to one's own past
 #
-# Until now, a decoder has looked at the states of an encoder. A network that reads one word after another can also look at its own earlier states (Cheng et al., 2016). This prepares you for lesson 09, where every word looks at the other words of its sentence.
+# Until now, a decoder has looked at the states of an encoder. A network that reads one word after another can also look at its own earlier states (Cheng et al., 2016). Doing so prepares you for lesson 09, where every word looks at the other words of its sentence.
 
 # %% [markdown]
 # ## 08.attend_to_past
