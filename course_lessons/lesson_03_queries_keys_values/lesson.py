@@ -206,7 +206,7 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings from lesson 02. What share of new reviews will it classify correctly? Guessing is right half the time.
+# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings from lesson 02. What share of new reviews will it classify correctly? Guessing succeeds half the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -410,7 +410,7 @@ with torch.no_grad():
 #
 # ## What if the sentence asks its own question?
 #
-# If the sentence asks, the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one matrix was enough, or nearly so, but then training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
+# If the sentence asks, the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one matrix was enough, or nearly so, but then training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
 #
 # ## Where you will meet this
 #

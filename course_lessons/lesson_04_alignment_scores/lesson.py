@@ -178,9 +178,9 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 # | position | random | at the position whose fixed vector has the highest dot product with the query |
 # | salience | random and carries no information | that lies furthest in a fixed direction |
 #
-# An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. Each vector has four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
+# An orthogonal matrix rotates a vector and may also reflect it but does not change its length. Each vector has four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
 #
-# We train each score for 70 steps, the perceptron with 32 hidden units. Then we test it on 1,000 new queries and count how often the largest weight falls on the right key; guessing is right 1/8 = 0.125 of the time. We leave out two scores, since the additive score equals the perceptron and the scaled dot product ranks keys as the dot product does.
+# We train each score for 70 steps, the perceptron with 32 hidden units. Then we test it on 1,000 new queries and count how often the largest weight falls on the right key; guessing succeeds 1/8 = 0.125 of the time. We leave out two scores, since the additive score equals the perceptron and the scaled dot product ranks keys as the dot product does.
 #
 # Which score, if any, picks the right key more than half the time on all four tasks?
 

@@ -176,7 +176,7 @@ reveal("08.baseline", "only the variance" if same_mean else "both")
 #
 # Nobody tells the model which position is right. If only this position had a reward of 2, the rewards would give it away, because soft attention reads all ten. Several positions may therefore have a reward of 2: each position has one of four colours, redrawn for each question. The reward is 2 if the position read has the same colour as the right one, and 1 otherwise. All rewards are positive, as in our example.
 #
-# The next cell prints the rewards for three questions, one per row; position 3 is right in all of them. Which position has a reward of 2 in all three?
+# The next cell prints the rewards for three questions, one per row; position 3 is the right one in all. Which position has a reward of 2 in all three?
 
 
 # %% tags=["nbval-check-output"]
