@@ -65,12 +65,12 @@ def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
 
 
-@claim("01", "The model's numbers agree with these shares, though only roughly: the correlation is 0.68 on SST-2.")
+@claim("01", "The model's numbers follow these shares, though only roughly: the correlation is 0.68 on SST-2.")
 def _(numbers):
     return abs(numbers("\ncorrelation: ")[0] - 0.68) < 0.02
 
 
-@claim("01", "On SST-2, the model gets the first and the fourth sentence wrong")
+@claim("01", "On SST-2, the model gets the first and fourth sentences wrong")
 def _(numbers):
     good, time, worst, great, not_great = map(float, re.findall("^p = (0.\\d+)", numbers.shown, re.MULTILINE)[-5:])
     return max(good, great, not_great, worst) < 0.48 < 0.52 < time and -0.26 < numbers("  not ")[0] < -0.22
@@ -87,7 +87,7 @@ def _(numbers):
 
 @claim(
     "01",
-    "The accuracy of the trained models equals the share of plain reviews, which is less than a linear score could reach.",
+    "The accuracy of the trained models equals the share of plain reviews, which is lower than a linear score could reach.",
 )
 def _(numbers):
     return numbers("at most ") == [0.875] and numbers("Answer: ")[0] < 0.8
@@ -112,7 +112,7 @@ def _(numbers):
     return sum(share > 0.99 for share in two) >= 3 and min(three) > 0.99
 
 
-@claim("02", "The sum, in the row for 0 θs, does no better than chance with any seed.")
+@claim("02", "The sum, in the row for 0 θs, does no better than chance for any seed.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("number of θs 0:"))
 
@@ -148,7 +148,7 @@ def pairs(numbers):
     return zip(numbers[1::2], numbers[::2], strict=True)
 
 
-@claim("03", "With each of the five seeds, this model is no better than chance.")
+@claim("03", "For each of the five seeds, this model does no better than chance.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("different seeds:\n"))
 
@@ -211,7 +211,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "With one vector for everything, and first vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five failed.",
+    "With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five failed.",
 )
 def _(numbers):
     earlier = [
@@ -235,7 +235,7 @@ def _(numbers):
     }
 
 
-@claim("04", "With four of the five, both scores therefore prefer the wrong keys and do worse than chance.")
+@claim("04", "For four of the five, both scores therefore prefer the wrong keys and do worse than chance.")
 def _(numbers):
     return max(numbers(f"Row {name}:")[1] for name in ("dot", "content_based")) < 0.1
 
@@ -314,17 +314,19 @@ def _(numbers):
     return right[:8] == of[:8] and right[8] < of[8] and (right[11], of[11]) == last
 
 
-@claim("05", "Fewer than half of the words are right.")
+@claim("05", "The model gets fewer than half of the words right.")
 def _(numbers):
     return numbers("Answer:")[0] < 0.45
 
 
-@claim("05", "about 18% of the words are right: that many can be guessed.")
+@claim("05", "the decoder gets about 18% of the words right: that many can be guessed.")
 def _(numbers):
     return abs(numbers("the vector of another  ")[0] - 0.18) < 0.04
 
 
-@claim("05", "With the sentence's own vector, about 60% are right, so this vector holds a good part of the sentence.")
+@claim(
+    "05", "With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence."
+)
 def _(numbers):
     return abs(numbers("its own vector  ")[0] - 0.60) < 0.05
 
@@ -335,7 +337,7 @@ def _(numbers):
     return 0.8 < first < 0.93 and rest < 0.5 and first > following
 
 
-@claim("05", "Of the new four-word sentences, more than four fifths are right,")
+@claim("05", "Your model also gets more than four fifths of the new four-word sentences right,")
 def _(numbers):
     new, share = numbers("new sentences of four words:")
     return new > 150 and share > 0.8
@@ -358,7 +360,7 @@ def _(_):
     return right == ours
 
 
-@claim("06", "The AER grows with the length, but it stays small")
+@claim("06", "The AER grows with sentence length but stays small")
 def _(numbers):
     yours, three = numbers("your model  "), numbers("three models  ")[::3]
     return all(abs(own - mean) < 0.05 for own, mean in zip(yours, three, strict=True)) and yours[-1] < 0.12
@@ -386,7 +388,7 @@ def _(numbers):
     return all(c + 0.1 < lower < own - 0.1 for c, lower, own in zip(chance, one, ours, strict=True)) and ours[-1] < 0.8
 
 
-@claim("06", "at 20 words, more than two in three links are wrong, even when it is given the right words.")
+@claim("06", "at 20 words, more than two in three links are wrong, even when the decoder is given the right words.")
 def _(numbers):
     return numbers("AER, your model  ")[-1] > 0.67 and numbers("AER, three models  ")[9] > 0.67
 
@@ -424,7 +426,7 @@ def _(numbers):
 
 @claim(
     "05",
-    "it gets fewer of them right than of the first four. The last words are therefore harder to find in the vector.",
+    "it gets fewer of them right than of the first four. The last words are therefore harder to recover from the vector.",
 )
 def _(numbers):
     (first, last), guessed = numbers("\nbackwards  "), numbers("backwards, the vector of another  ")
@@ -455,7 +457,7 @@ def _(numbers):
     )
 
 
-@claim("08", "Soft attention learns fastest, and hard attention without a baseline is slowest;")
+@claim("08", "Soft attention learns fastest, and hard attention without a baseline slowest;")
 def _(numbers):
     soft, hard, without = (
         dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean", "hard, without baseline")
@@ -471,14 +473,14 @@ def _(numbers):
 
 @claim(
     "08",
-    "At this learning rate, hard attention therefore needs two and a half times as many questions and scores to get there, but reads only 1,000 rewards",
+    "At this learning rate, hard attention therefore needs 2.5 times as many questions and scores to get there, but reads only 1,000 rewards",
 )
 def _(numbers):
     soft, hard = (dict(pairs(numbers(f"{name}:"))) for name in ("soft", "hard, running mean"))
     return abs(hard[125] - soft[50]) < 0.03 and abs(hard[125] - 0.75) < 0.03  # 8 and 80 rewards in each step
 
 
-@claim("08", "Near the expected reward, it usually reduces the variance.")
+@claim("08", "One near the expected reward usually reduces the variance.")
 def _(numbers):
     def variance(p, rewards, b):
         estimates = (rewards - b)[:, None] * (torch.eye(len(p)) - p)
@@ -498,7 +500,7 @@ def _(numbers):
     return abs(alone[0] - of_12) <= 0.01 and of_20 < alone[3] < of_20 + 0.04
 
 
-@claim("08", "In all three rows, the largest weight is on the right position more often than a draw is.")
+@claim("08", "In all three rows, the largest weight finds the right position more often than a draw does.")
 def _(numbers):
     rows = (numbers("soft   "), numbers("hard, running mean")[-6:], numbers("hard, 80 questions")[-6:])
     return all(largest > drawn + 0.01 for drawn, _, _, largest, _, _ in rows)

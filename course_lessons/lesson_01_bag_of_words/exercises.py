@@ -78,7 +78,7 @@ check("01.sentiment", sentiment)
 # %% [markdown]
 # ## 01.sentiment_gradient
 #
-# Return the gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to weight and bias. Work out the formula on paper, then write it as code.
+# Return the gradient of the mean cross-entropy $L = -\frac1B \sum_b \big(y_b \log p_b + (1 - y_b) \log(1 - p_b)\big)$ with respect to `weight` and `bias`. Work out the formula on paper, then turn it into code.
 
 
 # %%
@@ -110,7 +110,7 @@ check("01.sentiment_gradient", sentiment_gradient)
 # %% [markdown]
 # ## 01.word_polarity
 #
-# How strongly a word changes the score grows with the length of its vector, which the cosine ignores. Return the cosine between each word's vector and the direction of sentiment: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. The cosine is 1 along the direction, -1 against it and 0 at right angles to it. A zero vector has no direction, so return 0 for a zero word vector, and for every word if the direction $w$ is zero.
+# A word's effect on the score grows with the length of its vector, which the cosine ignores. Return the cosine between each word's vector and the sentiment direction: $\frac{x \cdot w}{\lVert x \rVert\,\lVert w \rVert}$. The cosine is 1 along the direction, -1 against it and 0 for a vector perpendicular to it. A zero vector has no direction, so return 0 for a zero word vector, and for every word if $w$ is zero.
 
 
 # %%
@@ -140,7 +140,7 @@ check("01.word_polarity", word_polarity)
 # %% [markdown]
 # ## 01.must_fail
 #
-# A linear score is a sum of one number per word, plus a bias. Together, "good" and "not bad" therefore get the same total score as "bad" and "not good", because the two pairs contain the same words. If the first pair is positive and the second negative, no choice of vectors, weights and bias gets all four right. Explain why, then write a function that looks for such a proof.
+# A linear score is a sum of one number per word, plus a bias. The scores of "good" and "not bad" therefore have the same sum as those of "bad" and "not good", because the two pairs contain the same words. If the first pair is positive and the second negative, no choice of vectors, weights and bias gets all four right. Explain why, then write a function that looks for such a proof.
 #
 # Return `True` if two positive sentences together contain exactly the same words as two negative sentences, each word equally often. A sentence may be used twice. Otherwise return `False`.
 

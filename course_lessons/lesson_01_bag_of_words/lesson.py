@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## Real reviews
 #
-# SST-2 contains sentences from film reviews, labelled by people as positive (1) or negative (0). If the download fails, the notebook says so and uses generated reviews instead, so your numbers will differ from ours.
+# SST-2 contains sentences from film reviews, labelled by people as positive (1) or negative (0). If the download fails, the notebook says so and uses generated reviews; in that case, your numbers will differ from ours.
 
 # %%
 learn = load_reviews("train")
@@ -42,7 +42,7 @@ diagrams.bag_of_words()
 #
 # ## A sentence as a bag of word vectors
 #
-# Each word is mapped to a number, and each number to a vector. A **vocabulary** numbers the words, starting with the most frequent. The number 0 is reserved for **padding**, which fills the empty positions after shorter sentences, and 1 for words that are not in the vocabulary. **Encoding** a sentence means writing it as a list of numbers. Before you run the cell, encode the shorter of its two sentences.
+# Each word is mapped to a number, and each number to a vector. A **vocabulary** numbers the words, starting with the most frequent. The number 0 is reserved for **padding**, which fills the empty positions after shorter sentences, and 1 for words outside the vocabulary. **Encoding** a sentence means writing it as a list of numbers. Before you run the cell, encode the shorter of its two sentences by hand.
 
 
 # %% tags=["nbval-check-output"]
@@ -99,7 +99,7 @@ by_loop
 # %% [markdown]
 # In the second sentence, "good" $(2, 1)$ plus "movie" $(0, 1)$ gives $(2, 2)$; the padding contributes nothing.
 #
-# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` adds a trailing axis to the mask. The second counts how often each word occurs and multiplies these counts by the table of vectors. Check that all three ways agree.
+# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` adds a trailing axis to the mask. The second counts how often each word occurs and multiplies these counts by the table of vectors. Check that all three results agree.
 
 # %% tags=["nbval-check-output"]
 fetched = vectors[ids]  # B S D
@@ -138,7 +138,7 @@ print("probabilities", torch.sigmoid(score))
 #
 # $$\frac{\partial L}{\partial p} = -\frac{y}{p} + \frac{1 - y}{1 - p} = \frac{p - y}{p(1 - p)} \qquad \frac{\partial p}{\partial z} = p(1 - p)$$
 #
-# The product of these two derivatives is $\partial L / \partial z = p - y$, the difference between the probability and the label, which is called the **error**. From the score, the error flows back to every word.
+# The product of these two derivatives is $\partial L / \partial z = p - y$. This difference between the probability and the label is called the **error**. From the score, the error flows back to every word.
 
 # %% tags=["nbval-check-output"]
 predict("01.largest_gradient", ...)
@@ -157,7 +157,7 @@ print(error[0] * w)
 reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# All words in a sentence get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2 because the loss is the mean over two sentences. A word that occurs twice in a sentence gets this gradient twice. For a positive review, $p - y$ is negative, so a step *against* the gradient moves the vectors of the review's words in the direction of $w$. In a negative review, word vectors move in the opposite direction.
+# All words in a sentence get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2 because the loss is the mean over two sentences. A word that occurs twice in a sentence gets this gradient twice. For a positive review, $p - y$ is negative, so a step *against* the gradient moves the vectors of the review's words in the direction of $w$. For a negative review, the vectors move in the opposite direction.
 #
 # ## Training
 #
@@ -223,7 +223,7 @@ for epoch, loss in enumerate(train(model, learn_ids, learn_mask, learn.labels, 0
     print(f"epoch {epoch}: mean loss {loss:.3f}")
 
 # %% [markdown]
-# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual, but of the five values we tried, it did best on SST-2's **validation** reviews, on which the model was not trained. A setting chosen on one set of reviews tends to fit that set a little too well, which is why we test on different ones.
+# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual, but of the five values we tried, it did best on SST-2's **validation** reviews, on which the model was not trained. A setting chosen on one set of reviews tends to fit that set a little too well, which is why we test on different reviews.
 #
 # We now train five such models, each with a different seed, which determines all random choices. None of these models can see word order.
 
@@ -251,7 +251,7 @@ print(f"{test.name}: {accuracy.mean():.3f}, {accuracy.min():.3f}, {accuracy.max(
 reveal("01.accuracy", accuracy.mean())
 
 # %% [markdown]
-# On SST-2, the models get about four out of five reviews right. Would word order help? Socher et al. (2013) published these results for the same test reviews:
+# On SST-2, the models get about four out of five reviews right. Would word order help? Socher et al. (2013) report these results on the same test reviews:
 #
 # | model | accuracy |
 # | --- | --- |
@@ -278,7 +278,7 @@ print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
 # %% [markdown]
 # ## Polarity is a direction
 #
-# A word's number, $w^\top x$, is the component of its vector along $w$ times the length of $w$; for a vector at right angles to $w$, it is 0. Training pushed word vectors along $w$ in positive reviews and against $w$ in negative ones. A word's **polarity**, whether it is positive or negative, therefore becomes a direction. We plot it for two-dimensional vectors. Where will "great", "dull" and "the" point?
+# A word's number, $w^\top x$, is the component of its vector along $w$, times the length of $w$; for a vector perpendicular to $w$, it is 0. Training pushed word vectors along $w$ for positive reviews and against $w$ for negative ones. A word's **polarity**, whether it is positive or negative, therefore becomes a direction. We plot two-dimensional word vectors. Where will "great", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)
@@ -296,7 +296,7 @@ for word, adds in zip(shown, vectors @ w, strict=True):
     print(f"{word:6} adds {adds:+.2f} to the score")
 
 # %% [markdown]
-# Positive words extend far in the direction of $w$ (whose arrow is shortened) and negative words far in the opposite direction, whereas the vector for "the" is very short. Do the numbers in the 16-dimensional model hold up on reviews it was not trained on? For each word that occurs at least ten times in the test reviews, we compute what share of the reviews containing it are positive.
+# The vectors of positive words extend far along $w$ (whose arrow is shortened) and those of negative words far against it, whereas the vector of "the" is very short. Do the numbers from the 16-dimensional model hold up on reviews it was not trained on? For each word that occurs at least ten times in the test reviews, we compute what share of the reviews containing it are positive.
 
 # %%
 frequent = build_vocabulary(test.sentences, min_count=10)
@@ -313,11 +313,11 @@ places = {place: word for place, word in enumerate(words) if word in named}
 plots.scatter(shares, adds, "share of positive reviews", "adds to score: w·x", places)
 
 # %% [markdown]
-# The model's numbers agree with these shares, though only roughly: the correlation is 0.68 on SST-2. The model has therefore learned something about the words themselves, not only about its training reviews.
+# The model's numbers follow these shares, though only roughly: the correlation is 0.68 on SST-2. The model has therefore learned something about the words themselves, not only about its training reviews.
 #
 # ## What does the model make of a sentence?
 #
-# For five sentences from Ylipää's slides (2020), we print how much each word adds to the score. Which sentences will the model get wrong?
+# For five sentences from slides by Ylipää (2020), we print how much each word adds to the score. Which sentences will the model get wrong?
 
 # %%
 sentences = [
@@ -337,7 +337,7 @@ for sentence in sentences:
     print(f"p = {torch.tensor(score).sigmoid():.2f} {adds}")
 
 # %% [markdown]
-# On SST-2, the model gets the first and the fourth sentence wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds its -0.24 to every sentence that contains it, positive or negative.
+# On SST-2, the model gets the first and fourth sentences wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds its -0.24 to any sentence that contains it, positive or negative.
 #
 # **Your turn**: add your own sentences to the list. What is the shortest sentence that fools the model?
 #
@@ -363,7 +363,7 @@ of_negated = errors[test.negated].sum() / errors.sum()
 print(f"share of all errors that are in reviews with a negation: {of_negated:.2f}")
 
 # %% [markdown]
-# No: on SST-2, a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most errors here have other causes. With a fixed number other than 0, a negation helps with one kind of review and hurts with the other. Is that unavoidable? To find out, we need a toy task whose rule we know.
+# No: on SST-2, a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most errors here have other causes. With a fixed number other than 0, a negation helps on one kind of review and hurts on the other. Is that unavoidable? To find out, we need a toy task whose rule we know.
 #
 # ## A toy task with a predictable failure
 #
@@ -403,9 +403,9 @@ case_explorer
 #
 # </details>
 #
-# No choice gets all four right. The other words and $b$ add the same number $k$ to each score, so we would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. Adding the first and the last gives $2k + g + h + n > 0$, but adding the other two gives $2k + g + h + n < 0$, a contradiction.
+# No choice gets all four right. The other words and $b$ add the same number $k$ to each score, so we would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. Adding the first and last inequalities gives $2k + g + h + n > 0$, but adding the other two gives $2k + g + h + n < 0$, a contradiction.
 #
-# One of the four cases must therefore be wrong, and the cost is lowest if this is a negated case, because plain reviews, those without "not", are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
+# The score therefore gets one of the four cases wrong, which costs least for a negated case, because plain reviews, those without "not", are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
@@ -413,7 +413,7 @@ print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
 # %% [markdown]
 # ## What does training find?
 #
-# Does training find numbers that get three cases right? Training does not count errors but minimises the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label. Its number can help with one half only at the expense of the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become an even more confident mistake, which costs more than "not good" gains. A number above 0 would hurt "not good" in the same way, so we expect training to choose 0.
+# Does training find numbers that get three cases right? Training does not count errors but minimises the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label. Its number can help with one half only at the expense of the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become an even more confident mistake, which costs more than a correct "not good" gains. A number above 0 would hurt "not good" in the same way, so we expect training to choose 0.
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
@@ -440,11 +440,11 @@ print("The mean of five runs:")
 reveal("01.with_negation", right.mean())
 
 # %% [markdown]
-# The accuracy of the trained models equals the share of plain reviews, which is less than a linear score could reach. If "not" adds 0, a review gets the same score with or without it, so the models should get all plain reviews right and all negated reviews wrong.
+# The accuracy of the trained models equals the share of plain reviews, which is lower than a linear score could reach. If "not" adds 0, a review gets the same score with or without it, so the models should get all plain reviews right and all negated reviews wrong.
 #
 # ## Where any sum must fail
 #
-# The two reviews in a **contrast pair** contain the same words in different orders and have opposite labels. Because their sums are equal, a model gets exactly one of the two right, whatever it computes from the sum. We make 500 pairs and print one. In the plot, short black lines mark the expected accuracies. How close do the five runs come?
+# The two reviews in a **contrast pair** contain the same words in different orders and have opposite labels. Because their sums are equal, a model gets exactly one of the two right, whatever it computes from the sum. We generate 500 pairs and print one. In the plot, short black lines mark the expected accuracies. How close do the five runs come?
 
 # %%
 one, other = contrast_pairs(500, seed=2)
@@ -465,7 +465,7 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 #
 # ## What can the sum do, and where is it bound to fail?
 #
-# On real sentences, logistic regression on a sum of word vectors gets about four in five reviews right, but it is bound to fail in two ways. Its linear score gets at most three of "good", "bad", "not good" and "not bad" right. And whatever we compute from the sum, we get one review in each contrast pair wrong.
+# On real sentences, logistic regression on a sum of word vectors gets about four in five reviews right, but it is bound to fail in two ways. Its linear score gets at most three of "good", "bad", "not good" and "not bad" right. And whatever we compute from the sum, we get one review of each contrast pair wrong.
 #
 # ## Questions
 #
@@ -492,7 +492,7 @@ check("01.q5", ...)
 # - A sentence becomes a bag of words, the sum of its word vectors; a mask excludes the padding.
 # - Logistic regression on the sum learns a direction: the further a word's vector extends along it, the more the word adds to the score.
 # - Every word in a sentence receives the same error, once for each time it occurs.
-# - In a linear score, "not" adds one fixed number, so it cannot reverse both "good" and "bad". A sum also loses the word order.
+# - In a linear score, "not" adds one fixed number, so it cannot reverse both "good" and "bad". A sum also ignores word order.
 #
 # **Exercises**: [open them](../exercises/01_bag_of_words_exercises.ipynb)
 #

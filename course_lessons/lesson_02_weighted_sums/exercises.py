@@ -76,7 +76,7 @@ check("02.masked_softmax", masked_softmax)
 # %% [markdown]
 # ## 02.dot_scores
 #
-# Fixed attention asks every word the same question: how much of your vector lies in the direction of $\theta$? Return one score for each word: its dot product with $\theta$, a vector that all words in all sentences share. Which product of B×S×D and D gives B×S?
+# Fixed attention asks every word the same question: how much of your vector lies in the direction of $\theta$? Return one score for each word: its dot product with $\theta$, a vector shared by all words in all sentences. Which product of B×S×D and D gives B×S?
 
 
 # %%
@@ -178,7 +178,7 @@ check("02.several_attentions", several_attentions)
 # %% [markdown]
 # ## 02.error_through_attention
 #
-# In the backward pass, a gradient arrives at the context. This gradient, which we call the **error** δ, reaches the word vectors through the weighted sum $c = \sum_s a_s x_s$, whose weights we hold fixed. What arrives at each word's vector? Each sentence in the batch has its own weights and its own error.
+# In the backward pass, a gradient arrives at the context. This gradient, which we call the **error** δ, reaches the word vectors through the weighted sum $c = \sum_s a_s x_s$, with the weights held fixed. What arrives at each word's vector? Each sentence in the batch has its own weights and its own error.
 
 
 # %%
@@ -248,7 +248,7 @@ check("02.error_at_score", error_at_score)
 # %% [markdown]
 # ## 02.negation_by_hand
 #
-# Fixed attention with two θs can handle "not". Here you find the numbers by hand. Each word has one number, its value: 1 for "great", -1 for "awful", -0.5 for "not" and 0 for all other words. A sentence has one opinion word, at most one "not" and any number of other words.
+# Fixed attention with two θs can handle "not". Here you find such numbers by hand. Each word has one number, its value: 1 for "great", -1 for "awful", -0.5 for "not" and 0 for all other words. A sentence has one opinion word, at most one "not" and any number of other words.
 #
 # You choose two sets of scores directly; in each set, "great" and "awful" have the same score. Weighted by the softmax of the first set, the values sum to $o_1$, and weighted by the second, to $o_2$. The output is $u_1 o_1 + u_2 o_2$.
 #

@@ -20,7 +20,7 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 01's sum, "not" cannot change how much "great" counts. Take four cases, a good and a bad review, each with and without "not": a linear score on the sum gets at most three of them right. In this lesson, each word gets a weight. Can this weight depend on the other words, and is that enough to handle "not"?
+# In lesson 01's sum, "not" cannot change how much "great" counts. Take four cases, a good and a bad review, each with and without "not": a linear score on the sum gets at most three of them right. Now each word gets a weight. Can this weight depend on the other words, and is that enough to handle "not"?
 #
 # ## A sum in which words carry different weights
 #
@@ -44,11 +44,11 @@ print("by product", weights @ x)
 # %% [markdown]
 # The context is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The product `weights @ x` gives the same sum in one step.
 #
-# Suppose that each word had the same weight in every sentence. If "great" always has weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$, but a plain sum does the same if the vector of "great" is $(6, 0)$. Since such fixed weights give us nothing new, we look for weights that depend on the other words.
+# Suppose each word had the same weight in every sentence. If "great" always has weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$, but a plain sum does the same if the vector of "great" is $(6, 0)$. Since such fixed weights give us nothing new, we look for weights that depend on the other words.
 #
 # ## Weights that are positive and sum to one
 #
-# We let the words share a total weight of 1, so one word can gain weight only if another loses it. Every word has a **score** $z_s$, which may be any number, and the **softmax** function turns the scores into weights:
+# We let the words share a total weight of 1, so one word can gain weight only if another loses some. Every word has a **score** $z_s$, which may be any number, and the **softmax** function turns the scores into weights:
 #
 # $$a_s = \frac{e^{z_s}}{\sum_{r=1}^{S} e^{z_r}}$$
 #
@@ -62,7 +62,7 @@ print("e^z    ", exponentials)
 print("weights", weights)
 
 # %% [markdown]
-# The weight of "great" is 0.844, that is, 54.598 divided by the total of 64.705. A score that is 1 higher earns $e \approx 2.7$ times as much weight, so "really" has 2.7 times the weight of "not".
+# The weight of "great" is 54.598 / 64.705 = 0.844. A score that is 1 higher earns $e \approx 2.7$ times as much weight, so "really" has 2.7 times the weight of "not".
 #
 # The next cell adds 100 to each score. Guess whether the weights change.
 
@@ -72,7 +72,7 @@ print("by the formula", higher.exp() / higher.exp().sum())
 print("by PyTorch    ", higher.softmax(-1))
 
 # %% [markdown]
-# As PyTorch shows, the weights do not change, because every exponential is multiplied by $e^{100}$ and so is the total: only the differences between scores matter.
+# As PyTorch shows, the weights do not change, because every exponential, and with it the total, is multiplied by $e^{100}$: only the differences between scores matter.
 #
 # Our formula fails here: $e^{101}$ is too large for a 32-bit number and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From now on, we use its `softmax(-1)`, where the -1 means that the numbers along the last axis share the weight.
 #
@@ -88,7 +88,7 @@ for temperature in (0.4, 1.0, 100.0):
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]
-# At temperature 0.4, "great" has nearly all the weight, whereas at 100 the three weights are nearly equal. Temperatures below 1 make the weights more unequal, and temperatures above 1 make them more equal.
+# At temperature 0.4, "great" has nearly all the weight, whereas at 100, the three weights are nearly equal. Temperatures below 1 make the weights more unequal, and temperatures above 1 make them more equal.
 #
 # ## Where do scores come from?
 #
@@ -98,7 +98,7 @@ reveal("02.cold", (z / 0.4).softmax(-1)[2])
 #
 # A word gets a high score if its vector reaches far in the direction of θ. We say that θ *looks for* this direction and that attention **attends** to the words with large weights.
 #
-# In the plot, θ₁ = (0, 1) is grey, and a dotted line marks how far "really" reaches in the direction of θ₁. Which of the three words gets the highest score?
+# In the plot, θ₁ = (0, 1) is the grey arrow, and a dotted line marks how far "really" reaches in the direction of θ₁. Which of the three words gets the highest score?
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
@@ -159,7 +159,7 @@ print("The weights of really and great are divided by", weights / weights_with_n
 reveal("02.great_after_not", weights[1] / weights_with_not[2])
 
 # %% [markdown]
-# The weight of "great" falls from 0.269 to 0.090, though its score is still 0. A word's **score** cannot depend on the other words, because it is computed from that word and θ alone. Its **weight** can, because the softmax divides by a total to which all words contribute. Our first answer is therefore yes.
+# The weight of "great" falls from 0.269 to 0.090, though its score is still 0. A word's **score** cannot depend on the other words, because it is computed from that word and θ alone. Its **weight** can, because the softmax divides by a total to which all words contribute. The answer to our first question is therefore yes.
 #
 # But this dependence is weak, because "not" divides the weights of *all* other words by the same number, here 2.987: the weight of "really" falls as well, from 0.731 to 0.245. Therefore "not" cannot shift weight from one of these words to the other.
 #
@@ -199,9 +199,9 @@ for case in cases:
     print(f"output {output:+.2f}, weight of the opinion {weights[-1]:.2f}  {case}")
 
 # %% [markdown]
-# The model gets three of the four cases right; only "the film was not great" is wrong, because its output should be below 0. The word "not" lowers the opinion's weight from 0.25 to 0.09, which moves both outputs with "not" closer to the positive $b$.
+# The model gets three of the four cases right; it misses only "the film was not great", whose output should be below 0. The word "not" lowers the opinion's weight from 0.25 to 0.09, which moves both outputs with "not" closer to the positive $b$.
 #
-# Different numbers do not help: whatever the word vectors, $g$, $w$ and $b$ are, at least one case is wrong. The proof begins with $b = \sum_s a_s b$, which holds because the weights sum to 1:
+# Changing the numbers does not help: whatever the word vectors, $g$, $w$ and $b$ are, the model gets at least one of the four cases wrong. The proof begins with $b = \sum_s a_s b$, which holds because the weights sum to 1:
 #
 # $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
 #
@@ -209,7 +209,7 @@ for case in cases:
 #
 # $$\Big(\sum_r e^{z_r}\Big) \cdot \text{output} = \sum_s e^{z_s} \, (w^\top x_s + b)$$
 #
-# On the right, each word adds a number that depends on that word alone, and as lesson 01 showed, such a sum gets at most three of the four cases right. The next cell checks that both sides are equal for our numbers.
+# On the right, each word adds a number that depends on that word alone, and, as lesson 01 showed, such a sum gets at most three of the four cases right. The next cell checks that both sides are equal for our numbers.
 
 # %% tags=["nbval-check-output"]
 for case in cases:
@@ -221,7 +221,7 @@ for case in cases:
     print(f"{left:+.2f} {each_word.sum():+.2f} ", each_word, case)
 
 # %% [markdown]
-# The two sides are equal in all four cases. The brackets show what each word adds: "great" adds 3.5 with or without "not". Replacing "awful" with "great" therefore raises the sum by 6 in both pairs. To get all four right, it would have to raise the sum without "not" and lower it with "not".
+# The two sides are equal in all four cases. The brackets show what each word adds: "great" adds 3.5 with or without "not". Replacing "awful" with "great" therefore raises the sum by 6 in both pairs. To get all four right, this replacement would have to raise the sum without "not" and lower it with "not".
 #
 # ## Are two θs enough?
 #
@@ -236,8 +236,8 @@ diagrams.several_attentions()
 # We make θ₁ and θ₂ five times as long and follow this plan:
 #
 # - θ₁ looks for "not". Without "not", all words get the same weight, so the context contains the opinion; with "not", it contains only "not", which adds a little to the output.
-# - θ₂ looks for "great", with or without "not", and "great" subtracts something from the output.
-# - The first context counts more, so without "not" the opinion decides; with "not", all that matters is whether the review contains "great".
+# - θ₂ looks for "great", with or without "not", and "great" lowers the output.
+# - The first context has more influence, so without "not", the opinion decides; with "not", all that matters is whether the review contains "great".
 #
 # The four entries of `u`, the linear layer's weights, follow this plan. Do all four outputs have the right sign?
 
@@ -258,13 +258,13 @@ labels = {"xlabel": "word", "ylabel": "vector"}
 plots.side_by_side(plots.weights, pictures, height=1.9, **labels)
 
 # %% [markdown]
-# All four outputs have the right sign. The brackets show the two contexts; -0.000 is tiny and negative. In the plot, θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great".
+# All four outputs have the right sign. The brackets show the two contexts; -0.000 is a tiny negative number. In the plot, θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great".
 #
-# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is large enough for up to seven words; longer sentences have a smaller mean. With "not", the first context adds 2. In the second context, "great" subtracts 3.
+# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is large enough for up to seven words; in longer sentences, the mean is smaller. With "not", the first context adds 2. In the second context, "great" subtracts 3.
 #
 # The outputs are therefore $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with "not".
 #
-# **Your turn**: use θ₁ both times. Can a different `u` still get all four cases right?
+# **Your turn**: use θ₁ for both contexts. Can a different `u` still get all four cases right?
 #
 # <details><summary>Answer</summary>
 #
@@ -274,7 +274,7 @@ plots.side_by_side(plots.weights, pictures, height=1.9, **labels)
 #
 # ## Does training find such numbers?
 #
-# Training processes a batch of B sentences at once, in which shorter sentences are filled up with padding. Padding should get no weight, but a score of 0 would give it some, since $e^0$ is 1. We therefore set its score to $-\infty$: $e^{-\infty}$ is 0. A **mask** is True for words, which means "may attend", and False for padding.
+# Training processes a batch of B sentences at once, in which shorter sentences are padded. Padding should get no weight, but a score of 0 would give it some, since $e^0$ is 1. We therefore set its score to $-\infty$: $e^{-\infty}$ is 0. A **mask** is True ("may attend") for words and False for padding.
 #
 # Take "not great", whose scores are 2 and 0, and one padding position. `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
 
@@ -287,7 +287,7 @@ print("score -∞", scores.masked_fill(~mask, -torch.inf).softmax(-1))
 # %% [markdown]
 # With a score of 0, padding takes as much weight as "great", 0.107; with $-\infty$, it takes none.
 #
-# We train on 2,000 generated reviews, about half of which contain "not". The test reviews form groups of four that differ only in the opinion and in whether they contain "not". Here is one:
+# We train on 2,000 generated reviews, about half of which contain "not". The test reviews form groups of four that differ only in the opinion and in whether they contain "not". Here is one group:
 
 # %%
 learn = generate_reviews(2000, seed=0)
@@ -353,11 +353,11 @@ for thetas in (0, 1, 2, 3):
 reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
-# In all five runs, one θ gets three of the four cases right, the most that the proof allows. The sum, in the row for 0 θs, does no better than chance with any seed.
+# In all five runs, one θ gets three of the four cases right, the most that the proof allows. The sum, in the row for 0 θs, does no better than chance for any seed.
 #
 # <details><summary>A sum can also get three cases right: why does training not find this solution?</summary>
 #
-# Count a sum's outputs as positive where they are right and as negative where they are wrong. In each group of four, these numbers add up to 0, because what a word adds is right as often as it is wrong. If three outputs are right, the fourth is therefore as wrong as the three together are right. Because the loss is convex, its mean is lowest if all four outputs are 0, which is a guess. Attention with one θ divides by a total, which "not" makes large in our five runs. The outputs for negated reviews are then nearly 0, and one of the two kinds has the right sign.
+# Flip the signs of the outputs that should be negative, so that positive means correct. In each group of four, these numbers add up to 0, because what a word adds helps as often as it hurts. If three are positive, the fourth is therefore as far below 0 as those three together are above it. Because the loss is convex, its mean is lowest if all four outputs are 0, which amounts to guessing. Attention with one θ divides by a total, which "not" makes large in our five runs. The outputs for negated reviews are then nearly 0, and one of the two kinds has the right sign.
 #
 # </details>
 #
@@ -375,7 +375,7 @@ labels = {"xlabel": "word", "ylabel": "seed, θ"}
 plots.side_by_side(plots.weights, pictures, width=5.2, height=4.2, **labels)
 
 # %% [markdown]
-# In the four models that get all cases right, the trained θs share the work. In each model, one θ gives nearly all its weight to "not" in both reviews. The other θ does the same for the opinion, but in only one of the two: it looks for good opinions, as our θ₂ does, or for bad ones. With seed 3, both θs look for "not", and one case is wrong.
+# In the four models that get all cases right, the trained θs share the work. In each model, one θ gives nearly all its weight to "not" in both reviews. The other θ does the same for the opinion, but in only one of the two reviews: it looks for good opinions, as our θ₂ does, or for bad ones. With seed 3, both θs look for "not", and the model gets one case wrong.
 #
 # ## Which word does "not" belong to?
 #
@@ -390,13 +390,13 @@ for model in models[3]:
     print(f"{both / 2:.3f}", end=" ")
 
 # %% [markdown]
-# In every run, the models get half of these reviews right. The two reviews in a pair have the same words, so each word has the same score and weight in both, and the contexts are equal. Neither training nor additional θs can change this, as long as a word has the same vector wherever it is. What is missing is the order of the words, which lesson 11 adds.
+# In every run, the model gets half of these reviews right. The two reviews in a pair have the same words, so each word has the same score and weight in both, and the contexts are equal. Neither training nor additional θs can change this, as long as a word has the same vector wherever it is. What is missing is the order of the words, which lesson 11 adds.
 #
 # ## Can a word's weight depend on the other words, and is that enough to handle "not"?
 #
 # Yes, a word's weight can depend on the other words, though its score cannot: the softmax divides by a total to which every word contributes. Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, but training found these three. Two θs can get all four right.
 #
-# Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, the words ask the question instead of θ. Is that enough for the four cases?
+# Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, the words, not θ, ask the question. Is that enough for the four cases?
 #
 # ## Questions
 #

@@ -1,6 +1,6 @@
 # %% [markdown]
-# You will write the two masks, attention as $f(Q, K, V)$ and self-attention with its projections. Then you find out which words a function looks at and write a test that tells correct attention from
-# incorrect attention.
+# You write the two masks, attention as $f(Q, K, V)$ and self-attention with its projections. Then you find out which words a function looks at and write a test that tells correct attention from
+# incorrect.
 
 # %%
 import torch
@@ -11,9 +11,9 @@ from course_utils.models.attention import attention as reference
 # %% [markdown]
 # ## 03.padding_mask
 #
-# Sentences of different lengths share one tensor: the words come first, and padding fills the rest. Say which
-# positions contain a word. **True means "is a word"** and therefore "may be attended to"; the result has `size` positions, even
-# if every sentence is shorter. Without this mask, padding would get weight like any word.
+# Sentences of different lengths share one tensor: the words come first, and padding fills the rest. Mark the
+# positions that contain a word. **True means "is a word"** and therefore "may be attended to"; the result has `size` positions, even
+# if every sentence is shorter. Without this mask, padding would get weight as words do.
 #
 # $$\text{mask}_{bs} = (s < \text{lengths}_b), \quad s = 0, \dots, \text{size} - 1$$
 
@@ -79,8 +79,8 @@ check("03.causal_mask", causal_mask)
 # ## 03.attention
 #
 # Score every query against every key, normalise over the keys and sum the values. The dot product is **not
-# scaled**. A key gets no weight where the mask is False; a query that may attend to nothing gets weights and
-# context of **zeros**. Scores may be as large as ±30,000. If `mask` is `None`, every query may attend to every key. In most later lessons, attention takes this form.
+# scaled**. A key gets no weight where the mask is False; a query that may attend to nothing gets **zeros** as its
+# weights and context. Scores may be as large as ±30,000. If `mask` is `None`, every query may attend to every key. In most later lessons, attention takes this form.
 #
 # $$z_{bts} = q_{bt}^\top k_{bs} \qquad a_{bt} = \operatorname{softmax}_s(z_{bt})
 # \text{ where the mask is True}
@@ -130,8 +130,8 @@ check("03.attention", attention)
 # %% [markdown]
 # ## 03.self_attention
 #
-# In self-attention, one sentence plays all three parts. Multiplying a word's vector by `weight_q` gives what the word asks for, multiplying it by `weight_k` what it is found by, and by `weight_v` what it
-# hands over. The rest is attention as before, **not scaled** and with zeros for a word that may attend to nothing. You write the first part; for the rest you may call `reference`.
+# In self-attention, one sentence plays all three roles. Multiplying a word's vector by `weight_q` gives what the word asks for, multiplying it by `weight_k` what it is found by, and by `weight_v` what it
+# hands over. The rest is attention as before, **not scaled** and with zeros for a word that may attend to nothing. You write the first part; for the rest, you may call `reference`.
 #
 # $$q_{bt} = x_{bt} W_q \qquad k_{bs} = x_{bs} W_k \qquad v_{bs} = x_{bs} W_v \qquad \text{then attention of } q, k, v$$
 
@@ -173,7 +173,7 @@ check("03.self_attention", self_attention)
 # %% [markdown]
 # ## 03.influence
 #
-# Does the future leak? A model that predicts the next word must not see it, but one wrong mask is enough to reveal it. Write a function that detects such leaks without reading any code. It is given a `function` and an input; `influence[t, s]` is True if output `t` changes, in any sentence of the batch, when word `s` changes. With a correct causal mask, nothing above the diagonal is True.
+# Does the future leak? A model that predicts the next word must not see it, but one wrong mask is enough to reveal it. Write a function that detects such leaks without reading any code. It gets a `function` and an input; `influence[t, s]` is True if output `t` changes, in any sentence of the batch, when word `s` changes. With a correct causal mask, nothing above the diagonal is True.
 #
 # Change a word by about 1, and treat numbers that differ by less than $10^{-5}$ as equal, because such differences are rounding errors. No gradient flows through the function. Some functions respond only to some changes: one looks only at the last feature, another at a word's direction but not its length.
 
@@ -219,7 +219,7 @@ check("03.influence", influence)
 # - A sentence's result does not depend on the other sentences in the batch.
 # - It raises no error.
 #
-# You will not be shown all of the wrong candidates. Which inputs expose them, and what must you compare?
+# You will not be shown all the wrong candidates. Which inputs expose them, and what must you compare?
 
 
 # %%
@@ -266,5 +266,5 @@ check("03.catch_wrong_attention", catch_wrong_attention)
 progress()
 
 # %% [markdown]
-# Attention now works with any query. Lesson 04 compares the dot product with seven other scores and measures
+# Attention now works with any query. Lesson 04 compares the dot product with seven other scores and shows
 # what scaling is for.

@@ -12,7 +12,7 @@ from course_utils.models.sentiment import build_vocabulary, correct, encode, tra
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 02, attention compared every word with a learned vector θ. This vector was the same for every sentence, so "not" could not look for the word that it negates. In this lesson, the words themselves ask. Can one layer of attention then get all four cases right: good and bad reviews, with and without "not"?
+# In lesson 02, attention compared every word with a learned vector θ. This vector was the same for every sentence, so "not" could not look for the word it negates. In this lesson, the words themselves ask the questions. Can one layer of attention then get all four cases right: good and bad reviews, with and without "not"?
 #
 # ## One function for every θ
 #
@@ -63,7 +63,7 @@ print("context", context)
 # %% [markdown]
 # The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# In matrix form, the three steps are a product, a softmax along each row and a second product. They form one function, $\mathrm{Attention}(Q, K, V)$:
+# In matrix form, the three steps are a matrix product, a softmax along each row and a second product. They form one function, $\mathrm{Attention}(Q, K, V)$:
 
 
 # %% tags=["nbval-check-output"]
@@ -78,9 +78,9 @@ print(contexts)
 print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The first row is the context that we computed. PyTorch also has this function; `scale=1.0` turns off a division that lesson 04 explains.
+# The first row is the context we computed. PyTorch also has this function; `scale=1.0` turns off a division that lesson 04 explains.
 #
-# In the diagram of the three steps, B is the number of sentences in a batch, here one; the "mask" box comes later.
+# In the diagram of the three steps, B is the number of sentences in a batch, here one; we explain the "mask" box later.
 
 # %%
 diagrams.attention(new=["queries", "keys", "values"])
@@ -90,7 +90,7 @@ diagrams.attention(new=["queries", "keys", "values"])
 #
 # The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for and returns its value. Attention compares what you ask for with all the keys and returns a weighted mean of all the values.
 #
-# We give the three words the values 10, 20 and 40 and keys that are at right angles to each other. Then we ask for "really": the query points along its key, and we make the query longer and longer. Guess where the answer starts and ends.
+# We give the three words the values 10, 20 and 40 and keys that are perpendicular to one another. Then we ask for "really": the query points along its key, and we make the query longer and longer. Guess where the answer starts and ends.
 
 # %% tags=["nbval-check-output"]
 value_of = {"not": 10.0, "really": 20.0, "great": 40.0}
@@ -104,7 +104,7 @@ for length in (0, 1, 2, 4, 8):
     print(f"query of length {length}: {answer.item():.2f}")
 
 # %% [markdown]
-# The answer starts at 23.33, the mean of the three values, because at length 0, every score is 0. It ends at 20, which is what the dictionary returns.
+# The answer starts at 23.33, the mean of the three values, because at length 0, every score is 0. It ends at 20, the dictionary's answer.
 #
 # The answer changes smoothly with the query, so there is a gradient, and a network can learn what to ask for.
 #
@@ -112,7 +112,7 @@ for length in (0, 1, 2, 4, 8):
 #
 # Queries often come from one of three places. In **fixed attention**, they are learned vectors θ; in **cross-attention**, they are the words of another sentence, such as a translation; in **self-attention**, they are the words of the sentence itself.
 #
-# We compare fixed attention and self-attention on "the film was not great". We give each word one feature; only "the" and "was" share one. Which words will look at more than one word in self-attention?
+# We compare fixed attention and self-attention on "the film was not great". We give each word one feature; only "the" and "was" share a feature. In self-attention, which words will look at more than one word?
 
 # %%
 words = ["the", "film", "was", "not", "great"]
@@ -134,7 +134,7 @@ asked = {  # weights, their columns, their rows
 plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
-# In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word **finds** itself, which means that it gives itself nearly all of its weight. The word "not" therefore does not find the word that it negates. In fixed attention, θ₁ finds "not", while θ₂ asks for two features and shares its weight between "film" and "great".
+# In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word **finds** itself, which means that it gives itself nearly all its weight. The word "not" therefore does not find the word it negates. In fixed attention, θ₁ finds "not", while θ₂ asks for two features and splits its weight between "film" and "great".
 #
 # ## Where a query may look
 #
@@ -169,17 +169,17 @@ in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
 print("masks of two sentences:", *in_batch.shape)
 
 # %% [markdown]
-# Both masks are True for 1 + 2 + 3 + 3 + 3 = 12 pairs. The last query is padding, so its scores are 0, and the three words share its weight equally. A hidden key has a weight of 0, so no context changes when we change the key and its value. That is how to test a mask. In a batch, each sentence has its own padding and therefore its own T×S mask. Unlike `.T`, `.mT` swaps only the last two axes, so `masked_attention` also works for a batch.
+# Both masks are True for 1 + 2 + 3 + 3 + 3 = 12 pairs. The last query is padding, so its scores are 0, and the three words share its weight equally. A hidden key has a weight of 0, so no context changes when we change the key and its value. Such a change tests a mask. In a batch, each sentence has its own padding and therefore its own T×S mask. Unlike `.T`, `.mT` swaps only the last two axes, so `masked_attention` also works for a batch.
 #
 # ## Can self-attention deal with "not"?
 #
 # In lesson 02, fixed attention got at most three of the four cases right with one θ and all four with several.
 #
-# Now the words ask, and training chooses their vectors. In our first model, each word's vector is also its query, key and value. Its context $c_s$ is added to its own vector $x_s$; this is called a **residual connection**. The sum over all the words then decides:
+# Now the words ask, and training chooses their vectors. In our first model, each word's vector is also its query, key and value. A **residual connection** adds its context $c_s$ to its own vector $x_s$. The sum over all the words then determines the output:
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 #
-# In the class for this model, the letters q, k and v in `projections` name the parts that a matrix computes from the word. For now there are none: `nn.Identity` passes on the word itself.
+# In the class for this model, the letters q, k and v in `projections` name the parts that a matrix computes from the word. For now, `projections` is empty: `nn.Identity` passes on the word itself.
 
 
 # %%
@@ -206,7 +206,7 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings from lesson 02. What share of new reviews will it classify correctly? Guessing is right half the time.
+# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings from lesson 02. What share of new reviews will it classify correctly? Guessing succeeds half the time.
 
 # %% tags=["nbval-check-output"]
 predict("03.own_question", ...)
@@ -239,7 +239,7 @@ print(" ".join(f"{share:.3f}" for share in one_vector))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# With each of the five seeds, this model is no better than chance.
+# For each of the five seeds, this model does no better than chance.
 #
 # With vectors chosen by hand, it gets all four cases right, but our training did not find such vectors in five runs.
 #
@@ -254,7 +254,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 # | "not" | (9, 0, 0, 12) | +1 |
 # | any other | (3, 0, 0, 0) | -1 |
 #
-# The other words find "not" if there is one, and otherwise "great" if there is one. In "the film was great", for example, four words find "great", which adds $4 \cdot 4 = 16$. With $b = -12$, all four outputs are right:
+# The other words find "not" if there is one, and otherwise "great" if there is one. In "the film was great", for example, four words find "great", which adds $4 \cdot 4 = 16$. With $b = -12$, all four outputs have the right sign:
 #
 # | review | own vectors | contexts | output |
 # | --- | --- | --- | --- |
@@ -265,7 +265,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 #
 # </details>
 #
-# A single vector has its limits. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can only be larger if $y$ is longer than $x$. A word can therefore find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found and it is handed over. Does training succeed with a separate vector for each job?
+# A single vector has its limits. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can be larger only if $y$ is longer than $x$. A word can therefore find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found and it is handed over. Does training succeed with a separate vector for each job?
 #
 # ## Three vectors for each word
 #
@@ -281,9 +281,9 @@ diagrams.self_attention(new=["projections", "residual"])
 # %% [markdown]
 # Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful" and 0 for all others. The other three are 1 or 0 and say whether the word is an opinion, "not" or a neutral word.
 #
-# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, "not" also finds the opinion, and neutral words find each other and get 0. An opinion is therefore found once in a review without "not" and twice in one with it.
+# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, "not" also finds the opinion, and neutral words find each other and get 0. An opinion is therefore found once in a review without "not" but twice with it.
 #
-# "great" itself adds 3 and hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3; if two words find it, the -4 must. Without "not", the sum is 3 - 2 = 1. With "not", the sum is 3 - 2 - 2 = -1. Work out the sum for "the film was not awful".
+# The word "great" itself adds 3 and hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3; if two words find it, the -4 must. Without "not", the sum is 3 - 2 = 1. With "not", the sum is 3 - 2 - 2 = -1. Work out the sum for "the film was not awful".
 
 # %%
 features = {
@@ -329,21 +329,21 @@ for case in cases:
     print(f"{by_hand(case):+.0f}  {case}")
 
 # %% [markdown]
-# All four cases are right. In "the film was not awful", the word "awful" adds -3, finds itself, which adds 2, and is found by "not", which adds another 2. The sum is 1.
+# The model gets all four cases right. In "the film was not awful", the word "awful" adds -3, finds itself, which adds 2, and is found by "not", which adds another 2. The sum is 1.
 #
-# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the opinion in it. In lesson 01's linear score, "not" adds the same number to every sentence.
+# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the sentence's opinion. In lesson 01's linear score, "not" adds the same number to every sentence.
 #
 # **Your turn**: call `by_hand` with sentences of your own. What does `by_hand("great , not awful")` return?
 #
 # <details><summary>Answer</summary>
 #
-# It returns 0, so the model cannot decide. "not" finds two opinions that match equally well, because the model does not know where a word is in the sentence. Lesson 11 adds positions.
+# It returns 0, so the model cannot decide. Here "not" finds two opinions that match equally well, because the model does not know where a word is in the sentence. Lesson 11 adds positions.
 #
 # </details>
 #
 # ## Does training find such matrices?
 #
-# Now all the vectors and all three matrices are learned from labels, again with five seeds and the same reviews, steps and learning rate as before. How many of the five runs will get all the test reviews right?
+# Now all the vectors and all three matrices are learned from labels, with five seeds and the same reviews, steps and learning rate as before. How many of the five runs will get all the test reviews right?
 
 # %% tags=["nbval-check-output"]
 predict("03.projections", ...)
@@ -356,7 +356,7 @@ print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. Which of the matrices makes the difference, and would more training help without them? We have trained six kinds of model on the same reviews, for up to five times as many epochs. Where a matrix is missing, the word itself is used instead. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
+# With the three matrices, every run gets every review right. Which of the matrices makes the difference, and would more training help without them? We have trained six kinds of model on the same reviews, for up to five times as many epochs. Where a matrix is missing, the word's own vector is used instead. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
 
 # %%
 figures.share_right_by_matrices()
@@ -364,7 +364,7 @@ figures.share_right_by_matrices()
 # %% [markdown]
 # Any one of the three matrices is enough, or nearly so, if training is long enough. After 15 epochs, a query matrix or a key matrix alone gets more than 90% of the reviews right in every run. A value matrix alone does so in every run only after 40 epochs. Of the models with a learned matrix, those with one for query and key learn most slowly: after 75 epochs, one run still gets only 78% right. Without any matrix, no run gets above 90% at this learning rate. At a rate of 0.2, after 75 epochs, four of five runs get more than 90% right, and one gets 68%.
 #
-# Has training found the matrices we chose? We plot the attention weights of the last of the five models with all three; the others may have found different solutions. What do "the", "film", "was" and "not" look at?
+# Has training found the matrices we chose? We plot the attention weights of the last of the five models with all three matrices; the other four may have found different solutions. What do "the", "film", "was" and "not" look at?
 
 # %%
 model = models[4]
@@ -376,9 +376,9 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# "the", "film" and "was" look mostly at "great" in the first review. Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the last review, "not" finds "awful", and in the third, it finds "was". Training has not found our matrices, with which no word found "not".
+# In the first review, "the", "film" and "was" look mostly at "great". Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the third review, "not" finds "was"; in the last, it finds "awful". Training has not found our matrices, with which no word found "not".
 #
-# Why does this solution work? A word adds to the output in two ways, through its own vector and through its context. At the end, $b$ is added, but it is the same for all the reviews. Which of the two ways decides?
+# Why does this solution work? A word adds to the output in two ways, through its own vector and through its context. At the end, $b$ is added, but it is the same for all the reviews. Which of the two decides the sign?
 
 # %%
 w = model.output.weight[0]  # D
@@ -405,12 +405,12 @@ with torch.no_grad():
 # %% [markdown]
 # In this model, "awful" adds a large positive number, and so does "great". It all depends on which words find them:
 #
-# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key and draws the others away from "great". Both "not" and "great" find "was", and this takes away about 3 each time.
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key and draws the other words away from "great". Both "not" and "great" find "was", which subtracts about 3 each time.
 # - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
 #
 # ## What if the sentence asks its own question?
 #
-# Then the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02 it took several vectors θ. With a query, a key and a value for each word, each of our five training runs found self-attention that does it, within 15 epochs. Any one of the three matrices was enough, or nearly so, but training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
+# If the sentence asks, the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one matrix was enough, or nearly so, but then training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
 #
 # ## Where you will meet this
 #
@@ -448,7 +448,7 @@ check("03.q5", ...)
 #
 # - Attention, a soft dictionary, is a function of queries, keys and values: score each key for each query, normalise with a softmax, sum the values.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With these three vectors, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, and first vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five failed.
+# - With these three vectors, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five failed.
 # - A mask is True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)

@@ -14,7 +14,7 @@ from course_utils.models.attention import SCORES
 # %% [markdown]
 # ## 04.dot
 #
-# Compute the dot product of each state with each hidden state in the same sentence, $\text{scores}_{bti} = s_{bt}^\top h_{bi}$. Process all sentences at once, and return the scores without a softmax.
+# Compute the dot product of each state with each hidden state in the same sentence, $\text{scores}_{bti} = s_{bt}^\top h_{bi}$. Process all sentences at once and return the scores without a softmax.
 
 
 # %%
@@ -78,7 +78,7 @@ check("04.content_based", content_based)
 #
 # The general score $s^\top W h$ can be written as a dot product of two projections, $(W_s s)^\top (W_h h)$. Given $W$, find two such matrices $W_s$ and $W_h$.
 #
-# There are many correct answers; choose one that is the same for every call. Both matrices have A rows, where A is your choice; their columns have to fit a state and a hidden state.
+# There are many correct answers; choose one that is the same for every call. Both matrices have A rows, where A is your choice; their columns have to match a state and a hidden state, respectively.
 
 
 # %%
@@ -213,10 +213,10 @@ check("04.ignores_query", ignores_query)
 #
 # *This exercise is optional.* Now you write the test. It gets the name of a score and a **candidate**. Return `True` if the candidate computes that score and `False` otherwise. `SCORES[name]` is correct; its location-based score is $\mathrm{softmax}(P s)$. A correct candidate keeps these promises:
 #
-# - It returns the scores of `SCORES[name]` for every state, hidden state and sentence, up to rounding of about $10^{-5}$, whatever the sizes are.
+# - It returns the scores of `SCORES[name]` for every state, hidden state and sentence, up to rounding errors of about $10^{-5}$, whatever the sizes are.
 # - It uses all of its weights, each in the same way as the score does.
 # - It gives a zero vector a cosine of 0.
-# - It raises no error. A candidate that does is wrong and must not stop your test.
+# - It raises no error. A candidate that raises one is wrong and must not stop your test.
 
 
 # %%

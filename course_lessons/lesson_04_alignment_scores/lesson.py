@@ -11,7 +11,7 @@ from course_utils.figures.tables import table
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 03, attention compared a query with a key by taking their dot product, but other functions have been proposed. This lesson compares eight of them, including the dot product, and asks whether it matters which we use.
+# In lesson 03, attention compared a query with a key by taking their dot product, but other functions have been proposed. This lesson compares eight functions, including the dot product, and asks whether it matters which we use.
 #
 # We compute all eight by hand and see what each ignores. Then we train them on four toy tasks and in a translation model, compare their costs and choose one.
 #
@@ -39,7 +39,7 @@ figures.where_the_score_stands()
 #
 # Since $\lVert s \rVert$ is the length of $s$, the content-based score is the cosine of the angle between $s$ and $h$.
 #
-# Our example has one query, $s = (0, 2)$, and three keys, $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$, whose lengths are 2, 1 and 5. Work out the scores on paper, and note which key has the highest dot product and which the highest cosine.
+# Our example has one query, $s = (0, 2)$, and three keys, $h_1 = (2, 0)$, $h_2 = (0, 1)$ and $h_3 = (3, 4)$, whose lengths are 2, 1 and 5. Work out the scores on paper and note which key has the highest dot product and which the highest cosine.
 
 # %% tags=["nbval-check-output"]
 s = torch.tensor([0.0, 2.0])  # D
@@ -57,7 +57,7 @@ for h_i in h:
 #
 # ## Five scores with learned parameters
 #
-# In the equations of the other five, $[s; h]$ stands for $s$ and $h$ joined into one vector, with the entries of $s$ first. The perceptron is a small network that first computes A numbers, its **hidden units**; we are free to choose A.
+# In the equations for the other five, $[s; h]$ denotes the concatenation of $s$ and $h$. The perceptron is a small network that first computes A numbers, its **hidden units**; we are free to choose A.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
@@ -72,7 +72,7 @@ for h_i in h:
 # To keep the arithmetic easy, we choose simple parameters:
 #
 # - General: $W$ swaps the two entries of $h$. This gives $W h_1 = (0, 2)$, so $h_1$ scores $0 \cdot 0 + 2 \cdot 2 = 4$.
-# - Perceptron: with A = 1, the hidden unit is the tanh of the second entry of $s$ minus the second entry of $h$. With $v = 2$, $h_1$ scores $2 \tanh(2 - 0) = 1.928$.
+# - Perceptron: with A = 1, the hidden unit is the tanh of the difference between the second entries of $s$ and $h$. With $v = 2$, $h_1$ scores $2 \tanh(2 - 0) = 1.928$.
 # - Additive: $C$ is the perceptron's $W$ and $U$ side by side.
 # - Concatenating: $w$ adds up all the entries of $s$ and $h$ except the last, which it subtracts.
 # - Location-based: the three positions score 0, 1 and 0.5 times the second entry of $s$.
@@ -161,7 +161,7 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 #
 # <details><summary>A well-known case of this flaw</summary>
 #
-# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, were widely used with nearly the same score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first, and called this flaw **static attention**. Their remedy is the additive score with a LeakyReLU instead of the tanh.
+# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, were widely used with nearly the same score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first and called this flaw **static attention**. Their remedy is the additive score with a LeakyReLU instead of the tanh.
 #
 # </details>
 #
@@ -169,18 +169,18 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 #
 # ## Four toy tasks
 #
-# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick out the right one of eight keys:
+# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick out the right key from eight:
 #
-# | task | the query is | so the right key is the key |
+# | task | the query is | so the right key is the one |
 # | --- | --- | --- |
 # | same | a key plus noise | that the query resembles |
-# | turned | a key times a fixed orthogonal matrix, plus noise | from which the query was made |
+# | turned | a key times a fixed orthogonal matrix, plus noise | from which the query was derived |
 # | position | random | at the position whose fixed vector has the highest dot product with the query |
 # | salience | random and carries no information | that lies furthest in a fixed direction |
 #
-# An orthogonal matrix rotates a vector, and may also reflect it, but does not change its length. Each vector has four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
+# An orthogonal matrix rotates a vector and may also reflect it but does not change its length. Each vector has four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
 #
-# We train each score for 70 steps, the perceptron with 32 hidden units. Then we test 1,000 new queries and count how often the largest weight falls on the right key; guessing is right 1/8 = 0.125 of the time. We leave out two scores, since the additive score is the perceptron and the scaled dot product ranks keys as the dot product does.
+# We train each score for 70 steps, the perceptron with 32 hidden units. Then we test it on 1,000 new queries and count how often the largest weight falls on the right key; guessing succeeds 1/8 = 0.125 of the time. We leave out two scores, since the additive score equals the perceptron and the scaled dot product ranks keys as the dot product does.
 #
 # Which score, if any, picks the right key more than half the time on all four tasks?
 
@@ -202,7 +202,7 @@ plots.weights(grid, worlds, list(means), xlabel="task", ylabel="score")
 # %% [markdown]
 # No score passes 0.5 on all four tasks. Training does not make up for what a score ignores:
 #
-# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There, they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract the weight. On "turned", the five seeds' orthogonal matrices turn a vector by 90° to 124° on average. With four of the five, both scores therefore prefer the wrong keys and do worse than chance.
+# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There, they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract the weight. On "turned", the five seeds' orthogonal matrices turn a vector by 90° to 124° on average. For four of the five, both scores therefore prefer the wrong keys and do worse than chance.
 # - The concatenating score ignores the query, so it works only on "salience".
 # - The location-based score ignores the keys, so it works only on "position".
 # - The general score and the perceptron depend on both the query and the key, but not on position. On "same" and "turned", the general score picks the right key two thirds of the time and the perceptron nearly always. The general score has the same weakness as the dot product: doubling a key's four random entries doubles their contribution to the score. Thanks to its tanh, the perceptron need not have this weakness.
@@ -240,9 +240,9 @@ table({"your own": own.mean(0)}, worlds, corner="mean of five seeds", digits=2)
 #
 # We designed these tasks to make the scores differ. Does the choice also matter in a complete translation model?
 #
-# We use a variant of the model that you will build in lesson 06, which translates English into an invented language whose verbs come at the end of the sentence. We have trained it for 600 steps with each of the eight scores and each of five seeds. We also include "projected", the scaled dot product of two projections, and the content-based score multiplied by 8.
+# We use a variant of the model you will build in lesson 06, which translates English into an invented language whose verbs come at the end of the sentence. We have trained it for 600 steps with each of the eight scores and each of five seeds. We also include "projected", the scaled dot product of two projections, and the content-based score multiplied by 8.
 #
-# We count the words that the model gets right in new sentences of 12 words, the longest seen in training, and of 16 words. A word counts only if it is in exactly the right position, so one missing word makes all later words wrong. Guess which of the eight scores does worst on average at 12 words.
+# We count the words the model gets right in new sentences of 12 words, the longest seen in training, and of 16 words. A word counts only if it is in exactly the right position, so one missing word makes all later words wrong. Guess which of the eight scores does worst on average at 12 words.
 
 # %% tags=["nbval-check-output"]
 predict("04.worst", ...)
@@ -261,7 +261,7 @@ table(rows, columns, corner="depends on", digits=2)
 # %% [markdown]
 # The concatenating score does worst. The content-based score depends on the query but does little better, because its values are too small. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another. With the cosine multiplied by 8, the model gets nearly all the words right at 12 words; Graves et al. (2014) let the network choose this factor.
 #
-# With all the other scores, the model gets at least 85% of the words right at 12 words, whatever the seed. Most scores ignore position and do not need it, because the encoder states can encode it. The perceptron, the additive score and the location-based score are the best at 12 words. The location-based weights depend only on the decoder state, so this state must encode how much has been translated.
+# With all the other scores, the model gets at least 85% of the words right at 12 words, whatever the seed. Most scores ignore position and do not need it, because the encoder states can contain it. The perceptron, the additive score and the location-based score are the best at 12 words. The location-based weights depend only on the decoder state, so this state must encode how much has been translated.
 #
 # At 16 words, longer than in training, the order changes. All three fall below 45%, and so does the scaled dot product, whereas the dot product and the general score stay above 50% for every seed.
 #
@@ -310,7 +310,7 @@ table(rows, ["variance", "variance if divided by √D"], digits=2)
 #
 # <details><summary>The settings</summary>
 #
-# Each key also gets a random vector as its value, and the loss compares the context with the right key's value. At D = 4, eight random vectors are hard to tell apart, so the dotted line is not at 0. The matrices are initialised with entries proportional to $1 / \sqrt{D}$. The learning rate is $0.048 / \sqrt{D}$; we have not tuned it for either score.
+# Each key also gets a random vector as its value, and the loss compares the context with the right key's value. At D = 4, eight random vectors are hard to tell apart, so the dotted line is not at 0. The matrices are initialised with entries of a size proportional to $1 / \sqrt{D}$. The learning rate is $0.048 / \sqrt{D}$; we have not tuned it for either score.
 #
 # </details>
 
@@ -322,11 +322,11 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
     ax.set_ylim(-0.05, 1.7)
 
 # %% [markdown]
-# Scaling matters more at D = 256. With scaling, the loss is close to the dotted line after about 25 steps; without scaling, it starts higher and is still above the line after 95 steps. At D = 4, the two curves soon nearly coincide. When the vectors are wide, scaling gets training off to a better start.
+# Scaling matters more at D = 256. With scaling, the loss is close to the dotted line after about 25 steps; without scaling, it starts higher and is still above the line after 95 steps. At D = 4, the two curves soon nearly coincide. When the dimension is large, scaling gets training off to a better start.
 #
 # ## What does a score cost?
 #
-# The perceptron was among the best scores in the translation model at 12 words and on three toy tasks, so why not use it everywhere? The catch is that T queries and S keys make T·S pairs to score.
+# The perceptron was among the best scores in the translation model at 12 words and on three toy tasks, so why not use it everywhere? The catch is that T queries and S keys form T·S pairs to score.
 #
 # The additive score multiplies every pair by a matrix. The perceptron computes the same function but multiplies each query and key only once, then adds the products pairwise. Check that the results agree.
 
@@ -369,9 +369,9 @@ table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 #
 # The choice matters when a score ignores what the task depends on: the concatenating score never uses the query, and the location-based score never uses the keys. At 12 words, only the concatenating score of these two hurt our translation model, where the decoder state alone can tell where to look. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
 #
-# Of the dot product, the general score and the perceptron, the perceptron did best on "same", on "turned" and in our translation model at 12 words. At 16 words, it was far behind. Whether it leads depends on the task and on the length. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
+# Among the dot product, the general score and the perceptron, the perceptron did best on "same", on "turned" and in our translation model at 12 words. At 16 words, it was far behind. Whether it leads depends on the task and on the length. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #
-# Our advice is to project both queries and keys and to use the scaled dot product. At 12 words, this score was not the best in our translation model, but it kept more words right at 16 than the perceptron. It trains well from the start, even with wide vectors, and needs no tanh for every pair. With only a few pairs to score, try the perceptron as well.
+# Our advice is to project both queries and keys and to use the scaled dot product. At 12 words, this score was not the best in our translation model, but it kept more words right at 16 than the perceptron. It trains well from the start, even in high dimensions, and needs no tanh for every pair. If there are only a few pairs to score, try the perceptron as well.
 #
 # ## Where you will meet this
 #
@@ -417,7 +417,7 @@ check("04.q5", ...)
 #
 # - The choice matters if a score ignores what the task needs, depends on what it should ignore, or has values that are too large or too small.
 # - The concatenating score's weights ignore the query, and the location-based score's weights ignore the keys. The additive score and the perceptron are the same function at different costs.
-# - The variance of a dot product grows with D. Dividing by √D keeps it constant, so attention trains well from the start, even with wide vectors.
+# - The variance of a dot product grows with D. Dividing by √D keeps it constant, so attention trains well from the start, even in high dimensions.
 # - Our advice is the scaled dot product of two projections.
 #
 # **Exercises**: [open them](../exercises/04_alignment_scores_exercises.ipynb)

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You will write the parts of an encoder-decoder: a step of a recurrent network, a step of a GRU, the vector that the encoder passes on, what the decoder reads in training, and its loss. Then you reverse
+# You write the parts of an encoder-decoder: a step of a recurrent network, a step of a GRU, the vector that the encoder passes on, what the decoder reads in training, and its loss. Then you reverse
 # the source. Finally, you find out how much a vector can hold at best and write a test that tells correct losses from wrong ones.
 #
 # The letters mean: B sentences, S source length, T target length, E dimension of a word, D dimension of a state, V vocabulary size. A mask is True at words and False at padding.
@@ -15,7 +15,7 @@ from course_utils.models.minimal import sequence_loss as reference
 # %% [markdown]
 # ## One step
 #
-# A recurrent network reads one word after another. All that it keeps from the previous words is its state, a vector of dimension D.
+# A recurrent network reads one word after another. All it keeps of the previous words is its state, a vector of dimension D.
 
 # %% [markdown]
 # ## 05.rnn_step
@@ -26,7 +26,7 @@ from course_utils.models.minimal import sequence_loss as reference
 # return torch.tanh(weight_x @ x + weight_s @ state) + bias
 # ```
 #
-# The products are right for a single sentence. In a batch, `x` and `state` hold one sentence per row, so this line raises an error or mixes up sentences. Something else is also wrong. Write the step as it should be.
+# The products are correct for a single sentence. In a batch, `x` and `state` hold one sentence per row, so this line raises an error or mixes up sentences. Something else is also wrong. Write the step as it should be.
 
 
 # %%
@@ -146,8 +146,8 @@ check("05.last_state", last_state)
 # %% [markdown]
 # ## 05.shift_right
 #
-# In training, the decoder reads the right words instead of its own; this is called **teacher forcing**. When it predicts word $t$, it may read the words before it, but not word $t$ itself. Its inputs are therefore the
-# target shifted one position to the right, with `bos`, the id that marks the beginning of a sentence, in front. What is at the target's last position is predicted but never read.
+# In training, the decoder reads the right words instead of its own; this is called **teacher forcing**. When it predicts word $t$, it may read the earlier words, but not word $t$ itself. Its inputs are therefore the
+# target shifted one position to the right, with `bos`, the id that marks the beginning of a sentence, in front. The word at the target's last position is predicted but never read.
 #
 # $$\text{inputs}_{b,0} = \text{bos} \qquad \text{inputs}_{b,t} = \text{target}_{b,t-1} \quad \text{for } t > 0$$
 
@@ -260,7 +260,7 @@ check("05.reverse_source", reverse_source)
 # | same order | 0.00 [0.00 to 0.01] | 0.05 [-0.04 to 0.08] | 0.02 [-0.07 to 0.06] | -0.01 [-0.05 to 0.01] |
 # | reversed order | 0.00 [-0.01 to 0.00] | -0.08 [-0.12 to -0.05] | -0.05 [-0.09 to -0.03] | -0.01 [-0.04 to 0.01] |
 #
-# At six and eight words, reading backwards hurts with reversed word order, for every one of the five seeds. With the same order, it helps on average at these lengths, but not for every seed, so we cannot be certain of a gain.
+# At six and eight words, reading backwards hurts with reversed word order, for each of the five seeds. With the same order, it helps on average at these lengths, but not for every seed, so we cannot be certain of a gain.
 
 # %% [markdown]
 # ## Can one vector hold a sentence?

@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # model:  glodil sliro flima kovor kremil lanu tavo droli bresun kremil sono bruda
 # ```
 #
-# The first eight words are right, and every word after them is wrong: "sono" is there, but a word counts as right only in its own position. Can one vector hold a sentence, or is it too small?
+# The model gets the first eight words right and every word after them wrong: "sono" is there, but a word counts as right only in its own position. Can one vector hold a sentence, or is it too small?
 #
 # ## A network that reads word by word
 #
@@ -35,13 +35,13 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
-# The part of the network that computes this step is called a **cell**. The function tanh squashes every number into the range from -1 to 1, so the state cannot grow without limit.
+# The part of the network that computes this step is called a **cell**. The tanh squashes every number into the range from -1 to 1, so the state cannot grow without limit.
 #
 # Here is a cell to work through on paper. A word is a single number, the state has two dimensions and starts at zero, and $b$ is also 0. The matrices are
 #
 # $$W_x = \begin{pmatrix} 1 \\ 0 \end{pmatrix} \qquad W_s = \begin{pmatrix} 0 & 0 \\ 1 & 0 \end{pmatrix}$$
 #
-# $W_x$ puts the word into the first dimension, and $W_s$ moves the old first dimension to the second. The three words are 1, 0 and 0. How much of the first word is left after the third step?
+# $W_x$ puts the word into the first entry, and $W_s$ moves the old first entry to the second. The three words are 1, 0 and 0. How much of the first word is left after the third step?
 
 # %% tags=["nbval-check-output"]
 W_x = torch.tensor([[1.0], [0.0]])  # H D: width of a state, width of a word
@@ -54,17 +54,17 @@ for t in range(3):
     print(f"after step {t + 1}:", s)
 
 # %% [markdown]
-# After the third step, nothing is left of the first word. The first step stores it as $\tanh 1 = 0.762$, and the second moves this number to the second dimension, as $\tanh 0.762 = 0.642$. The third step does not pass it on, so it is lost.
+# After the third step, nothing is left of the first word. The first step stores it as $\tanh 1 = 0.762$, and the second step moves this number to the second entry, as $\tanh 0.762 = 0.642$. The third step does not pass it on, so it is lost.
 #
 # ## A cell that can keep its state
 #
 # Other matrices keep a word longer, but whatever the word, the state is multiplied by the same matrix at every step. It would be better to keep the state at some words and replace it at others. The **gated recurrent unit**, or GRU, can decide which to do (Cho et al., 2014).
 #
-# A GRU computes a **candidate** $n_t$ for the new state, much as the plain cell computes its state. It also has a **gate** $z_t$, a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, where $\circ$ multiplies entry by entry:
+# A GRU computes a **candidate** $n_t$ for the new state, much as the plain cell computes its state. It also has a **gate** $z_t$, a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, where $\circ$ denotes elementwise multiplication:
 #
 # $$s_t = (1 - z_t) \circ n_t + z_t \circ s_{t-1}$$
 #
-# The letter $z$ is the usual name for this gate; here it does not stand for a score. Take a one-dimensional state that starts at 1, and let all candidates be 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and if it is 0.99?
+# The letter $z$ usually denotes this gate; here, it is not a score. Take a one-dimensional state that starts at 1, and let all candidates be 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and if it is 0.99?
 
 # %% tags=["nbval-check-output"]
 for z in (0.5, 0.9, 0.99):
@@ -87,7 +87,7 @@ for z in (0.5, 0.9, 0.99):
 #
 # </details>
 #
-# PyTorch's `nn.GRU` runs through all the words in a batch and returns the state after every word, followed by the last state on its own. We give it B = 2 sentences of S = 5 words each. Word vectors have dimension D = 3, and states have dimension H = 4. What is the shape of the states?
+# PyTorch's `nn.GRU` runs through all the words in a batch and returns the state after every word and, separately, the last state. We give it B = 2 sentences of S = 5 words each. Word vectors have dimension D = 3, states dimension H = 4. What is the shape of the states?
 
 # %% tags=["nbval-check-output"]
 gru = nn.GRU(3, 4, batch_first=True)  # D, H; the batch is the first axis
@@ -105,7 +105,7 @@ print("last state:", *last_state.shape)
 #
 # Two special words, **BOS** and **EOS**, mark where a sentence begins and ends. The decoder first reads BOS. After that, it reads its own previous word, and when it writes EOS, the translation is complete. The encoder also reads an EOS, at the end of the source.
 #
-# The diagram shows this for "boy called girls", which becomes "flima kovor droli". Follow the arrows from "girls" to "droli" and note what they pass through.
+# In the diagram, "boy called girls" becomes "flima kovor droli". Follow the arrows from "girls" to "droli" and note what they pass through.
 
 # %%
 source_words = ["boy", "called", "girls", "EOS"]
@@ -121,7 +121,7 @@ diagrams.seq2seq(source_words, target_words)
 #
 # ## A small language
 #
-# To train the model, we need many sentences and their translations. The source language has 40 English words, and in our invented language the right translation is always known. What happens to "the" and to "dog" in the translation?
+# To train the model, we need many sentences and their translations. The source language has 40 English words, and in our invented language, the correct translation is always known. What happens to "the" and to "dog" in the translation?
 
 # %% tags=["nbval-check-output"]
 small = ["boy called girls", "the boy called the girls", "the dog called girls"]
@@ -129,7 +129,7 @@ for sentence in small:
     print(f"{sentence:25}", *truth([sentence]))
 
 # %% [markdown]
-# The word "the" vanishes, and "dog" becomes two words. "today" also vanishes, and a few other words become two. The order stays the same.
+# The words "the" and "today" vanish, and "dog" and a few other words become two words. The word order stays the same.
 #
 # `pairs` contains 20,000 sentences with their translations, and `pairs.words` is the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. `make_batch` turns pairs of sentences into three tensors and pads the shorter sentences with 0 at the end.
 #
@@ -154,15 +154,15 @@ print(f"wanted, in numbers (EOS is {EOS}):", wanted.tolist())
 figures.batch_in_words(pairs.words, source, given, wanted)
 
 # %% [markdown]
-# Each row of `given` is the row of `wanted` shifted one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position, the decoder reads `given` and should write `wanted`.
+# Each row of `given` is the same row of `wanted` shifted one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position, the decoder reads `given` and should write `wanted`.
 #
-# In training, then, the decoder reads the *right* word from the previous position; this is called **teacher forcing**. Without the shift, it would read the very word that it should write. Copying would then be enough in training, and the model would not learn to translate.
+# In training, then, the decoder reads the *right* word from the previous position; this is called **teacher forcing**. Without the shift, it would read the very word it should write. Copying would then be enough in training, and the model would not learn to translate.
 #
 # ## The whole model
 #
 # Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of dimension D for each word, and `nn.Linear` turns a state of dimension H into V numbers. `__init__` creates these parts, and `forward` runs when we call `model(source, given)`.
 #
-# As you read the code, ask why `encode` does not use the state at the last position, `states[:, -1]`.
+# As you read the code, ask yourself why `encode` does not use the state at the last position, `states[:, -1]`.
 
 
 # %%
@@ -197,7 +197,7 @@ class Seq2Seq(nn.Module):
 #
 # Before we can train the model, we need a loss. At each position, the model gives every word in the vocabulary a score, called its **logit**, and a softmax turns the logits into probabilities $p$. Training should make the probability of the right word large, so our loss is $-\ln p$ for the right word, averaged over all the words in the batch. EOS counts as a word; padding does not.
 #
-# Such a loss is measured in **nats**, the unit of the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, they are all about equally probable. What will the loss be, in nats per word?
+# Such a loss is measured in **nats**, the unit that goes with the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, they are all about equally probable. What will the loss be, in nats per word?
 
 # %% tags=["nbval-check-output"]
 predict("05.untrained", ...)
@@ -242,7 +242,7 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A training step samples a batch, computes the loss and its gradient, and changes the weights. In a recurrent network, the gradient is multiplied by a matrix at every step and can therefore become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
+# A training step samples a batch, computes the loss and its gradient, and updates the weights. In a recurrent network, the gradient is multiplied by a matrix at every step and can therefore become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
 
 
 # %%
@@ -263,7 +263,7 @@ def train_model(model, batch_loss, seed, steps, rate):
 
 
 # %% [markdown]
-# `train_model` knows nothing about translation: it calls `batch_loss`, which samples a batch and returns the loss, so later lessons can use the same loop for other models. Here, a batch is 64 random pairs. How far does the loss fall from 4.5 in 600 steps?
+# `train_model` knows nothing about translation: it calls `batch_loss`, which samples a batch and returns the loss, so later lessons can use the same loop for other models. Here, a batch consists of 64 random pairs. How far does the loss fall from 4.5 in 600 steps?
 
 
 # %%
@@ -288,7 +288,7 @@ print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 #
 # ## The model translates
 #
-# Now the model is no longer given the right words: at each step, the decoder writes the most probable word and then reads this word itself. Does it translate "boy called girls" correctly?
+# Now the model is no longer given the right words: at each step, the decoder writes the most probable word and reads it at the next. Does it translate "boy called girls" correctly?
 
 
 # %%
@@ -317,7 +317,7 @@ for sentence in ("boy called girls", "the dog called girls"):
 #
 # ## How long can a sentence be?
 #
-# Now we let a sentence grow from one word to the twelve of our first example, the greatest length in training. Each row of the plot shows one translation, with wrong words in red frames. The number on the left is the number of words in the source; the translation may have more, since "old" becomes two. The grey row is the right translation of the last sentence. Look for the length at which the first wrong word appears.
+# Now we let a sentence grow from one word to the twelve of our first example, the greatest length in training. Each row of the plot shows one translation, with wrong words in red frames. The number on the left is the source length in words; the translation may be longer, since "old" becomes two words. The grey row is the correct translation of the last sentence. Look for the length at which the first wrong word appears.
 
 # %%
 growing = [
@@ -339,9 +339,9 @@ figures.draw_translations(growing, truth(growing), translate(model, growing))
 # %% [markdown]
 # In our run, the first wrong words appear at nine words. In your run, they may appear slightly earlier or later.
 #
-# **Your turn**: add sentences of your own, made of the same words, to `growing`. What is the shortest sentence that your model gets wrong?
+# **Your turn**: add sentences of your own, made up of the same words, to `growing`. What is the shortest sentence your model gets wrong?
 #
-# To measure this, we translate 200 sentences of each of twelve lengths. The last two lengths, 14 and 16 words, are greater than any in training. A word is right if it is in the right position. This is strict: if the model leaves out one word, nearly all later words count as wrong. So does every surplus word. What share of the words will be right in 12-word sentences?
+# To measure the effect of length, we translate 200 sentences of each of twelve lengths. The last two, 14 and 16 words, are greater than any in training. A word counts as right if it is in the right position. This rule is strict: if the model leaves out one word, nearly all later words count as wrong, as does every surplus word. What share of the words will it get right in 12-word sentences?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -371,11 +371,11 @@ print("The share of words right in test sentences of twelve words:")
 reveal("05.twelve", round(words_right[12], 2))
 
 # %% [markdown]
-# Fewer than half of the words are right. Our example, with 8 of 13, did better than average.
+# The model gets fewer than half of the words right. Our example, with 8 of 13, did better than average.
 #
 # ## How much comes from the vector?
 #
-# Here the decoder reads its own words, so one wrong word may lead to the next. But how many of the right words come from the vector? The decoder may have guessed some of them from the previous word and the grammar. We therefore give it the right words, as in training, once with each sentence's own vector and once with a different sentence's. How much do the two results differ?
+# Here the decoder reads its own words, so one wrong word may lead to the next. But how many of the right words come from the vector? The decoder may have guessed some from the previous word and the grammar. We therefore give it the right words, as in training, once with each sentence's own vector and once with a different sentence's. How much do the two results differ?
 
 # %%
 test = small_world(200, seed=7, shortest=12, longest=12)
@@ -395,9 +395,9 @@ columns = ["all words", "first four", "next four", "the rest"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# With the vector of a different sentence, about 18% of the words are right: that many can be guessed. With the sentence's own vector, about 60% are right, so this vector holds a good part of the sentence. The 60% is more than the 37% above, because here no wrong word leads to the next one, no omitted word shifts the others, and no surplus word counts.
+# With the vector of a different sentence, the decoder gets about 18% of the words right: that many can be guessed. With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence. The 60% is more than the 37% above, because here no wrong word leads to the next one, no omitted word shifts the others, and no surplus word counts.
 #
-# But not all parts come through equally well: the model gets nearly 90% of the first four words right, but fewer than half of the last ones. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors fixed and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, this decoder should get more of them right.
+# But not all parts of the sentence come through equally well: the model gets nearly 90% of the first four words right, but fewer than half of the last ones. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors fixed and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, this decoder should get more of them right.
 
 
 # %%
@@ -432,13 +432,13 @@ columns = ["first four words", "last four words"]
 table(rows, columns, corner="share right, given the right words", digits=2)
 
 # %% [markdown]
-# The new decoder writes the last four words first, and yet it gets fewer of them right than of the first four. The last words are therefore harder to find in the vector. In one run of 3,000 steps, such a decoder got 85% of the first four words right and 38% of the last four.
+# The new decoder writes the last four words first, and yet it gets fewer of them right than of the first four. The last words are therefore harder to recover from the vector. In one run of 3,000 steps, such a decoder got 85% of the first four words right and 38% of the last four.
 #
-# We have not tested why our network keeps the first words best. Perhaps it is because its decoder writes them first, straight from the vector.
+# We have not tested why our network preserves the first words best. Perhaps because its decoder writes them first, straight from the vector.
 #
 # ## How many whole sentences are right?
 #
-# In what share of the sentences are *all* the words right? The next plot shows this for your model and for five models trained beforehand with different seeds; the band runs from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Since short sentences may have appeared in training, we also test *new* four-word sentences.
+# For what share of the sentences are *all* the words right? The next plot shows this share for your model and for five models trained beforehand with different seeds; the band runs from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Since short sentences may have appeared in training, we also test *new* four-word sentences.
 
 # %%
 figures.draw_shares_by_length(words_right, sentences_right)
@@ -449,11 +449,11 @@ share, _ = exact_shares(translate(model, new), truth(new))  # of sentences
 print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 
 # %% [markdown]
-# Up to three words, nearly all the sentences are right. Of the new four-word sentences, more than four fifths are right, so the model has done more than learn sentences by heart. At six words, somewhat fewer than half of the sentences are right on average, and at twelve, the curve for whole sentences has fallen to 0. In our run, the model trained here is close to the other five or slightly below them.
+# Up to three words, the models get nearly all the sentences right. Your model also gets more than four fifths of the new four-word sentences right, so it has done more than memorise sentences. At six words, the models get somewhat fewer than half right on average, and at twelve, the curve for whole sentences has fallen to 0. In our run, the model trained here is close to the other five or slightly below them.
 #
 # ## Is the vector too small?
 #
-# Why does the model fail on long sentences? Perhaps there is too little room in the vector. We can count its **bits**. A bit answers one yes-or-no question, and each answer can halve the number of words still possible. Singling out one word from 40 therefore takes $\log_2 40 = 5.3$ bits, or five to six questions. Each entry in our vector has 32 bits. Estimate how many bits 12 words take and how many the vector has.
+# Why does the model fail on long sentences? Perhaps there is too little room in the vector. We can count its **bits**. A bit answers one yes-or-no question, and each answer can halve the number of words still possible. Singling out one of 40 words therefore takes $\log_2 40 = 5.3$ bits, or five to six questions. Each entry in our vector has 32 bits. Estimate how many bits 12 words take and how many the vector has.
 
 # %% tags=["nbval-check-output"]
 print(f"12 words out of 40: {12 * log2(40):.1f} bits")
@@ -462,7 +462,7 @@ print(f"64 numbers:         {64 * 32} bits")
 # %% [markdown]
 # Twelve words take at most 63.9 bits, and the vector has 64 entries, so one bit per entry would be enough; each entry has 32.
 #
-# But the network has to *learn* how to put a sentence into the vector and how to read it out again. Do longer sentences come through if we train it longer? We have trained five models in each of seven versions. The first is ours; the others differ in the dimension of the vector, the number of steps, or the cell and its learning rate. Which of them get more than half of the eight-word sentences right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+# But the network has to *learn* how to write a sentence into the vector and read it out again. Do longer sentences come through if we train it longer? We have trained five models for each of seven versions. The first is ours; the others differ in the dimension of the vector, the number of steps, or the cell and its learning rate. Which of them get more than half of the eight-word sentences right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
 # %%
 figures.whole_sentences_right(lengths=(3, 6, 8, 12))
@@ -474,7 +474,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## Can one vector hold a sentence?
 #
-# It can hold a short one, even one not seen in training. With our training, nearly all three-word sentences come through whole, about half of the six-word sentences do, and none of the twelve-word sentences. In a twelve-word sentence, mostly the first words come through, while the last ones are harder to find in the vector. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words. Longer training helps, and so does a larger vector in a larger network, but most twelve-word sentences still fail. More training sentences may also help.
+# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In a twelve-word sentence, mostly the first words come through, while the last ones are harder to recover. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words. Longer training helps, and so does a larger vector in a larger network, but most twelve-word sentences still fail. More training sentences may also help.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards gave no clear gain, as an exercise shows.
 #

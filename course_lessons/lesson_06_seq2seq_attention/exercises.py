@@ -1,5 +1,5 @@
 # %% [markdown]
-# You begin with a translation in which words are missing: the weights show you which source words to copy into the gaps. Then you write a decoder that looks back: first one attention step as in Bahdanau et al., then one as in Luong et al., and then a whole sentence in training. After that, you measure how well the weights agree with links that people have annotated. Finally, you write a test that catches decoders that do not look at the source or look where they should not.
+# You begin with a translation in which words are missing: the weights show you which source words to copy into the gaps. Then you write a decoder that looks back: first one attention step as in Bahdanau et al., then one as in Luong et al., and then a whole sentence in training. After that, you measure how well the weights agree with links that people have annotated. Finally, you write a test that catches decoders that ignore the source or look where they should not.
 #
 # The letters mean: B sentences, S source words, T target words; D, H, E and A are the dimensions of a word, the decoder state, an **annotation** and the hidden layer in a score.
 #
@@ -17,9 +17,9 @@ from course_utils.models.minimal import gru_step as reference_gru
 #
 # A translation model whose vocabulary consists of whole words does not know every word. It replaces most names with `<unk>`, for *unknown*. But a name need not be translated, because we can copy it from the source. Wherever the decoder writes `<unk>`, we copy the source word with the largest weight (Jean et al., 2015).
 #
-# The translation has T words and the source S words, and `weights` has a row for each word in the translation. Row $t$ says how much weight the decoder gives each source word before it writes word $t$. If several source words share the largest weight, copy the first of them.
+# The translation has T words and the source S words, and `weights` has a row for each word in the translation. Row $t$ says how much weight each source word gets before the decoder writes word $t$. If several source words share the largest weight, copy the first of them.
 #
-# For example, "friends called Ada" becomes "vuvi `<unk>` kovor". The row for `<unk>` is (0.1, 0.3, 0.6). The third weight is the largest and the third source word is "Ada", so the translation becomes "vuvi Ada kovor".
+# For example, "friends called Ada" becomes "vuvi `<unk>` kovor". The row for `<unk>` is (0.1, 0.3, 0.6). The third weight, that of "Ada", is the largest, so the translation becomes "vuvi Ada kovor".
 
 
 # %%
@@ -137,7 +137,7 @@ check("06.luong_step", luong_step)
 # %% [markdown]
 # ## 06.teacher_forced
 #
-# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU from lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$ it reads word $t$.
+# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU from lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$, the decoder reads word $t$.
 #
 # $$c_t, a_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1, \dots, T$$
 #
@@ -196,7 +196,7 @@ check("06.teacher_forced", teacher_forced)
 #
 # $$\text{AER} = 1 - \frac{|A \cap K| + |A \cap P|}{|A| + |K|}$$
 #
-# A sure link counts twice in the numerator, and a link that is only possible counts once. Every sure pair is also possible, **whether it is listed there or not**. A pair listed twice counts once. There may be no sure pairs at all.
+# A sure link counts twice in the numerator, and a link that is only possible counts once. Every sure pair is also possible, **whether or not it is listed as such**. A pair listed twice counts once. There may be no sure pairs at all.
 
 
 # %%
@@ -237,11 +237,11 @@ check("06.alignment_error_rate", alignment_error_rate)
 #
 # The check gives your function **decoders**: `decoder(words, state, annotations, mask)` takes words B×T×3, a state B×4, annotations B×S×5 and a mask B×S, and returns features B×T×F. If you change an argument by random numbers of about 1, features either move by more than $10^{-4}$ or stay within $10^{-5}$. Return `True` for a decoder that keeps these promises and `False` otherwise:
 #
-# - If a real annotation changes, features of its sentence move, and the features of other sentences stay.
+# - If a real annotation changes, features of its sentence move, and the features of other sentences stay the same.
 # - If two real annotations change by $+\delta$ and $-\delta$, features move: each has its own weight.
 # - Padding has no effect.
-# - Features stay if annotations and mask are reordered in the same way.
-# - Features at position $t$ stay if later words change.
+# - Features stay the same if annotations and mask are reordered in the same way.
+# - Features at position $t$ stay the same if later words change.
 # - It raises no error.
 
 

@@ -37,7 +37,7 @@ new = ["attention", "query", "context"]
 diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 
 # %% [markdown]
-# The query is the decoder state $s_1$. "glodil" was written from this state, so the state can indicate how much of the translation is done. The state has not read "glodil" itself, because the cell does that in this step. The annotations serve as both keys and values, and the result, computed afresh at each step, is the context. The context goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
+# The query is the decoder state $s_1$. The word "glodil" was written from this state, so the state can indicate how much of the translation is done. The state has not read "glodil" itself, because the cell does that in this step. The annotations serve as both keys and values, and the result, computed afresh at each step, is the context. The context goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
 #
 # ## One step of attention by hand
 #
@@ -45,7 +45,7 @@ diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 #
 # $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
 #
-# As before, $z$ is a score, $a$ a weight and $c$ a context. The index $t$ counts the decoder's steps and $j$ the source words. Note that $s$ is a state, as in lesson 05, and $v$ is a learned vector of the perceptron, not a value.
+# As before, $z$ is a score, $a$ a weight and $c$ a context. The index $t$ counts the decoder's steps and $j$ the source words. As in lesson 05, $s$ is a state; $v$ is a learned vector of the perceptron, not a value.
 #
 # In our example, every vector has only one entry. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Work out the scores on paper ($\tanh 1$ is 0.762) and guess which word gets the most weight.
 
@@ -70,7 +70,7 @@ table({"score": z, "weight": a}, words)
 #
 # <details><summary>Answer</summary>
 #
-# No. The weights are now 0.273, 0.436 and 0.291. "small" still has the largest weight, but by a much smaller margin. With a different state, the decoder looks at the same sentence differently.
+# No. The weights are now 0.273, 0.436 and 0.291. The word "small" still has the largest weight, but by a much smaller margin. With a different state, the decoder looks at the same sentence differently.
 #
 # </details>
 #
@@ -129,7 +129,7 @@ print("contexts:", c.detach()[:, 0])
 #
 # | | lesson 05 | now |
 # | --- | --- | --- |
-# | the encoder reads | from left to right | in both directions, with half the width for each |
+# | the encoder reads | from left to right | in both directions, with half the dimension for each |
 # | the encoder returns | its last state | all the annotations, a mask and the last states of both directions |
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
@@ -148,7 +148,7 @@ def read_both_ways(gru, vectors, mask):  # …, B S D, B S
 
 
 # %% [markdown]
-# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` computes a single GRU step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the size of the vocabulary. Where is the context used?
+# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` computes a single GRU step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
 
 
 # %%
@@ -183,7 +183,7 @@ class LookingBack(nn.Module):
 
 
 # %% [markdown]
-# As in the diagram, the context goes into the cell and into the readout. In addition to the logits, `decode` returns the last state and the weights from all the steps. The decoder's first state consists of the encoder's two last states.
+# As in the diagram, the context goes into the cell and the readout. In addition to the logits, `decode` returns the last state and the weights from all the steps. The decoder's first state joins the last states of the encoder's two GRUs.
 #
 # ## Does it translate?
 #
@@ -199,9 +199,9 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss starts at 4.45, which is $\ln 86$, the loss of a random guess among 86 words, and falls to about 0.01. The model therefore predicts nearly every word of its training translations, as long as it is given the right previous words.
+# The loss starts at 4.45, or $\ln 86$, the loss of a random guess among 86 words, and falls to about 0.01. The model therefore predicts nearly every word of its training translations, as long as it is given the right previous words.
 #
-# Now the model has to write by itself. As in lesson 05, it writes the most probable word at each step and reads it at the next.
+# Now the model has to write on its own. As in lesson 05, it writes the most probable word at each step and reads it at the next.
 
 
 # %%
@@ -221,7 +221,7 @@ def translate(sentences, longest=40):
 
 
 # %% [markdown]
-# We try a sentence of 12 words, as long as the longest in training. `World` knows the right translation and the links: which source word each target word comes from. Has the model seen this sentence in training, and is its translation right?
+# We try a 12-word sentence, as long as the longest in training. `World` knows the correct translation and the links: which source word each target word comes from. Has the model seen this sentence in training, and is its translation correct?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -232,7 +232,7 @@ print("right: ", *right)
 print("model: ", *translate([sentence]))
 
 # %% [markdown]
-# The model has not seen this sentence in training, and it gets every word right. The first clause of the source is "big boy near my house called old girls". In the translation, its verb, "called", is at the end, as "kovor".
+# The model has not seen this sentence in training, and it gets every word right. The first clause of the source is "big boy near my house called old girls". In the translation, its verb, "called", comes at the end, as "kovor".
 #
 # ## Does it look where it should?
 #
@@ -267,11 +267,11 @@ plots.weights(
 # %% [markdown]
 # In this sentence, the largest weight in every row is inside a frame. Most frames follow a diagonal, because most words keep their order. In the first clause, the decoder passes over the verb "called", looks at "old" and "girls", and then goes back to "called".
 #
-# One sentence may be luck, so we want a figure for many sentences. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that are missing from the other set:
+# One sentence may be luck, so we want a figure for many. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that are missing from the other set:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
-# Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our toy language, the AER is the share of target words whose largest weight is in the wrong place. Suppose the last of four words is one of these. What is the AER?
+# Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our toy language, the AER is the share of target words whose largest weight is on the wrong word. Suppose the last of four words is one of these. What is the AER?
 
 
 # %% tags=["nbval-check-output"]
@@ -296,9 +296,9 @@ example = torch.tensor([
 print("AER:", alignment_error_rate([example], [known]))
 
 # %% [markdown]
-# The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one of four links is wrong.
+# The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one in four links is wrong.
 #
-# We measure your model's AER on 200 new sentences of each length. The table also shows three models of the same class, trained beforehand with different seeds. Does the AER grow with the length?
+# We measure your model's AER on 200 new sentences of each length. The table also shows three models of the same class, trained beforehand with different seeds. Does the AER grow with sentence length?
 
 
 # %%
@@ -320,13 +320,13 @@ columns = [f"{length} words" for length in few]
 table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# The AER grows with the length, but it stays small: at 12 words, the three models miss 5 of 100 links on average. The decoder therefore mostly looks where it should. It was never told which words belong together: it was only trained to predict the next word. At twice the learning rate, the AER at 12 words is also 0.05 ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+# The AER grows with sentence length but stays small: at 12 words, the three models miss 5 of 100 links on average. The decoder therefore mostly looks where it should. It was never told which words belong together: it was only trained to predict the next word. At twice the learning rate, the AER at 12 words is also 0.05 ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
 #
 # ## How long can a sentence be now?
 #
 # As in lesson 05, we measure the share of words in the right position. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so each context is this one vector (Cho et al., 2014). Their learning rate is 0.01, as in lesson 05, because they get fewer words right at 0.005. For the models that look back, the learning rate makes little difference to this share at 12 words ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
 #
-# The dotted line marks 12 words, the greatest length in training. What share of the words is right at that length when the decoder looks back?
+# The dotted line marks 12 words, the greatest length in training. What share of the words do the models that look back get right at that length?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -360,11 +360,11 @@ at_12 = looking_back[:, lengths.index(12)]  # seeds
 reveal("06.twelve", at_12.mean().item())
 
 # %% [markdown]
-# At 12 words, nearly every word is right when the decoder looks back, but fewer than half are right with one vector. Bahdanau et al. (2014) found the same for English and French: with attention, long sentences were translated much better.
+# At 12 words, the models that look back get nearly every word right, but those with one vector fewer than half. Bahdanau et al. (2014) found the same for English and French: with attention, long sentences were translated much better.
 #
 # ## Where does looking back stop helping?
 #
-# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than one vector. What goes wrong? The model translates a 20-word sentence, and we plot its weights as it reads its own translation. For each word that is also in the right translation, a frame marks its source word.
+# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than the decoder with one vector. What goes wrong? The model translates a 20-word sentence, and we plot its weights as it reads its own translation. For each word that is also in the correct translation, a frame marks its source word.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -385,7 +385,7 @@ plots.weights(
 # %% [markdown]
 # The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
 #
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides the length of this list by the length of the longer translation, here 19 by 24. To see how much is due to chance, we also score the right translations of other sentences. By this count, is looking back better than one vector at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides this list's length by the longer translation's, here 19 by 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
 
 
 # %%
@@ -409,7 +409,7 @@ print(f"The translation above: {one:.2f}")
 table(rows, columns, corner="right words in order", digits=2)
 
 # %% [markdown]
-# The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing, wrong or out of order, and the models' lead over one vector is smaller than at 12 words.
+# The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing, wrong or out of order, and their lead over the models with one vector is smaller than at 12 words.
 #
 # Does the decoder lose its place only because it reads its own wrong words? We give it the right words and measure where it looks. Does the AER stay small? And how often is the next word right when the decoder has looked in the right place, and when it has not?
 
@@ -446,9 +446,9 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when it is given the right words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When the decoder writes by itself, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
+# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the right words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When the decoder writes on its own, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
 #
-# Why does the decoder lose its place? Perhaps because such lengths are new to it. We have trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words smaller?
+# Why does the decoder lose its place? Perhaps because such lengths are new to it. We have trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
 
 # %%
 rows = {
@@ -458,7 +458,7 @@ rows = {
 table(rows, columns, corner="AER of three models", digits=2)
 
 # %% [markdown]
-# At 20 words, their AER is much smaller, 0.06 instead of 0.71. The decoder therefore loses its place because such lengths are new to it. Looking back removes one limit, the single vector, but not every limit.
+# At 20 words, their AER is much lower, 0.06 instead of 0.71. The decoder therefore loses its place because such lengths are new to it. Looking back removes one limit, the single vector, but not every limit.
 #
 # ## Does the decoder have to look before its step?
 #
@@ -473,10 +473,10 @@ table(rows, columns, corner="AER of three models", digits=2)
 #
 # ```python
 # s = self.decoder(vectors[:, t], s)  # B H: first the step
-# c, a = self.attention(s, h, mask)  # B H, B S: then the look back
+# c, a = self.attention(s, h, mask)  # B H, B S: then attention
 # ```
 #
-# We have trained three such models, with the same settings and seeds as the three above. Which moment is better?
+# We have trained three such models, with the same settings and seeds as the three above. Which decoder is better?
 
 # %%
 rows = {
@@ -488,15 +488,15 @@ rows = {
 table(rows, columns, corner="right words", digits=2)
 
 # %% [markdown]
-# Neither moment is better on both counts. At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, while Luong's gets more in the right position. The two decoders differ both in when they look and in what reads the context, so the table does not say which of these differences matters.
+# Neither decoder is better on both counts. At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, while Luong's gets more in the right position. The two decoders differ both in when they look and in what reads the context, so the table does not say which of these differences matters.
 #
-# Luong et al. also add **input feeding**: the cell also reads the vector from which the previous word was written. This vector holds information from the last context, so the cell can know where the decoder has looked.
+# Luong et al. add **input feeding**: the cell also reads the vector from which the previous word was written. This vector holds information from the last context, so the cell can know where the decoder has looked.
 #
 # ## Real sentences
 #
-# Does looking back also help with real sentences? The course comes with a larger model with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU says how close a translation is to a human one.
+# Does looking back also help with real sentences? The course includes a larger model with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU measures how close a translation is to a human one.
 #
-# Does this model also look at the right words, and is the word that it then writes right? Take "old", which is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
+# Does this model also look at the right words, and is the word it then writes correct? Take "old", which is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -520,7 +520,7 @@ figures.translation_window(french, subwords, "An old tree stands in the snow.")
 #
 # ## What if the decoder could look back?
 #
-# A sentence then no longer has to fit into one vector. Before each word, the decoder scores all the annotations, and their weighted sum is a new context. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. In sentences much longer than those in training, attention helps less: the decoder looks in the wrong places and leaves words out.
+# If it can, a sentence no longer has to fit into one vector. Before each word, the decoder scores all the annotations, and their weighted sum is a new context. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. In sentences much longer than those in training, attention helps less: the decoder looks in the wrong places and leaves words out.
 #
 # ## Where you will meet this
 #

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You will compute how probable a translation is and search for a probable one, greedily and with a beam. Then you will work out the length penalty with which a longer translation wins, compute BLEU, and write a test that tells correct beam searches from incorrect ones. T is the length of the target and V the size of the vocabulary.
+# You compute how probable a translation is and search for a probable one, greedily and with a beam. Then you work out the length penalty at which a longer translation wins, compute BLEU, and write a test that tells correct beam searches from incorrect ones. T is the length of the target and V the size of the vocabulary.
 
 # %%
 import math
@@ -56,8 +56,8 @@ check("07.log_probability", log_probability)
 # We search for the translation that the decoder considers most probable. There are far too many translations to try every one.
 #
 # In the tasks below, a function `step` plays the role of the decoder. `step(prefix)` takes the list of ids written so far, which begins with `bos`. It returns a new tensor with V numbers, the natural logarithm of each id's
-# probability of coming next. It stores nothing between calls, so the same prefix always gets the same answer. `eos` ends a translation, so `step` is not called after it. `longest`, which is at least 1,
-# limits the number of ids written: `eos` counts, but `bos` does not. Once that many are written, `step` is not called again.
+# probability of coming next. It stores nothing between calls, so the same prefix always gets the same answer. `eos` ends a translation, so `step` is not called after that. `longest`, which is at least 1,
+# limits the number of ids written: `eos` counts, but `bos` does not. Once that many ids are written, `step` is not called again.
 
 # %% [markdown]
 # ## 07.greedy
@@ -110,7 +110,7 @@ check("07.greedy", greedy)
 #
 # 1. Extend every open hypothesis with every id and add the id's log probability.
 # 2. Of the continuations of all hypotheses, keep the `width` most probable, or all of them if there are fewer.
-# 3. Set aside those that end in `eos`. The others stay open.
+# 3. Set aside those that end with `eos`. The others stay open.
 #
 # The search ends when nothing is open or after `longest` rounds; whatever is still open is then set aside as well. Return pairs of the ids after `bos` and their log probability, the most probable first. No two log probabilities are equal.
 
@@ -268,7 +268,7 @@ check("07.bleu", bleu)
 # 2. Its log probabilities agree with the reference's to within $10^{-5}$.
 # 3. It raises no error, even if the beam is wider than the vocabulary.
 #
-# Your searches have to keep these:
+# Your searches have to meet these conditions:
 #
 # 1. `step` returns a new tensor of V finite log probabilities, with V from 2 to 100, always the same ones for the same prefix.
 # 2. These log probabilities are random and depend on the whole prefix, so that no two scores are equal.
@@ -322,6 +322,6 @@ check("07.catch_wrong_beam", catch_wrong_beam)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows a solution after a try.
+# Stuck on one? `hint("07.greedy")` gives the next hint, and `solution("07.greedy")` shows a solution once you have tried.
 #
 # Next, lesson 08: attention that picks one position instead of averaging over all of them.

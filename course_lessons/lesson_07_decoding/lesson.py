@@ -16,7 +16,7 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translation model assigns a probability to every possible translation. The best translation is the one that people prefer, but the model knows only its probabilities, not people's preferences. We could choose the most probable translation, but it is hard to find and may not be the best. We look at both problems and at the end use a whole test set to see how wide a search should be.
+# A translation model assigns a probability to every possible translation. The best translation is the one people prefer, but the model knows only its probabilities, not people's preferences. We could choose the most probable translation, but it is hard to find and may not be the best. We look at both problems and finally use a whole test set to see how wide a search should be.
 #
 # ## Two translations of one sentence
 #
@@ -44,7 +44,7 @@ for width in (1, 3):
 #
 # $$p(y \mid x) = \prod_t p(y_t \mid x, y_1, \dots, y_{t-1})$$
 #
-# Together, all the translations form a tree. In the diagram, each line is labelled with the probability of one word and each box with the probability of all the words up to and including its own word. The solid lines show the path that greedy search takes. Look for a path that leads to a more probable translation.
+# Together, all the translations form a tree. In the diagram, each line is labelled with the probability of one word and each box with the probability of all the words up to and including its own. The solid lines show the path greedy search takes. Look for a path that leads to a more probable translation.
 
 # %%
 next_word = {
@@ -115,7 +115,7 @@ def beam_search(step, width, longest):
 
 
 # %% [markdown]
-# For the tree, `step` looks up the probabilities that we wrote down above. Work through the search with a width of 2 on paper: which two hypotheses are kept in the first round, and which in the second?
+# For the tree, `step` looks up the probabilities we wrote down above. Work through the search with a width of 2 on paper: which two hypotheses are kept in the first round, and which in the second?
 
 # %% tags=["nbval-check-output"]
 # a word's place in this list is its id, so BOS is 1 and EOS is 2
@@ -138,13 +138,13 @@ for width in (1, 2):
 # %% [markdown]
 # With a width of 2, beam search finds "the dog": the first round keeps "a" and "the", and the second keeps "the dog" with 0.36 and "a dog" with 0.20. With a width of 1, the first round keeps only "a": beam search reduces to greedy search.
 #
-# Move the sliders to see which hypotheses each round keeps at each width; the best of each round is shown in red. Which does a width of 3 keep in the second round?
+# Move the sliders to see which hypotheses each round keeps at each width; the best of each round is shown in red. Which hypotheses does a width of 3 keep in the second round?
 
 # %%
 figures.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
 
 # %% [markdown]
-# A width of 3 keeps "the dog", "a dog" and one of the two hypotheses with a probability of 0.15. In the first round it also keeps "one", but no hypothesis that begins with "one" survives the second.
+# A width of 3 keeps "the dog", "a dog" and one of the two hypotheses with a probability of 0.15. In the first round, it also keeps "one", but no hypothesis that begins with "one" survives the second.
 #
 # ## The bench by the river
 #
@@ -178,7 +178,7 @@ for number in (10, 11, 14, 15):
         print(f"{log_p:8.2f}  {in_words(ids)}")
 
 # %% [markdown]
-# The search should go on. The hypotheses diverge after "banc" (*bench*). In round 10, "à" is the most probable next token, so greedy search chooses it, but one round later "près de" and "au bord" (*on the bank*) have overtaken it.
+# The search should go on. The hypotheses diverge after "banc" (*bench*). In round 10, "à" is the most probable next token, so greedy search chooses it, but one round later, "près de" and "au bord" (*on the bank*) have overtaken it.
 #
 # The hypothesis with "à la rivière" ends first, in round 14, and is set aside. Although only two hypotheses are then open, round 15 again keeps three, because two continuations of one of them are among the three most probable. In that round, "près de la rivière" ends with a higher probability, so the first hypothesis to end need not be the best.
 #
@@ -211,7 +211,7 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# The 5 and the 6 are the authors' choice. They call this length normalization; like Vaswani et al. (2017), we call $lp$ a **length penalty**. We leave out the other term in their score, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and a log probability of -5.654, and the long one has 16 tokens and -5.797. Which wins? In the code, `ended` still holds the hypotheses that the beam of 20 found.
+# The 5 and the 6 are the authors' choice. They call this division length normalization; like Vaswani et al. (2017), we call $lp$ a **length penalty**. We leave out the other term in their score, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and a log probability of -5.654, and the long one has 16 tokens and -5.797. Which translation wins? In the code, `ended` still holds the hypotheses that the beam of 20 found.
 
 
 # %%
@@ -228,7 +228,7 @@ for alpha in (0.0, 0.1, 1.0, 4.0):
 # %% [markdown]
 # With $\alpha = 1$, the long translation wins: it scores -5.797 / 3.5 = -1.656, whereas the short one scores -5.654 / 1.667 = -3.392. Even $\alpha = 0.1$ is enough here.
 #
-# Too large an $\alpha$ can do harm: with $\alpha = 4$, the winner mentions twice where the girl is. We therefore have to choose both $\alpha$ and the width. We keep $\alpha = 1$ and choose the width, for which we need a number that measures how good a translation is.
+# Too large an $\alpha$ can do harm: with $\alpha = 4$, the winning translation says twice where the girl is. We therefore have to choose both $\alpha$ and the width. We keep $\alpha = 1$ and choose the width, for which we need a measure of translation quality.
 #
 # ## BLEU: compare with a human translation
 #
@@ -312,11 +312,11 @@ reveal("07.width", figures.by_width())
 figures.table_by_width([1, 5, 50])
 
 # %% [markdown]
-# At a width of 5, the penalty raises BLEU by 0.4 to 0.5 for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU no longer rises between widths of 5 and 50. A width of 50 takes about fifty times as long as a width of 1, and over seventy times as long with the penalty. A width of 5 with the penalty is therefore enough here. For your own model, choose the width on captions outside the test set: we used the test set only to see the curves.
+# At a width of 5, the penalty raises BLEU by 0.4 to 0.5 for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU no longer rises between widths of 5 and 50. A width of 50 takes about fifty times as long as a width of 1, and over seventy times as long with the penalty. A width of 5 with the penalty is therefore enough here. For your own model, choose the width on captions outside the test set: we used the test set only to draw the curves.
 #
 # ## Which translation is best?
 #
-# The best translation need not be the one that greedy search finds, nor the most probable one. But we now know how to get closer to the translation that people prefer:
+# The best translation need not be the one that greedy search finds, nor the most probable one. But we now know how to get closer to the translation people prefer:
 #
 # - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors. As the width grows from 1 to 5, the mean log probability rises from -10.4 to -8.2 and BLEU from 49.6 to 51.6.
 # - A more probable translation is not always better: for the rope caption, the more probable translation left out most of the content. A length penalty corrects most of this model error.

@@ -1,8 +1,8 @@
 # %% [markdown]
-# You will write two kinds of attention that read less than soft attention does. The first draws one position and needs its own loss to learn; the second has a window whose centre is learned. Then you let the states of a network attend to earlier states, which prepares you for lesson 09.
+# You write two kinds of attention that read less than soft attention does. The first draws one position and needs its own loss to learn; the second has a window whose centre is learned. Then you let the states of a network attend to earlier states.
 # Finally, you write a test that catches biased estimates of a gradient.
 #
-# The letters: B rows, T length of a sequence, S positions, D width of a state that attends to others, E width of a value, H width of a decoder's state, A width of a hidden layer.
+# The letters mean: B rows, T length of a sequence, S positions, D dimension of a state that attends to others, E dimension of a value, H dimension of a decoder's state, A dimension of a hidden layer.
 # **Positions are counted from 0.**
 
 # %%
@@ -185,7 +185,7 @@ check("08.local_weights", local_weights)
 #
 # Predict the centre from the decoder's state, as local-p does (equation 9 of the paper):
 #
-# 1. Multiply the state by `weight`, without a bias, and apply a tanh. This is the hidden layer.
+# 1. Multiply the state by `weight`, without a bias, and apply a tanh. The result is the hidden layer.
 # 2. Take the dot product of the hidden layer with `v`. The sigmoid of this number is a share between 0 and 1.
 # 3. The centre is this share of the sentence length.
 #
@@ -222,7 +222,7 @@ check("08.local_centre", local_centre)
 # %% [markdown]
 # ## Attending to one's own past
 #
-# Until now, a decoder has looked at the states of an encoder. A network that reads one word after another can also look at its own earlier states (Cheng et al., 2016). This prepares you for lesson 09, where every word looks at the other words of its sentence.
+# Until now, a decoder has looked at the states of an encoder. A network that reads one word after another can also look at its own earlier states (Cheng et al., 2016). Doing so prepares you for lesson 09, where every word looks at the other words of its sentence.
 
 # %% [markdown]
 # ## 08.attend_to_past
@@ -324,6 +324,6 @@ check("08.catch_biased_gradient", catch_biased_gradient)
 progress()
 
 # %% [markdown]
-# Stuck on one? `hint("08.local_weights")` gives the next hint, and `solution("08.local_weights")` shows a solution after a try.
+# Stuck on one? `hint("08.local_weights")` gives the next hint, and `solution("08.local_weights")` shows a solution once you have tried.
 #
 # Next, lesson 09: attention without a recurrent network.
