@@ -562,29 +562,29 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "at most a quarter of the answers are right in texts of 12 words.")
+@claim("11", "the model gets at most a quarter of the 12-word texts right.")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 
 
-@claim("11", "With learned positions, nearly all answers are right.")
+@claim("11", "With learned positions, the model gets nearly all answers right.")
 def _(numbers):
     return min(numbers("learned positions  ")) > 0.95
 
 
-@claim("11", "With sinusoidal positions, nearly all answers are right. In layer 0")
+@claim("11", "With sinusoidal positions, the model gets nearly all answers right. In layer 0")
 def _(numbers):
     return min(numbers("sinusoidal positions  ")) > 0.95
 
 
-@claim("11", "With rotary positions, nearly all answers are right as well.")
+@claim("11", "With rotary positions, the model also gets nearly all answers right.")
 def _(numbers):
     return min(numbers("rotary positions  ")) > 0.95
 
 
 @claim(
     "11",
-    "nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are",
+    "nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, it gets nearly all",
 )
 def _(numbers):
     (whole, early, before, late), by_hand = numbers("as trained  "), numbers("layer 0 by hand  ")
@@ -623,7 +623,7 @@ def _(numbers):
 
 @claim(
     "12",
-    "Without residual connections, all words in the memory point in nearly the same direction, with small and with large initial",
+    "Without residual connections, all words in the memory point in nearly the same direction, with both small and large initial",
 )
 def _(numbers):
     whole, without = (
