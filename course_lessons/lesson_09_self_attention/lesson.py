@@ -34,7 +34,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q = \begin{pmatrix} 0 & 0 \\ 6 & 0 \end{pmatrix}$ has a row for each feature. It turns "sad", (0, 1), into the query (6, 0), which asks for the first feature; a number as large as 6 brings the weights close to 0 and 1. $W_K$ and $W_V$ leave the vectors unchanged. The loop computes one word's context at a time. Work out the three scores of "sad" on paper: which word does "sad" look at?
+# Our $W_Q = \begin{pmatrix} 0 & 0 \\ 6 & 0 \end{pmatrix}$ has a row for each feature. It turns "sad", (0, 1), into the query (6, 0), which asks for the first feature. A number as large as 6 brings the weights close to 0 and 1. $W_K$ and $W_V$ leave the vectors unchanged. The loop computes one word's context at a time. Work out the three scores of "sad" on paper: which word does "sad" look at?
 
 # %% tags=["nbval-check-output"]
 X = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])  # T D: sad, dog, ball

@@ -547,7 +547,7 @@ caption = "residual connections taken out: words right, teacher forcing"
 table(rows, ["seed 0", "seed 1", "seed 2"], digits=2, caption=caption)
 
 # %% [markdown]
-# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, the model with seed 0 is just as good; we have not trained the others that long. Do words become alike in such models, as in our first experiment? Before any training, we compare the words in the memory of our longer sentence.
+# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, the model with seed 0 is as good as the whole model; we have not trained the others that long. Do words become alike in such models, as in our first experiment? Before any training, we compare the words in the memory of our longer sentence.
 
 
 # %%
