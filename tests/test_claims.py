@@ -534,7 +534,10 @@ def _(numbers):
     return 0.5 < numbers("Answer:")[0] < 0.65
 
 
-@claim("10", "With one of the heads switched off, one digit falls to chance level while the other stays right")
+@claim(
+    "10",
+    "With one of the heads switched off, one digit falls to chance level while the model still gets the other right",
+)
 def _(numbers):
     left = [sorted(numbers(f"without head {head}")[:2]) for head in range(2)]
     return all(falls < 0.2 and stays > 0.95 for falls, stays in left)

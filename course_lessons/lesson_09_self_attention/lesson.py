@@ -159,10 +159,10 @@ table(rows, list(layers), corner="milliseconds", digits=2)
 #
 # ## The second gain: a short path
 #
-# "sad" and "dog" are neighbours, but a word may also need information from far away. How many steps does it take? We compare self-attention with three other layers:
+# "sad" and "dog" are neighbours, but a word may also need information from far away. How many steps does that take? We compare self-attention with three other layers:
 #
 # - The recurrent layer passes its state on from word to word.
-# - A **convolution** computes each output from k words, here 2. It multiplies each of them by its own matrix and adds up the results. In the first layer, the two words are neighbours. The next layers are *dilated*: their two words are 2 and then 4 positions apart.
+# - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next layers are *dilated*: their two words are 2 and then 4 positions apart.
 # - **Restricted self-attention** lets each word look only at nearby words, here at most 2 positions away. This distance is its **radius**.
 #
 # Count how many steps each of the four layers needs to get from the first of eight words to the last.
@@ -171,7 +171,7 @@ table(rows, list(layers), corner="milliseconds", digits=2)
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is also a step. The number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other, however long the sentence.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is also a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other, however long the sentence.
 #
 # Does this short path help a model learn? Vaswani et al. (2017) expect it to: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU that also reads one word at a time.
 #
@@ -192,7 +192,7 @@ table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption
 # %% [markdown]
 # Self-attention learns faster, and within these 2,000 steps the distance costs it less. At distance 32, after 100 steps, it gets about eight in ten answers right, while the LSTM is still guessing. After 500 steps, an LSTM trained at distance 0 gets nearly all answers right, but one trained at distances up to 32 gets fewer than half right on average. At distance 0, self-attention is clearly ahead only after 100 steps. After 500 steps, training at distances up to 32 lowers the accuracy by 0.51 for the LSTM and by 0.02 for self-attention. The distance also costs the LSTM more at learning rates of 0.003 and 0.03. After 2,000 steps at distance 32, the LSTM gets about nine in ten right.
 #
-# What about layers that look only nearby? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with radius 4 on the same task. Each model was trained five times, for 2,500 steps at distances from 0 to 32. We gave the LSTM and the restricted layers the better of two learning rates and self-attention the best of four.
+# What about layers that look only nearby? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with radius 4 on the same task. Each model was trained five times, for 2,500 steps at distances from 0 to 32. For the LSTM and the restricted layers we used the better of two learning rates, for self-attention the best of four.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -214,7 +214,7 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM get more than nine in ten answers right. A single restricted layer gets worse in steps, because the pairs leave its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on: no amount of training lets them see beyond their reach.
+# At distance 16, self-attention and the LSTM get more than nine in ten answers right. A single restricted layer gets worse step by step, because the pairs leave its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on: no amount of training lets them see beyond their reach.
 #
 # Even what is within reach has to be learned. At distance 4, all the pairs are within the reach of two layers, which get about six in ten answers right; one model gets seven in ten right after 12,500 steps. Self-attention has the same accuracy at every distance, even at 0, so its errors do not depend on the distance at which it is tested.
 #
@@ -248,7 +248,7 @@ table({"largest change": change}, names, corner="output of", digits=2)
 #
 # <details><summary>Answer</summary>
 #
-# All five outputs change. Even a word that stays in place finds different vectors in the sentence. Lesson 11 looks for better ways to tell a model where each word is.
+# All five outputs change. Even a word that stays in place now attends to different vectors. Lesson 11 looks for better ways to tell a model where each word is.
 #
 # </details>
 #
@@ -291,7 +291,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
 # | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
 #
-# By these formulas, the work of self-attention grows with the square of n and the work of a recurrent layer only linearly. Self-attention should therefore need more work than a recurrent layer for a long text, and less whenever n is smaller than d. PyTorch can count how many multiplications a layer actually needs.
+# According to these formulas, the work of self-attention grows with the square of n and the work of a recurrent layer only linearly. Self-attention should therefore need more work than a recurrent layer for a long text, and less whenever n is smaller than d. PyTorch can count how many multiplications a layer actually needs.
 #
 # For this count, we write the restricted layer so that it does not even score distant words. `unfold` cuts the keys and values into windows of W words, one around each word.
 

@@ -230,7 +230,7 @@ print("the last word with the wrong mask:", wrong[0, -1, :3].tolist())
 #
 # Our model reads four letter-digit pairs, such as e8, b1, g1, c2. It is then asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention layer followed by one linear layer.
 #
-# The question is a vector too: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, and the keys and values are computed from the pairs. The linear layer reads the sum of the context and the question. In the comments, F is the number of letters in a question.
+# The question is also a vector: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, and the keys and values are computed from the pairs. The linear layer reads the sum of the context and the question. In the comments, F is the number of letters in a question.
 
 
 # %%
@@ -330,7 +330,7 @@ for head in range(2):
 table(rows, ["first digit right", "second digit right"], digits=2)
 
 # %% [markdown]
-# With one of the heads switched off, one digit falls to chance level while the other stays right, so each head carries one fact. The model with one head gets most of the first digits right but few of the second ones.
+# With one of the heads switched off, one digit falls to chance level while the model still gets the other right, so each head carries one fact. The model with one head gets most of the first digits right but few of the second ones.
 #
 # ## Can one head be enough?
 #
@@ -357,7 +357,7 @@ print(f"trained here, one head and 32 units: {share_right(hidden, facts=2):.2f}"
 figures.table_of_facts(2)
 
 # %% [markdown]
-# With a hidden layer, one head gets nearly all the digits right for every seed. Without a hidden layer, more training does not help: after 2,500 steps at three learning rates, the model got 0.58 or 0.59 of the digits right. How does our model with 32 units know which digit belongs to which letter?
+# With a hidden layer, one head gets nearly all the digits right for every seed. Without a hidden layer, more training does not help: after 2,500 steps at each of three learning rates, the model got 0.58 or 0.59 of the digits right. How does our model with 32 units know which digit belongs to which letter?
 #
 # It may have learned unequal weights. Think of "dog bites man" again. With a weight of 0.75 for the first noun and 0.25 for the second, the context is [3, 2]; in "man bites dog", it is [1, 6]. Unequal weights thus leave a trace of the order in the sum.
 #

@@ -18,7 +18,7 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can the order come from? We see what is lost without it and try four ways to supply it. At the end, we turn to texts longer than any in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can the order come from? We look at what is lost without it and try four ways to supply it. At the end, we turn to texts longer than any in training.
 #
 # ## The same words in a different order
 #
@@ -146,7 +146,7 @@ figures.last_two(shares, headings)
 #
 # ## A vector for each position
 #
-# We therefore give each position a vector of its own. The score can then be highest at any position, provided the query points in the direction of that position's vector. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
+# We therefore give each position its own vector. The score can then be highest at any position, provided the query points in the direction of that position's vector. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
 
 
 # %%
@@ -325,7 +325,7 @@ table(shares, headings, digits=2)
 #
 # ## What happens beyond the trained lengths?
 #
-# Three of our four ways solve the task, but longer texts have positions that never occurred in training. For this test, the learned positions are extended by rows that keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work for longer texts.
+# Three of our four ways solve the task, but longer texts contain positions that never occurred in training. For this test, the learned positions are extended by rows that keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work for longer texts.
 #
 # We trained five models of each kind on texts of up to 12 words. In the plot, the dotted line marks the greatest length in training.
 
@@ -353,7 +353,7 @@ _ = ax.axvline(12, color="0.6", linestyle=":")
 #
 # In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions in a 24-word text are still correct; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model` from above, a sixth model.
 #
-# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace the attention weights of layer 0 with those of the handmade head and change nothing else. How many of the late answers will it then get right?
+# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace layer 0's attention weights with the handmade head's and change nothing else. How many of the late answers will it then get right?
 
 
 # %%
@@ -394,7 +394,7 @@ table(rows, list(parts), "share right, by the answer's position", digits=2)
 #
 # With rotary positions, the previous word is at a signed distance of 1, whether the query is at position 3 or 20. Layer 0 saw this distance in every training text, which may be why far fewer answers are lost, but we have not tested this.
 #
-# In our task, layer 0 needs only this distance. A language model needs many distances, and even with rotary positions it does worse on texts longer than those in training (Press et al., 2022).
+# In our task, layer 0 needs only this distance. A language model needs many distances, and even with rotary positions it does worse on texts longer than any in training (Press et al., 2022).
 #
 # ## How can attention know the order of the words?
 #

@@ -71,7 +71,7 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two such layers, all words point in nearly the same direction. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that this happens quickly if the matrices and the differences between the words are not too large.
+# After two such layers, all words point in nearly the same direction. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that this happens quickly if the matrices and the differences between the words are not too large.
 #
 # The second curve shows a partial remedy, in which the context does not replace the word but is *added* to it: x + f(x). With this residual connection from lesson 03 (He et al., 2016), the words still become more alike, but more slowly.
 #
@@ -163,7 +163,7 @@ with torch.no_grad():
 #
 # ## Norms and sub-layers
 #
-# Because every box adds to the stream, its entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) rescales a box's input so that its entries are again about 1 in size. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned, and ε is a tiny constant.
+# Because every box adds to the stream, its entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) rescales a box's input so that its entries are again around 1. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned, and ε is a tiny constant.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -230,7 +230,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% [markdown]
-# For each of the three attention layers, we have to say what its words may look at. Suppose the source is 3 words and the end token EOS, and the target is the start token BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
+# For each of the three attention layers, we have to say what its words may look at. Suppose the source consists of 3 words and the end token EOS, and the target of the start token BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
 
 # %%
 there = torch.tensor([True, True, True, True, False])  # S
@@ -576,7 +576,7 @@ for part in ["nothing", "residual connections"]:
 # %% [markdown]
 # Without residual connections, all words in the memory point in nearly the same direction, with both small and large initial weights. At first, the decoder can therefore hardly tell these words apart, which may make learning slow. We have not tested why the large weights do better.
 #
-# What do feed-forward networks contribute? Models without them also have fewer parameters, but with a third layer they have nearly as many as the whole model (41,472 against 45,632). How many words does each kind get wrong?
+# What do feed-forward networks contribute? Models without them also have fewer parameters, but with a third layer they have nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
 
 # %% tags=["nbval-check-output"]
 setups = {
@@ -649,7 +649,7 @@ for name, setup in setups.items():
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digits=2)
 
 # %% [markdown]
-# With small weights, six-layer models learn with or without norms, though they are slightly ahead with norms. With large weights, only the models with norms learn in these 200 steps, and they learn less than the models with small weights. Here, norms make the choice of initial weights less critical, but we have not tried other learning rates.
+# With small weights, six-layer models learn with or without norms, though slightly better with norms. With large weights, only the models with norms learn in these 200 steps, and they learn less than the models with small weights. Here, norms make the choice of initial weights less critical, but we have not tried other learning rates.
 #
 # ## What else do we need to turn attention into a translation model?
 #

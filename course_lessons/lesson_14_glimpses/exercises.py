@@ -329,7 +329,7 @@ check("14.catch_peeking", catch_peeking)
 # %% [markdown]
 # ## Your own loss: what should it reward?
 #
-# Your `hybrid_loss` takes the reward as an argument, so we can choose what to reward. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the right digit. The other is rewarded for its **look**: with 1 if the second look is in the digit's box and 0 otherwise. Cross-entropy teaches both models to answer. Which of them will name more digits correctly after so few steps?
+# Your `hybrid_loss` takes the reward as an argument, so we can choose what to reward. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the correct digit. The other is rewarded for its **look**: with 1 if the second look is in the digit's box and 0 otherwise. Cross-entropy teaches both models to answer. Which of them will name more digits correctly after so few steps?
 
 # %%
 predict("14.own", ...)

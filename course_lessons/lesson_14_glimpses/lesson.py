@@ -33,7 +33,7 @@ figures.show_digits(fields, labels, corners)
 # %% [markdown]
 # The 64 pixels in the dashed box are enough.
 #
-# The **recurrent attention model** (Mnih et al., 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Our model starts in the centre. In field 0, the 9 is at the left edge. How much of it does the first look show?
+# The **recurrent attention model** (Mnih et al., 2014) exploits this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Our model starts in the centre. In field 0, the 9 is at the left edge. How much of it does the first look show?
 #
 # ## A sensor: sharp in the middle, coarse around it
 #
@@ -166,7 +166,7 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 # %% [markdown]
 # No gradient flows through the sensor to the location. The sensor rounds a location to a whole row and column, so moving the location by a tiny amount changes nothing.
 #
-# The model therefore has to try out locations, and it needs a reward that tells it how good they were. In the paper, the reward is 1 for a correct answer and 0 for a wrong one. Our reward is the probability that the model gives the right digit, which also distinguishes a nearly correct answer from a wrong one.
+# The model therefore has to try out locations, and it needs a reward that tells it how good they were. In the paper, the reward is 1 for a correct answer and 0 for a wrong one. Our reward is the probability that the model assigns to the correct digit, which also distinguishes a nearly correct answer from a wrong one.
 #
 # We use REINFORCE (lesson 08): a sampled location becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is sampled from a Gaussian around the mean μ, with standard deviation σ for both x and y. Its density $p(l)$ is largest at μ and falls with the distance from μ. In the logarithm, only the squared distance depends on μ:
 #
@@ -247,7 +247,7 @@ class Looker(Networks):
 #
 # $$\text{cross-entropy} \;-\; \sum_{t=2}^{T} (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# The first term, minus the logarithm of the right digit's probability, teaches the model what to say. The second term is REINFORCE and teaches the model where to look. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it.
+# The first term, minus the logarithm of the correct digit's probability, teaches the model what to say. The second term is REINFORCE and teaches the model where to look. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it.
 
 
 # %%
@@ -410,7 +410,7 @@ models = {
 figures.show_following(models, fields, corners)
 
 # %% [markdown]
-# Only the second looks of the whole model follow the digit from left to right. For y, the titles show the same: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit at best near the centre. If the digit is at the left or right edge, patch 0 shows nothing of it, and the second look always has the same x.
+# Only the second looks of the whole model follow the digit from left to right. The titles show the same for y: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit at best near the centre. If the digit is at the left or right edge, patch 0 shows nothing of it, and the second look always has the same x.
 #
 # The whole model has therefore learned to look where patch 1 shows a spot.
 #
@@ -436,7 +436,7 @@ figures.compare_five_seeds()
 figures.show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# In 46 of 100 fields, on average, both of the first two looks miss. In 33 of these 46, the third or fourth look hits. Laid over a different field, these later looks are the first to hit in fewer than 10 of 100 fields, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: among clutter, a model with four looks reads far fewer digits than a network that sees all the pixels.
+# In 46 of 100 fields, on average, both of the first two looks miss. In 33 of these 46, the third or fourth look hits. Laid over a different field, these later looks are the first to hit in fewer than 10 of 100 fields, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: among clutter, a model with four looks reads far fewer digits correctly than a network that sees all the pixels.
 #
 # ## Where should a network look next?
 #

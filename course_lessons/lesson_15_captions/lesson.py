@@ -404,7 +404,7 @@ table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 #
 # </details>
 #
-# One scene proves little, so we use 1,000 scenes of up to four things and five captioners that were trained in advance for as many steps as ours. In each caption, we call the things before and after the first relation "the first thing" and "the second thing". In each scene, we move one of the two to a row that changes the relation. It moves either everywhere, only in the earlier looks and the first state, or only in the look for the relation.
+# One scene proves little, so we use 1,000 scenes of up to four things and five captioners that were trained in advance for as many steps as ours. In each caption, we call the things before and after the first relation "the first thing" and "the second thing". In each scene, we move one of the two to a row that changes the relation. The thing moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -445,7 +445,7 @@ print("A, the things alone:   ", overlooked(things_alone))
 print("B, all cells alike:    ", overlooked(alike))
 
 # %% [markdown]
-# Captioner B has the smaller sum. With A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. With B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
+# Captioner B has the smaller sum. For A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. For B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
 #
 # In the paper, the penalty improves the captions (section 4.2.1). We train a second captioner like the first, but with the penalty.
 
@@ -522,7 +522,7 @@ columns = ["no penalty", "penalty"]
 table(rows, columns, corner="names right, thing emptied", digits=2)
 
 # %% [markdown]
-# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates fit this: with the penalty, the look for a name is scaled to about a quarter on average.
+# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates agree with this: with the penalty, the look for a name is scaled to about a quarter on average.
 #
 # One look at a thing satisfies the penalty: with two looks, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say which word this look should be for. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the correct names is lost without the thing?
 
@@ -534,7 +534,7 @@ figures.names_by_seed()
 #
 # ## Which part of the picture does this word describe?
 #
-# A word describes the part that, changed on its own, changes the word. For a name, this part is the thing, and for a relation, both things.
+# A word describes the part that, when changed on its own, changes the word. For a name, this part is the thing, and for a relation, both things.
 #
 # A word's map shows where one look points. The gate controls how much of this look reaches the word, and the state holds what was read before. A name's map may therefore show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
 #
