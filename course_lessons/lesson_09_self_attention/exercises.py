@@ -113,7 +113,7 @@ check("09.restricted_self_attention", restricted_self_attention)
 # Also return the **sequential steps**, which wait for one another, and the **longest path**: how many layers, or steps, lead from the first word to the last.
 #
 # - `"self"`: the lesson's `SelfAttention`.
-# - `"recurrent"`: a tanh cell for words and states of width d.
+# - `"recurrent"`: a tanh cell for words and states of dimension d.
 # - `"convolution"`: a d×d matrix for each of k words. With dilation, the last word sees $k^l$ words after $l$ layers, itself included.
 # - `"restricted"`: like `"self"`, but each word is compared with 2 · radius + 1 words, even past the ends of the sentence.
 
@@ -168,7 +168,7 @@ check("09.layer_cost", layer_cost)
 # 2. Its output is finite.
 # 3. For every position t: new numbers in the rows after t, **at the same T**, leave rows 0 … t of its output unchanged, in every feature.
 #
-# The output may depend on T itself. Every broken promise that counts shows at T = 1, 5 or 12. Use random numbers of a size around 1: an output that sees them changes by more than $10^{-4}$, and rounding errors stay below $10^{-5}$. Your test must not raise an error. Gradients do not flow through the models.
+# The output may depend on T itself. Every broken promise that counts shows at T = 1, 5 or 12. Use random numbers of magnitude about 1: an output that sees them changes by more than $10^{-4}$, and rounding errors stay below $10^{-5}$. Your test must not raise an error. Gradients do not flow through the models.
 
 
 # %%

@@ -201,7 +201,7 @@ check("10.head_worth", head_worth)
 # 3. For a word that may attend to nothing, it returns `out_bias`.
 # 4. It raises no error. An error must not stop your test.
 #
-# Random numbers of a size around 1 are enough, but choose the sizes, biases and masks with care.
+# Random numbers of magnitude about 1 are enough, but choose the sizes, biases and masks with care.
 
 
 # %%

@@ -357,7 +357,7 @@ _ = ax.axvline(12, color="0.6", linestyle=":")
 
 
 # %%
-# M moves positions of width 64 back by one, and `sharper` is 3, as above
+# M moves positions of dimension 64 back by one, and `sharper` is 3, as above
 class HeadByHand(Reader):
     def weights(self, layer, x):  # B T D
         if layer == 1:

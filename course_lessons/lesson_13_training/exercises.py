@@ -426,7 +426,7 @@ check("13.catch_wrong_step", catch_wrong_step)
 # 4. Translations come from greedy search: without BOS, up to EOS, then 0.
 # 5. Two calls give the same result: begin with `torch.manual_seed(0)`.
 #
-# Ids: 0 padding, 1 BOS, 2 EOS. No sentence is longer than 20 tokens. Dimension 32, one layer on each side, and Adam with a learning rate of 0.005 are enough.
+# Ids: 0 padding, 1 BOS, 2 EOS. No batch has more than 20 columns. Dimension 32, one layer on each side, and Adam with a learning rate of 0.005 are enough.
 
 
 # %%

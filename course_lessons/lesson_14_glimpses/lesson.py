@@ -253,7 +253,7 @@ class Looker(Networks):
 # %%
 def terms_of(output, labels):  # labels: B
     p = output.logits.detach().softmax(-1)  # B V
-    reward = p[range(len(labels)), labels]  # B: of the right digit in each field
+    reward = p[range(len(labels)), labels]  # B: of the correct digit in each field
     surprise = reward.unsqueeze(1) - output.b  # B T-1
     return {
         "cross-entropy": F.cross_entropy(output.logits, labels),
