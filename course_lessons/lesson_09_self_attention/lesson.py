@@ -34,7 +34,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q = \begin{pmatrix} 0 & 0 \\ 6 & 0 \end{pmatrix}$ has a row for each feature. It turns "sad", (0, 1), into the query (6, 0), which asks for the first feature. A number as large as 6 brings the weights close to 0 and 1. $W_K$ and $W_V$ leave the vectors unchanged. The loop computes one word's context at a time. Work out the three scores of "sad" on paper: which word does "sad" look at?
+# Our $W_Q = \begin{pmatrix} 0 & 0 \\ 6 & 0 \end{pmatrix}$ has a row for each feature. It turns "sad", (0, 1), into the query (6, 0), which asks for the first feature. The large 6 brings the weights close to 0 and 1. $W_K$ and $W_V$ leave the vectors unchanged. The loop computes one word's context at a time. Work out the three scores of "sad" on paper: which word does "sad" look at?
 
 # %% tags=["nbval-check-output"]
 X = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])  # T D: sad, dog, ball
@@ -110,7 +110,7 @@ class SelfAttention(nn.Module):
 # %% [markdown]
 # Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns, and for each word except "the", the model has to name the noun to which it belongs. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one object. A word such as "sad" occurs only with animals, and "wooden" only with objects. We do not tell the model where to look.
 #
-# `train_model`, from lesson 05, trains the model for 300 steps on batches of 64 sentences. For what share of the words will the model name the right noun?
+# `train_model`, from lesson 05, runs 300 steps on batches of 64 sentences. For what share of the words will the model name the right noun?
 
 # %%
 torch.manual_seed(0)
@@ -214,9 +214,9 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM get more than nine in ten answers right. A single restricted layer gets worse step by step, because the pairs leave its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on: no amount of training lets them see beyond their reach.
+# At distance 16, self-attention and the LSTM get more than nine in ten answers right. A single restricted layer gets worse step by step, because the pairs leave its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on: training cannot extend their reach.
 #
-# Even what is within reach has to be learned. At distance 4, all the pairs are within the reach of two layers, which get about six in ten answers right; one model gets seven in ten right after 12,500 steps. Self-attention has the same accuracy at every distance, even at 0, so its errors do not depend on the distance at which it is tested.
+# Even what is within reach has to be learned. At distance 4, all the pairs are within the reach of two layers, which get about six in ten answers right; one model gets seven in ten right after 12,500 steps. Self-attention has the same accuracy at every distance, even at 0, so its errors do not depend on the test distance.
 #
 # ## The first price: the order is lost
 #
@@ -282,7 +282,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 #
 # ## The third price: n² pairs
 #
-# If each of n words looks at n words, there are n² scores. What does this cost? Our table, adapted from table 1 of Vaswani et al. (2017), shows how a layer's work grows with the number n and the dimension d of its words. It leaves out constant factors and the matrices that compute queries, keys and values. A score takes d multiplications, and multiplying a vector by a d×d matrix takes d². **Sequential steps** are steps that have to wait for one another. The longest path is as in our diagram, and k is the number of words that a convolution reads at once.
+# If each of n words looks at n words, there are n² scores. What does this cost? Our table, adapted from table 1 of Vaswani et al. (2017), shows how a layer's work grows with the number n and the dimension d of its words. It leaves out constant factors and the matrices that compute queries, keys and values. A score takes d multiplications, and multiplying a vector by a d×d matrix takes d². **Sequential steps** are steps that must wait for one another. The longest path is as in our diagram, and k is the number of words that a convolution reads at once.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
@@ -293,7 +293,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 #
 # According to these formulas, the work of self-attention grows with the square of n and the work of a recurrent layer only linearly. Self-attention should therefore need more work than a recurrent layer for a long text, and less whenever n is smaller than d. PyTorch can count how many multiplications a layer actually needs.
 #
-# For this count, we write the restricted layer so that it does not even score distant words. `unfold` cuts the keys and values into windows of W words, one around each word.
+# For this, we write the restricted layer so that it does not even score distant words. `unfold` cuts the keys and values into windows of W words, one around each word.
 
 
 # %%
@@ -356,7 +356,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # A GRU has six matrices and needs $6nd^2$ multiplications. Self-attention needs fewer than a GRU if 2n < 3d: with d = 512, for every text shorter than 768 words.
 #
-# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about the length of a novel, take 40,000. In an exercise in lesson 22, you will compute attention without storing all the weights.
+# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about the length of a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
 #
 # ## What if every word looks at every word at once?
 #
@@ -396,7 +396,7 @@ check("09.q5", ...)
 # - In self-attention, queries, keys and values come from the same words. A few matrix products compute all the contexts at once.
 # - Without a mask, self-attention is permutation equivariant: when words change places, their outputs move with them.
 # - A causal mask hides later words, and a leak test shows whether it does.
-# - Restricted self-attention needs less work and memory for long texts, but no amount of training lets it see beyond its reach.
+# - Restricted self-attention needs less work and memory for long texts, but training cannot extend its reach.
 #
 # **Exercises**: [open them](../exercises/09_self_attention_exercises.ipynb)
 #

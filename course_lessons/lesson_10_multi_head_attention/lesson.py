@@ -148,14 +148,14 @@ for sentence, x in sentences.items():
 #
 # No loop is needed. Placed side by side, $W_0^Q, \dots, W_{H-1}^Q$ form one matrix with D rows and D columns. One product with this matrix gives the queries of all the heads, which we then split into H parts. Keys and values are computed in the same way.
 #
-# Together, several heads therefore have as many parameters as one head of width D. Their scores also need the same number of multiplications: H·T·S·d is T·S·D, because d = D / H. Only the number of attention weights grows, by a factor of H. But each head is narrower: with D = 32 and eight heads, each query and each key has only four entries.
+# Together, several heads therefore have as many parameters as one head of width D. Their scores also need as many multiplications: H·T·S·d is T·S·D, because d = D / H. Only the number of attention weights grows, by a factor of H. But each head is narrower: with D = 32 and eight heads, each query and each key has only four entries.
 #
 # `K.mT` swaps the last two axes of K. With D = 12 and H = 3, what is the shape of Q after `split`?
 
 
 # %%
 class MultiHead(nn.Module):
-    def __init__(self, D, H):  # dimension of a word vector, number of heads
+    def __init__(self, D, H):  # dimension of a word, number of heads
         super().__init__()
         self.H = H
         self.W_Q = nn.Linear(D, D)
@@ -230,7 +230,7 @@ print("the last word with the wrong mask:", wrong[0, -1, :3].tolist())
 #
 # Our model reads four letter-digit pairs, such as e8, b1, g1, c2. It is then asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention layer followed by one linear layer.
 #
-# The question is also a vector: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, and the keys and values are computed from the pairs. The linear layer reads the sum of the context and the question. In the comments, F is the number of letters in a question.
+# The question is also a vector: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, the keys and values from the pairs. The linear layer reads the sum of the context and the question. In the comments, F is the number of letters in a question.
 
 
 # %%
@@ -286,7 +286,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 figures.show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
 
 # %% [markdown]
-# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and its reverse get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but can only add a fixed contribution for it, whatever the digits are. The layer therefore cannot answer both questions correctly for all digits. With two heads, each head looks at one of the two pairs.
+# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and its reverse get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but can only add a fixed contribution for it, whatever the digits are. It therefore cannot answer both questions correctly for all digits. With two heads, each looks at one of the pairs.
 #
 # Is it the different weights that help, or only the number of heads? We train a model whose two heads both use the scores of head 0 but still have their own values.
 
@@ -357,7 +357,7 @@ print(f"trained here, one head and 32 units: {share_right(hidden, facts=2):.2f}"
 figures.table_of_facts(2)
 
 # %% [markdown]
-# With a hidden layer, one head gets nearly all the digits right for every seed. Without a hidden layer, more training does not help: after 2,500 steps at each of three learning rates, the model got 0.58 or 0.59 of the digits right. How does our model with 32 units know which digit belongs to which letter?
+# With a hidden layer, one head gets nearly all the digits right for every seed. Without a hidden layer, more training does not help: after 2,500 steps at three learning rates, the model got 0.58 or 0.59 of the digits right. How does our model with 32 units know which digit belongs to which letter?
 #
 # It may have learned unequal weights. Think of "dog bites man" again. With a weight of 0.75 for the first noun and 0.25 for the second, the context is [3, 2]; in "man bites dog", it is [1, 6]. Unequal weights thus leave a trace of the order in the sum.
 #
@@ -411,9 +411,9 @@ table(rows, columns, "the two weights", digits=2)
 #
 # ## Three facts and a hidden layer
 #
-# Now each question names three of the four letters. With four heads, each digit can have its own head. We use four rather than three because the width, 32, must be a multiple of H.
+# Now each question names three of the four letters. With four heads, each digit can have its own. We use four rather than three because the width, 32, must be a multiple of H.
 #
-# The hidden layer has 32 or 128 units. Each model is trained for 1,000 steps at a learning rate of 0.01, and again from scratch for 4,000 steps. With 32 units and 1,000 steps, we also tried rates of 0.005 and 0.02; 0.01 worked best both for one head and for four.
+# The hidden layer has 32 or 128 units. Each model is trained for 1,000 steps at a learning rate of 0.01, and again from scratch for 4,000 steps. With 32 units and 1,000 steps, we also tried rates of 0.005 and 0.02; 0.01 worked best for one head and for four.
 
 # %% tags=["nbval-check-output"]
 predict("10.three_facts", ...)
@@ -461,7 +461,7 @@ figures.show_weight_by_distance()
 # %% [markdown]
 # Head 1 of layer 2 gives a weight of 0.24 to the next token and 0.21 to the one after that: it looks ahead, but not at any single position. Head 2 of the same layer gives half of its weight to the previous token. More precisely, it looks at that token's *position*: after two layers, the vector there also carries information about other tokens. Two heads in one layer thus look in opposite directions. Voita et al. (2019) found much sharper heads of this kind in larger models.
 #
-# Does the model need all its heads? We switched off one head at a time and translated the 1,000 captions again. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Guess whether losing the heads with a clear direction costs the most.
+# Does the model need all its heads? We switched off one head at a time and retranslated the 1,000 captions. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three from the decoder to the source. Guess whether losing the heads with a clear direction costs the most.
 
 # %%
 whole, lost = figures.bleu_lost_by_head()
@@ -472,7 +472,7 @@ print(f"{below_one.sum()} of the 36 heads: less than 1 BLEU is lost without it."
 figures.show_lost_bleu(lost)
 
 # %% [markdown]
-# In the encoder, losing head 2 of layer 1 or head 1 of layer 2 costs the most, and both heads look in a clear direction. But head 2 of layer 2 has the clearest direction of all, and losing it costs only 0.77 BLEU; losing head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
+# In the encoder, losing head 2 of layer 1 or head 1 of layer 2 costs the most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all, and losing it costs only 0.77 BLEU; losing head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
 #
 # For 21 of the 36 heads, switching off that head alone costs less than 1 BLEU. This does not show that all 21 could be switched off together. If two heads do the same thing, losing either one alone may do no harm even where losing both does.
 #

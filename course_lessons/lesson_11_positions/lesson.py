@@ -18,7 +18,7 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can the order come from? We look at what is lost without it and try four ways to supply it. At the end, we turn to texts longer than any in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can the order come from? We look at what is lost without it and try four ways to supply it. Finally, we turn to texts longer than any in training.
 #
 # ## The same words in a different order
 #

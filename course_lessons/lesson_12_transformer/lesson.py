@@ -18,7 +18,7 @@ from course_utils.translation.scores import exact_shares
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# In lesson 06, we used attention to look back from one GRU to another. Can attention translate without any GRU? It can, given a few other parts. We first build the whole model, the Transformer, and then remove one part at a time to see what is lost.
+# In lesson 06, we used attention to look back from one GRU to another. Can attention translate without any GRU? It can, given a few other parts. We first build the whole model, the Transformer, then remove one part at a time to see what is lost.
 #
 # ## What can attention not do on its own?
 #
@@ -79,7 +79,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 #
 # A translation model has to read one sentence and write another. The next diagram shows the Transformer (Vaswani et al., 2017), whose boxes we will build one by one. The **encoder**, at the top, reads the source and turns it into the **memory**; the **decoder**, at the bottom, writes the translation.
 #
-# The thick line on each side, made up of residual connections, is called the **residual stream**. Each box above it reads from the stream, computes something and adds the result to the stream. Guess which boxes let words exchange information.
+# The thick line on each side, made up of residual connections, is called the **residual stream**. Each box above it reads from the stream, computes something and adds the result to it. Guess which boxes let words exchange information.
 
 # %%
 diagrams.transformer()
@@ -96,7 +96,7 @@ diagrams.transformer()
 
 # %%
 class MultiHeadAttention(nn.Module):
-    def __init__(self, D, H):  # dimension of a word vector, number of heads
+    def __init__(self, D, H):  # dimension of a word, number of heads
         super().__init__()
         self.H = H
         self.W_Q = nn.Linear(D, D)
@@ -135,7 +135,7 @@ class MultiHeadAttention(nn.Module):
 
 # %% tags=["nbval-check-output"]
 class FeedForward(nn.Module):
-    def __init__(self, D, F):  # dimension of a word vector, number of hidden units
+    def __init__(self, D, F):  # dimension of a word, number of hidden units
         super().__init__()
         self.W_1 = nn.Linear(D, F)
         self.W_2 = nn.Linear(F, D)
@@ -163,7 +163,7 @@ with torch.no_grad():
 #
 # ## Norms and sub-layers
 #
-# Because every box adds to the stream, its entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) rescales a box's input so that its entries are again around 1. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned, and ε is a tiny constant.
+# Because every box adds to the stream, its entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) rescales a box's input so that its entries are again around 1. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned, and ε is tiny.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -199,7 +199,7 @@ diagrams.sublayers()
 #
 # ## Two kinds of layer
 #
-# An encoder layer has two sub-layers, self-attention and a feed-forward network. A decoder layer has one more between them: after causal self-attention comes attention to the source, often called **cross-attention**. Attention to the source reads the memory, and its mask hides the source's padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
+# An encoder layer has two sub-layers, self-attention and a feed-forward network. A decoder layer has one more between them: after causal self-attention comes attention to the source, often called **cross-attention**. This layer reads the memory, and its mask hides the source's padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 
 
 # %%
@@ -411,9 +411,9 @@ _, by_itself = exact_shares(translations, truth(new, "verb-last"))
 print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}")
 
 # %% [markdown]
-# With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. Because a word counts only in its exact position, a missing word makes the words after the gap wrong as well.
+# With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. Because a word counts only in its exact position, a missing word makes all later words wrong as well.
 #
-# When writing by themselves, do GRUs with attention, much like lesson 06's, get more words right? We trained both models for 200 steps on the same batches, at the best of three learning rates and with three seeds each.
+# When writing by themselves, do GRUs with attention, much like lesson 06's, get more words right? We trained both models for 200 steps on the same batches, at the best of three learning rates, with three seeds each.
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -426,7 +426,7 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One argument for attention was that in training, no word waits for the previous one. In lesson 09, that made a layer several times as fast on a single 100-word text; in batches of 64 sentences of at most 18 words, it gains us nothing.
+# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One argument for attention was that in training, no word waits for the previous one. In lesson 09, that made a layer several times as fast on a single 100-word text; in batches of 64 sentences of at most 18 words, it gains nothing.
 #
 # ## Remove one part at a time
 #
@@ -505,7 +505,7 @@ table(rows, columns, digits=2)
 # %% [markdown]
 # When it writes by itself, this model gets hardly any words right. Neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas the model without the mask can find it in the target, one position further on. When the model writes, that position is empty. Our test above reveals the missing mask, but the loss does not.
 #
-# **Your turn**: name a different part, such as "norms", in the cell that begins with `part =`, predict, and run that cell and the next two again.
+# **Your turn**: name a different part, such as "norms", in the cell that begins with `part =`, predict, and rerun that cell and the next two.
 #
 # The next figure shows the results for all seven parts, now with 300 steps and five seeds each. Short sentences are padded in a batch but not on their own, so we also let each model translate one sentence at a time. Which parts does a model need to get half of the words right by itself?
 
@@ -638,7 +638,7 @@ plots.curves(range(7), runs, "layers", "standard deviation", ax=ax, legend="abov
 ax.set_yscale("log")
 
 # %% [markdown]
-# With large weights and without norms, the entries grow a hundredfold or more. Much of this growth comes from the encoder, which has no norms either: the decoder's first layer adds values from a memory with large entries. In the other three cases, the entries grow slowly. Which of these models can learn? We trained three models of each kind for 200 steps at a learning rate of 0.003; the table shows the share of words right with teacher forcing.
+# With large weights and without norms, the entries grow a hundredfold or more. Much of this growth comes from the encoder, which has no norms either: the decoder's first layer adds values from a memory with large entries. In the other three cases, the entries grow slowly. Which of these models can learn? We trained three of each kind for 200 steps at a learning rate of 0.003; the table shows the share of words right with teacher forcing.
 
 # %%
 rows = {}

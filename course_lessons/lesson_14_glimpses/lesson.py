@@ -57,7 +57,7 @@ print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 #
 # Such a square shows nothing of what lies outside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the previous one but is also reduced to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis, which `[None]` adds at the front.
 #
-# Calculate how many numbers there are in a glimpse with two patches of 8×8 cells.
+# Calculate how many numbers a glimpse with two patches of 8×8 cells contains.
 
 
 # %% tags=["nbval-check-output"]
@@ -91,7 +91,7 @@ first_glimpse = figures.explore_glimpse(fields[0], corners[0])
 first_glimpse
 
 # %% [markdown]
-# Only patch 1 could tell the model where the 9 is: this patch has a bright spot at its left edge, whereas patch 0 shows nothing of the 9. To see the 9 sharply, the model should look further left next.
+# Only patch 1 could tell the model where the 9 is: it has a bright spot at its left edge, whereas patch 0 shows nothing of the 9. To see the 9 sharply, the model should look further left next.
 #
 # **Your turn**: move the sliders until patch 0 contains the whole digit. At which location is that?
 #
@@ -300,9 +300,9 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # ## Does it find the digit?
 #
-# We train the model for 2,000 steps, with two looks and new fields at each step. Over the first two thirds of the steps, σ falls from 0.5 to 0.1, where it stays. The model therefore tries locations far apart at first and locations close to μ later. In the test, σ is 0.
+# We train the model for 2,000 steps, with two looks and new fields at each step. Over the first two thirds of the steps, σ falls from 0.5 to 0.1, where it stays. The model therefore tries locations far apart at first and close to μ later. In the test, σ is 0.
 #
-# We say that a look **hits** if its centre is in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance.
+# A look **hits** if its centre is in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance.
 
 
 # %%
@@ -416,7 +416,7 @@ figures.show_following(models, fields, corners)
 #
 # ## Was it luck?
 #
-# One result of each kind may be luck, and the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds for each kind, including models trained on patch 0 alone and models with only the first look. All fields now have 32×32 pixels, the models are wider and train longer, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most correct answers and which costs the most hits.
+# One result of each kind may be luck, and the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds for each kind, including models trained on patch 0 alone and models with only the first look. All fields now have 32×32 pixels, the models are wider and train longer, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most correct answers and which the most hits.
 
 # %%
 figures.compare_five_seeds()
