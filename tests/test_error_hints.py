@@ -140,6 +140,7 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
         ("03.attention", [("value, mask=None", "value, mask, scale")], "the check passes query, key, value and mask, in this order."),
         ("03.attention", [("mask=None", "mask")], "the check passes query, key and value, in this order. Your function has to accept exactly these. This call uses the exercise's default for mask"),
         ("12.encoder_layer", [("def forward(self, x, mask)", "def forward(self, x)")], "the check passes self, x and mask, in this order. `forward` has to accept exactly these."),
+        ("03.causal_mask", [("causal_mask(size)", "causal_mask()")], "the check passes size. Your function has to accept exactly this."),
         # None
         ("03.attention", [("if mask is not None:", "if True:")], "mask is None for this input: check `mask is not None` before you use it."),
         ("02.softmax", [("torch.exp(", "[].append(")], "something in this line is None"),
@@ -152,6 +153,19 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
 def test_a_slip_is_named_at_its_line(task_id, changes, says):
     report = judge_answer(TASKS[task_id], altered(task_id, *changes))
     assert report.state in ("failed", "error") and says in str(report), str(report)
+
+
+def test_a_function_that_calls_itself_is_told_of_pytorchs_where_there_is_one():
+    said = "your function calls itself endlessly."
+    for task_id, after in (
+        ("04.dot", " If you mean PyTorch's function of this name, write `torch.dot`."),
+        ("00.weighted_sum", ""),
+    ):
+        function = TASKS[task_id].answer_name
+        space = {}
+        exec(f"def {function}(*given):\n    return {function}(*given)", space)
+        report = judge_answer(TASKS[task_id], space[function])
+        assert said + after in str(report) and ("PyTorch" in str(report)) == bool(after)
 
 
 def test_what_is_said_of_a_line_is_true_of_it():

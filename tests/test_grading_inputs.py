@@ -879,7 +879,7 @@ def test_the_mistakes_with_partial_credit_are_right_on_ordinary_inputs(task_id, 
     for seed in range(2):
         report = judge_answer(task, as_answer(task, mistake.function), seed)
         assert report.state in ("failed", "error") and report.mistake == name
-        assert report.case.edge or "for every candidate but one" in task.partial[name][1]
+        assert report.case.edge or "for every candidate except one" in task.partial[name][1]
     verdict = Verdict(task_id, report.state, report.kind, report.mistake, edge=report.case.edge)
     (points,) = (p for p in score(result(task_id[:2], verdict), Settings()) if p.task == task_id)
     share, sentence = task.partial[name]

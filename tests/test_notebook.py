@@ -198,6 +198,23 @@ def test_progress_as_a_table_has_a_heading_for_each_lesson(monkeypatch):
     assert "tasks passed, 0 of 5 questions answered" in lesson and "04." not in before
 
 
+@pytest.mark.parametrize("lesson", ["04", 4, "04_alignment_scores"])
+def test_progress_shows_one_lesson_alone(lesson, capsys):
+    check("04.dot", right)
+    check("02.q1", "a")
+    capsys.readouterr()
+    progress(lesson)
+    out = capsys.readouterr().out
+    assert "04 Alignment scores: 1 of " in out and "02.q1" not in out
+    progress("99")
+    assert "there is no lesson '99'" in capsys.readouterr().out
+
+
+def test_a_question_called_wrongly_is_shown_with_its_own_id(capsys):
+    check("00.q3", "a", "b")
+    assert 'Use it like this: `check("00.q3", "a")`' in capsys.readouterr().out
+
+
 def test_a_demonstration_is_not_kept_and_hides_nothing_of_what_is(course_folder, capsys):
     assert "hint 1 of 3" in check("04.dot", wrong, keep=False).note
     check("02.q1", "a", keep=False)
@@ -415,8 +432,8 @@ def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
         (lambda: check("00.q1", -2, 5, seed=3), 'with a point: `check("00.q1", -2.5)`.'),
         (lambda: predict("02.cold", 0, 5), 'with a point: `predict("02.cold", 0.5)`.'),
         (lambda: reveal("02.cold", 0, 5), 'with a point: `reveal("02.cold", 0.5)`.'),
-        (lambda: check("02.q1", "b", 3), 'check("02.softmax", softmax)'),
-        (lambda: progress("04"), "progress()"),
+        (lambda: check("02.q1", "b", 3), 'check("02.q1", "a")'),
+        (lambda: progress("04", 3), "progress()"),
         (lambda: predict(), 'predict("02.cold", 0.5)'),
         (lambda: predict("02.warm", 1), 'There is no prediction "02.warm"'),
         (lambda: reveal("02.cold"), "reveal takes a number"),

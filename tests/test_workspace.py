@@ -693,6 +693,13 @@ def test_one_bad_copy_stops_no_other(clone, bad):
     assert BAD[bad] is None or first.read_bytes() == BAD[bad]
 
 
+def test_a_copy_with_marks_of_git_is_named_with_its_line(clone):
+    file = own(clone, "notebooks", "00_start_here")
+    file.write_text('{\n<<<<<<< HEAD\n "cells": []}')
+    (problem,) = update(clone, [], [].append)
+    assert problem.startswith(f"{file}: Line 2 holds a mark of Git (`<<<<<<<`)") and problem.endswith("opens it.")
+
+
 def test_a_folder_that_cannot_be_written_stops_no_other(clone):
     published(clone, replaced(*PROMPT))
     published(clone, replaced("## ", "## Read: "), "notebooks")

@@ -337,7 +337,7 @@ for sentence in sentences:
     print(f"p = {torch.tensor(score).sigmoid():.2f} {adds}")
 
 # %% [markdown]
-# On SST-2, the model gets the first and the fourth sentence wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds its -0.24 to every sentence, positive or negative.
+# On SST-2, the model gets the first and the fourth sentence wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds its -0.24 to every sentence that contains it, positive or negative.
 #
 # **Your turn**: add your own sentences to the list. What is the shortest sentence that fools the model?
 #
@@ -363,7 +363,7 @@ of_negated = errors[test.negated].sum() / errors.sum()
 print(f"share of all errors that are in reviews with a negation: {of_negated:.2f}")
 
 # %% [markdown]
-# No: on SST-2, a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most errors here have other causes. With one fixed number per word, a negation helps with one kind of review and hurts with the other. Is that unavoidable? To find out, we need a toy task whose rule we know.
+# No: on SST-2, a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most errors here have other causes. With a fixed number other than 0, a negation helps with one kind of review and hurts with the other. Is that unavoidable? To find out, we need a toy task whose rule we know.
 #
 # ## A toy task with a predictable failure
 #
@@ -413,7 +413,7 @@ print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
 # %% [markdown]
 # ## What does training find?
 #
-# Does training find numbers that get three cases right? Training does not count errors but minimises the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label. Its number can help with one half only at the expense of the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become a confident mistake, which costs more than "not good" gains. A number above 0 would hurt "not good" in the same way, so we expect training to choose 0.
+# Does training find numbers that get three cases right? Training does not count errors but minimises the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label. Its number can help with one half only at the expense of the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become an even more confident mistake, which costs more than "not good" gains. A number above 0 would hurt "not good" in the same way, so we expect training to choose 0.
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)

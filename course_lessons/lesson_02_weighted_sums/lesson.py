@@ -201,7 +201,7 @@ for case in cases:
 # %% [markdown]
 # The model gets three of the four cases right; only "the film was not great" is wrong, because its output should be below 0. The word "not" lowers the opinion's weight from 0.25 to 0.09, which moves both outputs with "not" closer to the positive $b$.
 #
-# Different numbers do not help: whatever the word vectors, $g$, $w$ and $b$ are, one of the four cases is wrong. The proof begins with $b = \sum_s a_s b$, which holds because the weights sum to 1:
+# Different numbers do not help: whatever the word vectors, $g$, $w$ and $b$ are, at least one case is wrong. The proof begins with $b = \sum_s a_s b$, which holds because the weights sum to 1:
 #
 # $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
 #
@@ -357,7 +357,7 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 #
 # <details><summary>A sum can also get three cases right: why does training not find this solution?</summary>
 #
-# Count a sum's outputs as positive where they are right and as negative where they are wrong. In each group of four, these numbers add up to 0, because what a word adds is right in two reviews and wrong in the other two. If three outputs are right, the fourth is therefore as wrong as the three together are right. Because the loss is convex, its mean is lowest if all four outputs are 0, which is a guess. Attention with one θ divides by a total, which "not" makes large in our five runs. The outputs for negated reviews are then nearly 0, and one of the two kinds has the right sign.
+# Count a sum's outputs as positive where they are right and as negative where they are wrong. In each group of four, these numbers add up to 0, because what a word adds is right as often as it is wrong. If three outputs are right, the fourth is therefore as wrong as the three together are right. Because the loss is convex, its mean is lowest if all four outputs are 0, which is a guess. Attention with one θ divides by a total, which "not" makes large in our five runs. The outputs for negated reviews are then nearly 0, and one of the two kinds has the right sign.
 #
 # </details>
 #
@@ -394,7 +394,7 @@ for model in models[3]:
 #
 # ## Can a word's weight depend on the other words, and is that enough to handle "not"?
 #
-# Yes, a word's weight can depend on the other words, though its score cannot: the softmax divides by a total to which every word contributes. Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, but training finds these three. Two θs can get all four right.
+# Yes, a word's weight can depend on the other words, though its score cannot: the softmax divides by a total to which every word contributes. Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, but training found these three. Two θs can get all four right.
 #
 # Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, the words ask the question instead of θ. Is that enough for the four cases?
 #

@@ -331,7 +331,7 @@ for case in cases:
 # %% [markdown]
 # All four cases are right. In "the film was not awful", the word "awful" adds -3, finds itself, which adds 2, and is found by "not", which adds another 2. The sum is 1.
 #
-# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the opinion in it. In a bag of words, "not" adds the same number to every sentence.
+# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the opinion in it. In lesson 01's linear score, "not" adds the same number to every sentence.
 #
 # **Your turn**: call `by_hand` with sentences of your own. What does `by_hand("great , not awful")` return?
 #

@@ -52,13 +52,13 @@ def weights_by_width(queries=500, keys=16, widest=1024):
     return explore(draw, width=ipywidgets.SelectionSlider(options=widths, value=64, description="width D"))
 
 
-def words_right_in_translators():
-    """Return for each of the eight scores, and two more, the shares of right words of five trained translators, in sentences of 12 words."""
+def words_right_in_translators(length):
+    """Return for each of the eight scores, and two more, the shares of right words of five trained translators, in sentences of so many words: 12 or 16."""
     rows = {}
     for score in SCORES:
-        (rows[score],) = measured_once("scores", "words_right", order="verb-last", setup=score, length=12)
+        (rows[score],) = measured_once("scores", "words_right", order="verb-last", setup=score, length=length)
     for name, setup in (("projected", "projected"), ("8 · content_based", "content_based_times_8")):
-        (rows[name],) = measured_once("projected", "words_right", setup=setup, length=12)
+        (rows[name],) = measured_once("projected", "words_right", setup=setup, length=length)
     return rows
 
 

@@ -263,7 +263,7 @@ def catch_blind_decoder(decoder):
 
     ### BEGIN SOLUTION
     def same(a, b):
-        return torch.allclose(a, b, atol=1e-5)
+        return torch.allclose(a, b, rtol=0, atol=1e-5)
 
     draw = torch.Generator().manual_seed(0)
     shapes = (2, 3, 3), (2, 4), (2, 5, 5), (5,)

@@ -385,7 +385,7 @@ plots.weights(
 # %% [markdown]
 # The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
 #
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides the length of this list by the length of the right translation, here 19 by 24. To see how much is due to chance, we also score the right translations of other sentences. By this count, is looking back better than one vector at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides the length of this list by the length of the longer translation, here 19 by 24. To see how much is due to chance, we also score the right translations of other sentences. By this count, is looking back better than one vector at 20 words?
 
 
 # %%
@@ -409,7 +409,7 @@ print(f"The translation above: {one:.2f}")
 table(rows, columns, corner="right words in order", digits=2)
 
 # %% [markdown]
-# The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of their words are missing or wrong, and their lead over one vector is smaller than at 12 words.
+# The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing, wrong or out of order, and the models' lead over one vector is smaller than at 12 words.
 #
 # Does the decoder lose its place only because it reads its own wrong words? We give it the right words and measure where it looks. Does the AER stay small? And how often is the next word right when the decoder has looked in the right place, and when it has not?
 

@@ -289,7 +289,7 @@ higher = now_sleeping.score > lies_awake.score
 reveal("07.meaning", "now sleeping" if higher else "lies awake")
 
 # %% [markdown]
-# BLEU prefers the translation with "now sleeping", which says the opposite of the reference, so a high score does not guarantee that the meaning is correct. Over a whole test set, BLEU is still useful for comparing models or searches.
+# BLEU prefers the translation with "now sleeping", which says the opposite of the reference, so a high score does not guarantee that the meaning is correct. Over a whole test set, BLEU is still used to compare models or searches.
 #
 # ## How wide should the beam be?
 #
@@ -304,7 +304,7 @@ print("Lines show the mean of three seeds, bands the range from lowest to highes
 reveal("07.width", figures.by_width())
 
 # %% [markdown]
-# Without a penalty, widths of 3 and 5 give the best BLEU, and beyond 10, BLEU falls sharply. Koehn & Knowles (2017) described this drop, which Yang et al. (2018) call the **beam-search curse**. The plot on the right shows why: the translations become too short. At a width of 50, they contain only 0.79 times as many words as the references, so the brevity penalty lowers their score.
+# Without a penalty, mean BLEU is best at widths of 3 and 5 and falls sharply beyond 10. Koehn & Knowles (2017) described this drop, which Yang et al. (2018) call the **beam-search curse**. The plot on the right shows why: the translations become too short. At a width of 50, they contain only 0.79 times as many words as the references, so the brevity penalty lowers their score.
 #
 # With $\alpha = 1$, the same beams choose longer translations, and a wide beam does hardly any harm. The drop is therefore due to length: the model assigns too high a probability to translations that are too short. Does the penalty help at a width of 5 as well, and do wide beams find more probable translations?
 
@@ -320,7 +320,7 @@ figures.table_by_width([1, 5, 50])
 #
 # - Greedy search makes search errors. A beam keeps several hypotheses and avoids many of these errors. As the width grows from 1 to 5, the mean log probability rises from -10.4 to -8.2 and BLEU from 49.6 to 51.6.
 # - A more probable translation is not always better: for the rope caption, the more probable translation left out most of the content. A length penalty corrects most of this model error.
-# - On a test set, BLEU tells us which search is better. Whatever BLEU misses has to be judged by people or by models trained on human judgements, such as COMET (Rei et al., 2020).
+# - On a test set, BLEU helps us compare searches. Whatever BLEU misses has to be judged by people or by models trained on human judgements, such as COMET (Rei et al., 2020).
 #
 # ## Where you will meet this
 #

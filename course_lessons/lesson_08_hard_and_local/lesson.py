@@ -83,7 +83,7 @@ print("gradient of the soft result:", exact)
 print("the hard result has a gradient:", hard_result.requires_grad)
 
 # %% [markdown]
-# Only the soft result has a gradient with respect to the scores. For the score of word $i$, whose value is $v_i$, this gradient is $p_i (v_i - 4.3)$, where 4.3 is the soft result; an exercise in lesson 02 derives this formula. For "barks", it gives 0.5 · (6 - 4.3) = 0.85.
+# Only the soft result has a gradient with respect to the scores. For the score of word $i$, whose value is $v_i$, this gradient is $p_i (v_i - 4.3)$, where 4.3 is the soft result; an exercise in lesson 02 gives this formula. For "barks", it gives 0.5 · (6 - 4.3) = 0.85.
 #
 # The hard result has no gradient, because the drawn position is a whole number, which cannot change by a small amount. If a network computes the values, the value read still gets a gradient, but the scores get none. Hard attention therefore needs a different way back to the scores, the highlighted arrow at the bottom of the next diagram. We estimate a gradient from the position $k$ of the drawn word and from its **reward** $R_k$, a number that says how good it was to read this word.
 
@@ -438,7 +438,7 @@ columns = ["in it, of 12 words", "in it, of 20 words", "words read, at most"]
 table(rows, columns, corner="window of local-m")
 
 # %% [markdown]
-# With $D = 2$, the right word is in the window in 94% of cases at 12 words and 85% at 20. Local-m gets 96% and 89% of the words right: some of the words outside it may guess or know from annotations inside, and the table counts EOS as a word. A wider window misses fewer words but reads more. Even with the same word order, some source words lie outside a narrow window, because earlier words are left out or doubled.
+# With $D = 2$, the right word is in the window in 94% of cases at 12 words and 85% at 20. Local-m gets 96% and 89% of the words right: it may guess some of the others or know them from annotations inside, and the table counts EOS as a word. A wider window misses fewer words but reads more. Even with the same word order, some source words lie outside a narrow window, because earlier words are left out or doubled.
 #
 # What if the rule is wrong? We reverse the order, so that the first word of the translation belongs to the last word of the source. How much worse is local-m then?
 
@@ -468,9 +468,9 @@ for length, ax in zip((12, 20), plots.axes(2), strict=True):
 #
 # ## Does attention have to be soft, and does it have to look at every word?
 #
-# Attention does not have to be soft, but hard attention has a price in training. It reads one value and learns from rewards, but needs more questions. After training, a model that has learned with soft attention can read only the value with the largest weight. On average, reading one value made our translation models hardly any worse.
+# Attention does not have to be soft, but hard attention has a price in training. It reads one value and learns from rewards, but needs more questions. After training, a model that has learned with soft attention can read only the value with the largest weight. On average, reading one value did not make our translation models worse.
 #
-# Nor does attention have to look at every word. Local attention is soft and has a gradient, but it reads no annotation outside its window. With the right rule for the centre, it was slightly behind global attention at the lengths seen in training and better on longer sentences. Where the order was reversed and the rule therefore wrong, or with a learned centre on longer sentences, it was much worse.
+# Nor does attention have to look at every word. Local attention is soft and has a gradient, but it reads no annotation outside its window. With the right rule for the centre, it was slightly behind global attention at 12 words and better on longer sentences. Where the order was reversed and the rule therefore wrong, or with a learned centre on longer sentences, it was much worse.
 #
 # After training, hard attention reads one value instead of ten, though it still needs ten scores. A window with $D = 2$ reads at most five of twenty words, so where we know the right rule, it saves three quarters of the scores and values. Where we know no rule, global attention is the safer choice: on longer sentences, it was far ahead of a learned centre.
 #

@@ -93,7 +93,7 @@ check("11.shift_matrix", shift_matrix)
 # %% [markdown]
 # ## 11.rotate
 #
-# The lesson's `turn` pairs neighbouring dimensions, as Su et al. (2021) do. The code of many language models, including GPT-NeoX, pairs dimension $i$ with dimension $i + D/2$ instead. In both versions, scores depend on positions only through distances, but trained weights work only with the version used in training. Write the second version:
+# The lesson's `turn` pairs neighbouring dimensions, as Su et al. (2021) do. The code of many language models, including GPT-NeoX, pairs dimension $i$ with dimension $i + D/2$ instead. In both versions, scores depend on positions only through distances, but trained weights, left unchanged, work only with the version used in training. Write the second version:
 #
 # $$(a, b) \;\to\; (a \cos\varphi - b \sin\varphi,\; a \sin\varphi + b \cos\varphi) \qquad \varphi = (\text{start} + t) \cdot 10000^{-2i/D}$$
 #
@@ -209,7 +209,7 @@ def catch_order_blind(model):
         before = model(x)
         for _ in range(6):
             after = model(x[torch.randperm(T, generator=draw)])
-            verdicts.append(not torch.allclose(after, before, atol=1e-5))
+            verdicts.append(not torch.allclose(after, before, rtol=0, atol=1e-5))
     return any(verdicts)
     ### END SOLUTION
 

@@ -146,7 +146,7 @@ figures.last_two(shares, headings)
 #
 # ## A vector for each position
 #
-# We therefore give each position its own vector. The score can then be highest at any position, provided the query points in the direction of that position's vector. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
+# We therefore give each position its own vector. The score can then be highest at any position, provided the query points in the direction of that position's key. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
 
 
 # %%
@@ -269,7 +269,7 @@ figures.two_layers(sinusoidal_model, words[0])
 #
 # ## Rotary positions
 #
-# The scores of our handmade head depend only on the distance between positions, because we chose M that way. A learned matrix need not have this property: it can treat positions 3 and 20 differently. With **rotary positions** (Su et al., 2021), only distances matter, whatever the model learns. These positions are not added to the word vectors; they rotate the queries and keys. Each pair of entries is an arrow in the plane: the first entry is its horizontal component, the second its vertical one.
+# The scores of our handmade head depend only on the distance between positions, because we chose M that way. A learned matrix need not have this property: it can treat positions 3 and 20 differently. With **rotary positions** (Su et al., 2021), scores depend on positions only through distances, whatever the model learns. These positions are not added to the word vectors; they rotate the queries and keys. Each pair of entries is an arrow in the plane: the first entry is its horizontal component, the second its vertical one.
 #
 # As above, each pair has its own speed $\theta$. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow pointing right, and $\theta = 1$, with the query at position 3 and the key at position 1. What is the angle between the two arrows after the rotation, and what is it when both are ten positions further on?
 
@@ -327,7 +327,7 @@ table(shares, headings, digits=2)
 #
 # Three of our four ways solve the task, but longer texts contain positions that never occurred in training. For this test, the learned positions are extended by rows that keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work for longer texts.
 #
-# We trained five models of each kind on texts of up to 12 words. In the plot, the dotted line marks the greatest length in training.
+# We trained five models of each kind on texts of up to 12 words, for 2,000 steps at a rate of 0.003. In the plot, the dotted line marks the greatest length in training.
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)

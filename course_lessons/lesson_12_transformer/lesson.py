@@ -522,7 +522,7 @@ for part in parts:
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# The model needs four of these parts to get half of the words right:
+# To get half of the words right in 300 steps, four parts are needed:
 #
 # | taken out | words right with teacher forcing | by itself | a likely reason |
 # | --- | --- | --- | --- |

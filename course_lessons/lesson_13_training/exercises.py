@@ -61,7 +61,7 @@ check("13.learning_rate", learning_rate)
 # %% [markdown]
 # ## 13.adam_step
 #
-# This step of Adam has bugs. It is nearly correct at step 1, but goes wrong from step 2 on:
+# This step of Adam has bugs. The parameter it returns is nearly correct at step 1, but wrong from step 2 on:
 #
 # ```python
 # def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
@@ -332,7 +332,7 @@ check("13.cache_bytes", cache_bytes)
 # %% [markdown]
 # ## When the loss still falls
 #
-# A training loop with a mistake often still runs, and its loss may fall only a little more slowly or not quite as low. Nobody notices the mistake without comparing the result with the correct one.
+# A training loop with a mistake often still runs, and its loss may fall only a little more slowly or not quite as low. Without a correct result for comparison, such a mistake is easily missed.
 
 # %% [markdown]
 # ## 13.catch_wrong_step
@@ -411,7 +411,7 @@ check("13.catch_wrong_step", catch_wrong_step)
 # %% [markdown]
 # ## From an empty cell
 #
-# So far the course has given you a piece of the model or of its training, and you have written the rest. Now you write all of it.
+# So far, you have written pieces of models and of their training, and the course has supplied the rest. Now you write all of it.
 
 # %% [markdown]
 # ## 13.train_and_translate

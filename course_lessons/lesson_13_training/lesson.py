@@ -587,7 +587,7 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and updates the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout hurt small models that saw many pairs only four times.
 #
-# The model knows best what its captions often contain, as whole words or in pieces. It has learned where "trägt" goes in a German relative clause, but it still fails on another clause and on "not", for which rarity alone is not the reason.
+# The model does best on words that its captions often contain, whole or in pieces. It has learned where "trägt" goes in a German relative clause, but it still fails on another clause and on "not", for which rarity alone is not the reason.
 #
 # ## Where you will meet this
 #

@@ -194,7 +194,7 @@ class Captioner(Parts):
 
 
 # %% [markdown]
-# We train the captioner for 1,200 steps. In training and testing, we use teacher forcing (lesson 05): each word is predicted from the correct previous words. Nothing tells the captioner where the things are.
+# We train the captioner for 1,200 steps. In training and testing, we use teacher forcing (lesson 05): each word is predicted from the correct previous words. Nothing tells the captioner which cell a word is about.
 
 
 # %%
@@ -570,7 +570,7 @@ check("15.q5", ...)
 #
 # - Before each word, a captioner attends to annotations, one vector per cell. It learns from captions where to look.
 # - For names, maps and tests agreed without the penalty. With the penalty, the maps missed the things in our run and in four of five others.
-# - A relation depends on both things, but its map showed mainly the second, because the state had stored the first.
+# - A relation depends on both things, but its map showed mainly the second: the first mattered more in earlier looks.
 #
 # <details><summary>And today?</summary>
 #

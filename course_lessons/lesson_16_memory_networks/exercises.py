@@ -181,7 +181,7 @@ def catch_cheating_memory(model):
 
     ### BEGIN SOLUTION
     def same(a, b):
-        return torch.allclose(a, b, atol=1e-5)
+        return torch.allclose(a, b, rtol=0, atol=1e-5)
 
     draw = torch.Generator().manual_seed(0)
     shapes = (3, 4), (3, 9, 4), (4,)

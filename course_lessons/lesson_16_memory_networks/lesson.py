@@ -195,7 +195,7 @@ class MemoryNetwork(SentenceReader):
 # %% [markdown]
 # ## Does each hop find its fact?
 #
-# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts are the supporting ones. Like the paper, we begin with a **linear start**, which often helps to avoid poor solutions. For the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax.
+# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts are the supporting ones. Like the paper, we begin with a **linear start**, which is meant to help avoid poor solutions. For the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax.
 #
 # After training, we ask the network about our story. The plot shows the weights of both hops, with red frames around the supporting facts. Does each hop look at the fact that it needs?
 
@@ -317,7 +317,7 @@ reveal("16.one_hop", round(right, 2))
 figures.compare_with_votes(one_hop, new_texts, new)
 
 # %% [markdown]
-# On most stories, the network and the rule give the same answer, and they are right about equally often. The second hop is therefore needed: one hop adds up what each fact says by itself, and a move does not say who has the thing.
+# On most stories, the network names a place that people move to most often, and it is right about as often as the rule. The second hop is therefore needed: one hop adds up what each fact says by itself, and a move does not say who has the thing.
 #
 # ## Does it follow the milk?
 #
@@ -384,7 +384,7 @@ table(rows, ["wrong answers of three networks"], corner="stories", digits=2)
 #
 # ## Which questions does it get wrong?
 #
-# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we have trained five networks, this time for 1,500 steps. The cell prints a question of each kind after the facts it needs. Guess which kind gets the fewest right answers with two hops.
+# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we have trained five networks, this time for 1,500 steps with a linear start of 150. The cell prints a question of each kind after the facts it needs. Guess which kind gets the fewest right answers with two hops.
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]

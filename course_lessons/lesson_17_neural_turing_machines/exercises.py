@@ -51,7 +51,7 @@ check("17.read_back", read_back)
 #
 # <details><summary>Answer</summary>
 #
-# The whole vector comes back only if one position has all of the weight. If the weights are spread evenly over four positions, only a quarter comes back, although both heads are at the same positions. Sharpening helps if the weights differ, because it makes the largest one larger.
+# The whole vector comes back only if one position has all of the weight. If the weights are spread evenly over four positions, only a quarter comes back, although both heads are at the same positions. Sharpening helps if the weights above 0 differ, because the largest one then grows.
 #
 # </details>
 
@@ -238,7 +238,7 @@ def dnc_write(usage, written, reads, free, content, allocate, enter):
         reads: B×R×N, w_r, the weights of each read head in the last step.
         free: B×R, f_r, the free gate of each read head; 1 frees what it has read.
         content: B×N, c, the weights by content.
-        allocate: B, g_a; 1 writes to free positions only.
+        allocate: B, g_a; 1 uses only the allocation.
         enter: B, g_w; 0 writes nothing.
 
     Returns:

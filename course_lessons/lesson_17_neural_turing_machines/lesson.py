@@ -342,7 +342,7 @@ for n in (3, 5, 10, 15):
     print(f"{n:2} vectors: {wrong_share(machine, n):.2f} of the bits wrong")
 
 # %% [markdown]
-# The loss starts at ln 2 = 0.69, as with guessing, falls slowly to about 0.25 and then quickly to almost 0. The machine copies three times as many vectors as in training with almost no mistakes. To see how, we plot both heads' weights while it copies 8 vectors. They arrive in the first 8 steps, and the delimiter arrives at the dashed line. What do the heads do?
+# The loss starts at ln 2 = 0.69, as with guessing, falls unevenly to about 0.25, then quickly to almost 0. The machine copies three times as many vectors as in training with almost no mistakes. To see how, we plot both heads' weights while it copies 8 vectors. They arrive in the first 8 steps, and the delimiter arrives at the dashed line. What do the heads do?
 
 # %%
 eight = copy(torch.Generator().manual_seed(2), batch=1, shortest=8, longest=8)

@@ -247,7 +247,7 @@ rows["one attention layer, pairs given"] = train(with_pairs, read_pairs)
 table(rows, columns, corner="share of labels right", digits=2)
 
 # %% [markdown]
-# Given the pairs, the layer gets nearly all labels right, even when a class has been shown only once. What was missing, then, was mainly the pairing of each label with its own picture.
+# Given the pairs, the layer gets more than nine in ten labels right, even when a class has been shown only once. What was missing, then, was mainly the pairing of each label with its own picture.
 #
 # ## A convolution joins picture and label
 #

@@ -4,7 +4,7 @@ from course_utils.checks.lesson import Lesson
 
 lesson = Lesson(
     number="21",
-    title="A GPT of one's own",
+    title="Your own GPT",
     question="How does a model write, and how can it copy?",
     goals=(
         "say which half of a Transformer each of BERT and GPT keeps, and why only one of them can write with a cache",

@@ -103,7 +103,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # ## The four changes since 2017
 #
-# Lesson 21's `GPT` is the 2017 decoder, except that it applies the norm before each sub-layer. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also dropped all biases and the factor √D of the embedding.
+# Lesson 21's `GPT` is the 2017 decoder with pre-norm and without attention to a source. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also dropped all biases and the factor √D of the embedding.
 #
 # **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It does not subtract the mean and has no bias, so there is less to compute:
 #
@@ -453,7 +453,7 @@ print(texts)  # a set: equal texts are kept once
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
 # 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
-# 2. **Instruction tuning**: training continued with the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens, so that the model can tell who is speaking and when to stop.
+# 2. **Instruction tuning**: training continued with the same loss on dialogues in a fixed form, the **chat template**. The marks `<|im_start|>` and `<|im_end|>`, single tokens, show where a message begins and where it ends.
 # 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), which trains no second model.
 #
 # A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky once with the most probable tokens and twice with tokens sampled from a nucleus (lesson 21).
@@ -646,7 +646,7 @@ reveal("22.four_cases", right)
 # Does this also work for real reviews? With four sets of examples, we have scored reviews from SST-2's test set: 300 of the 1,821, drawn at random, and all 383 of them that contain a negation ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive if its score is above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
 #
 # - *Threshold 0*, as above.
-# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, whereas about half of all reviews are positive; with the median as threshold, half of them count as positive.
+# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, whereas about half of all reviews are positive; at the median, half of these 100 count as positive.
 #
 # The sum (lesson 01) and the layer of self-attention (lesson 03) were trained on 6,920 labelled reviews. The brackets span SmolLM2's four sets of examples and the other models' three seeds.
 
@@ -660,7 +660,7 @@ figures.shares_of_reviews()
 #
 # ## So: what is inside the models that we use every day?
 #
-# You have loaded one of them and run it with your own code. Inside is the decoder from lessons 12 and 21, without biases and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
+# You have loaded one of them and run it with your own code. Inside is the decoder from lesson 21, without biases and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
 # Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT; the embedding, for example, adds no positions. The readout differs as well: it is a matrix of its own. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
 

@@ -100,7 +100,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "'float' object is not callable": "round brackets call a function. Is a `*` missing in front of them?",
     "method' object is not subscriptable": "a function is called with round brackets, as in `x.size(0)`.",
     "'int' object is not iterable": "a counting loop runs over `range(n)`.",
-    "maximum recursion depth": "your function calls itself endlessly. If you mean PyTorch's function of this name, write `torch.` in front of it.",
+    "maximum recursion depth": "your function calls itself endlessly.",
 }
 IMPORTS = {
     "np": "import numpy as np",
@@ -131,6 +131,8 @@ def hint_for_error(task: Task, case: Case, failure: Failure) -> str:
     words = next((words for part, words in IN_OTHER_WORDS.items() if part in failure.message), "")
     if "values to unpack" in failure.message:
         words = _unpacked(failure)
+    if "recursion" in failure.message and hasattr(torch, task.answer_name):
+        words += f" If you mean PyTorch's function of this name, write `torch.{task.answer_name}`."
     if turned := _turned(task, case, failure):
         words = f"{words} {turned[1]}".strip()
     return misspelt(task, case, failure) or _on_the_left(task, case, failure) or _of_none(task, case, failure) or words
@@ -153,7 +155,8 @@ def _arguments(task, case, failure):
     handed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     left_out = " and ".join(task.names[len(case.args) :])
     default = f" This call uses the exercise's default for {left_out}." if left_out else ""
-    return f"the check passes {handed}, in this order. {itself} has to accept exactly these.{default}"
+    handed, these = (f"{handed}, in this order", "these") if len(names) > 1 else (handed, "this")
+    return f"the check passes {handed}. {itself} has to accept exactly {these}.{default}"
 
 
 def _no_such_name(task, failure):

@@ -1,12 +1,14 @@
 """What a learner's notebook calls: check, hint, solution, play, progress, predict, reveal."""
 
 import ast
+import re
 import time
 from html import escape
 from pathlib import Path
 
 from course_utils.base.ascii_fallback import printable
 from course_utils.base.errors import CourseError
+from course_utils.base.paths import chosen
 from course_utils.base.progress_bar import shown_while_waiting
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
@@ -24,7 +26,7 @@ USES = {
     "hint": '`hint("02.softmax")`, or `hint()` for the task that you tried last',
     "solution": '`solution("02.softmax")`, or `solution()` for the task that you tried last',
     "play": '`play("02.softmax")`, or `play()` for the check that failed last',
-    "progress": '`progress()`, `progress(all=True)` for every lesson, or `progress(save="progress.json")` to take it with you and `progress(load="progress.json")` where you go on',
+    "progress": '`progress()`, `progress("03")` for one lesson, `progress(all=True)` for every lesson, or `progress(save="progress.json")` to take it with you and `progress(load="progress.json")` where you go on',
     "predict": '`predict("02.cold", 0.5)`',
     "reveal": '`reveal("02.cold", value)`',
 }
@@ -319,10 +321,11 @@ def _prediction(prediction_id, use, given, unknown):
         return Message(str(error))
 
 
-def progress(*more, all=False, save=None, load=None, **unknown):
+def progress(lesson=None, *more, all=False, save=None, load=None, **unknown):
     """Show how far you are in the lessons that you have begun, and what comes next.
 
     Args:
+        lesson: such as "03", to show it alone.
         all: True shows every lesson, also those that you have not begun.
         save: a file, such as "progress.json", that your progress is written to, so that you can go on elsewhere.
         load: such a file; of what it holds and what is kept here, the better counts.
@@ -331,10 +334,11 @@ def progress(*more, all=False, save=None, load=None, **unknown):
     if more or unknown or type(all) is not bool or any(not file or not isinstance(file, (str, Path)) for file in files):
         return _wrong_use("progress")
     try:
+        lessons = () if lesson is None else chosen([str(lesson)], catalogue.by_lesson())
         _carry(save, load)
     except CourseError as error:
         return _show(Message(str(error)))
-    return _show(overall_progress(all, "progress(all=True)"))
+    return _show(overall_progress(all, "progress(all=True)", lessons))
 
 
 def overall_progress(all, to_see_all, lessons=()):
@@ -486,6 +490,8 @@ def _how_to_use(use, *given):
         call = f'{use}("{name}", {{}})'.format
         point, comma = call(f"{whole}.{decimals}"), call(f"{whole},{decimals}")
         return Message(f"Python writes a decimal number with a point: `{point}`. In `{comma}` it sees two numbers.")
+    if use == "check" and given and re.fullmatch(r"\d\d\.q\d+", str(given[0])):
+        return Message(f'Use it like this: `check("{given[0]}", "a")`, with your letter or number.')
     return Message(f"Use it like this: {USES[use]}.")
 
 

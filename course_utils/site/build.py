@@ -88,7 +88,7 @@ def _sources(root, names, solutions, say):
         for cell_id, found in moves.items():
             frames = json.dumps(found["frames"], ensure_ascii=False)
             static[f"moving/{cell_id}.js"] = f"window.COURSE_MOVING[{cell_id!r}] = {frames};\n"
-    texts["glossary.md"] = contents.glossary(notebooks)
+    texts["glossary.md"] = contents.glossary((root / "docs/glossary.md").read_text(encoding="utf-8"), notebooks)
     texts["translator.md"] = contents.translator(texts["glossary.md"])
     texts["papers.md"] = contents.papers(notebooks)
     texts |= {f"docs/{name}.md": (root / f"docs/{name}.md").read_text(encoding="utf-8") for name in contents.DOCUMENTS}

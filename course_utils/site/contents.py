@@ -29,14 +29,8 @@ EXAMPLE, SHOWN = "A young girl in a red dress is playing with a big black dog.",
 BESIDE = ("attention-en-fr", "seq2seq-en-fr")  # models that are loaded after the first translation
 TERM = re.compile(r"\*\*([^*\n]{2,40}?)\*\*")
 PAPER = re.compile(r"\b(?!In |Since |By )([A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+| et al\.)?),? \(?((?:19|20)\d\d)\b")
-SENTENCE, BLOCK = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])"), re.compile(r"\n\n|\n(?=- )")
-# How a sentence begins that needs the one before it, and how many letters say enough of a term.
-LEANS_BACK = re.compile(
-    r"(This|That|These|Such|Its?|They|Their|So|Then|Yes|But|And|We say|We call|The (sum|result|second|first|last|line|next|paper|authors|two)|"
-    r"All these|Each|Together|Three|One|Two|If|What|In \S+ they)\b|.*\b(these|this|so)\b"
-)
-ENOUGH = 80
-NO_TERM = re.compile(r"^(You |Your turn|Time|GPU|Exercises|Next|More$|To read on|.*[:.?]$)")
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z*$])")
+ENTRY = re.compile(r"^- \*\*(.+?)\*\*(?:, (\w+))?(?: \((.+?)\))?: (.+)$", re.MULTILINE)  # of docs/glossary.md
 GLOSSED = re.compile(r'<a href="glossary\.html#([^"]+)">([^<]+)</a>')
 
 
@@ -123,50 +117,37 @@ def translator(terms: str) -> str:
     )
 
 
-def glossary(lessons: dict[str, dict]) -> str:
-    """Return the terms that lessons set in bold, each with the first sentences that do so, and have the lessons lead to them.
+def glossary(text: str, lessons: dict[str, dict]) -> str:
+    """Return the glossary with the lessons that set each term in bold, and have these lessons lead to it.
 
     Args:
+        text: docs/glossary.md. An entry names a term, perhaps its abbreviation, and in brackets another form of it.
         lessons: a lesson's page by its file. In these, each term becomes a link to its entry, which leads back to the first such link.
     """
-    found, linked = {}, set()
-    for file, cell in _texts(lessons):
-        blocks = BLOCK.split(cell["source"])
-        for before, block, after in zip(["", *blocks], blocks, [*blocks[1:], ""], strict=False):
-            for term in TERM.findall(block):
-                if not NO_TERM.match(term):
-                    found.setdefault(_anchor(term), (term, _telling(term, before, block, after), []))[2].append(file)
+    anchors = {
+        form.lower(): _anchor(term) for term, short, other, _ in ENTRY.findall(text) for form in (term, short, other)
+    }
+    linked = {}
 
     def link(match, file):
-        anchor = _anchor(match[1])
-        if anchor not in found:
+        anchor = anchors.get(match[1].lower())
+        if anchor is None:
             return match[0]
-        place = "" if (file, anchor) in linked else f' id="{anchor}"'
-        linked.add((file, anchor))
+        files = linked.setdefault(anchor, [])
+        place = "" if file in files else f' id="{anchor}"'
+        files += [file] if place else []
         return f'<a class="course-term" href="../glossary.html#{anchor}"{place}>{match[0]}</a>'
 
     for file, cell in _texts(lessons):
         cell["source"] = TERM.sub(partial(link, file=file), cell["source"])
-    entries = (
-        f'<span id="{anchor}">{term}</span>\n: {sentence} ({", ".join(_back(file, anchor) for file in dict.fromkeys(files))})\n'
-        for anchor, (term, sentence, files) in sorted(found.items())
-    )
-    return "# Glossary\n\nEach term that a lesson introduces, in the words with which it does.\n\n" + "\n".join(entries)
 
+    def entry(match):
+        term, short, _, meaning = match.groups()
+        back = ", ".join(_back(file, _anchor(term)) for file in linked.get(_anchor(term), ()))
+        head = f'<span id="{_anchor(term)}">{term}</span>{f", {short}" if short else ""}'
+        return f"{head}\n: {meaning[0].upper()}{meaning[1:]}{f' ({back})' if back else ''}\n"
 
-def _telling(term, before, block, after):
-    """Return the sentences of a block that tell what a term is, and what of the blocks around it they need to be understood."""
-    before = before if before[:1].isalpha() else ""  # no heading, formula or list
-    sentences = SENTENCE.split(" ".join(f"{before} {block.removeprefix('- ')}".split()))
-    # A sentence may have been cut inside a term, as after "1.": then the block's first one tells it.
-    first = last = next((place for place, sentence in enumerate(sentences) if f"**{term}**" in sentence), 0)
-    while first and LEANS_BACK.match(sentences[first]):
-        first -= 1
-    while last + 1 < len(sentences) and sum(map(len, sentences[first : last + 1])) < ENOUGH:
-        last += 1
-    told = " ".join(sentences[first : last + 1])
-    formula = " ".join(after.split()).strip("$") if after.startswith("$$") else ""
-    return f"{told} ${formula.strip()}$" if told.endswith(":") and formula else re.sub(":$", ".", told)
+    return ENTRY.sub(entry, text).replace(" The site adds the lessons in which each term is introduced.", "")
 
 
 def _anchor(term):

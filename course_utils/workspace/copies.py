@@ -21,7 +21,7 @@ from course_utils.base.environment import kernel_metadata
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import OWN, course_of, file_of, names_in, number_of
-from course_utils.grading.ingest.notebook_file import INVALID, Unreadable, cells_of, read_own
+from course_utils.grading.ingest.notebook_file import INVALID, Unreadable, cells_of, open_conflict, read_own
 
 KINDS = ("code", "markdown", "raw")
 SAME = 9  # cells of one text that a notebook may have
@@ -164,6 +164,8 @@ def read(path: Path) -> dict | None:
         if "worksheets" in notebook or not all(map(_is_whole, cells)):
             raise Unreadable
     except Unreadable:
+        if path.is_file() and (conflict := open_conflict(path.read_text(encoding="utf-8", errors="replace"))):
+            raise CourseError(f"{path}: {conflict} Choose one of them, and see that JupyterLab opens it.") from None
         raise CourseError(
             f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there; "
             "else move it elsewhere, and `course lab` makes a new copy."

@@ -71,7 +71,7 @@ for name, sentence, other_mask in (
 
 task.changed(
     "mask_without_third_axis",
-    "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words (B×S): give it a third axis, `mask[..., None]`. Without it, this runs only if the sizes happen to fit, and then gives an incorrect result.",
+    "`words * mask` lines the mask up with the last two axes, words and features (S×D). But the mask belongs to sentences and words (B×S): give it a third axis, `mask[..., None]`. Without it, this runs only if the sizes happen to fit, and may then give an incorrect result.",
     {"the words without padding": lambda words, _, *, mask: words * mask},
 )
 task.changed(

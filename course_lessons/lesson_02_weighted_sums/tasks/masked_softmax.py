@@ -12,7 +12,7 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "02.masked_softmax",
-    "softmax over the positions that may be attended to",
+    "softmax with a mask",
     arguments=("scores …×S", "mask …×S"),
     result="weights …×S",
     difficulty=3,

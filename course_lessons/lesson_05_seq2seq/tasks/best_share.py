@@ -43,7 +43,7 @@ def _checked(encoder):
 
 task = Task(
     "05.best_share",
-    "what one vector lets a decoder know",
+    "the best accuracy that one vector allows",
     arguments=("encode", "sentences", "targets"),
     result="share",
     candidates=tuple(map(_checked, ENCODERS.values())),

@@ -133,7 +133,7 @@ task.changed_each(
 )  # fmt: skip
 task.changed(
     "all_taken_for_sure",
-    "You do not distinguish between sure and possible pairs. Only the sure pairs count in the denominator, and a link that is possible but not sure counts once in the numerator.",
+    "You do not distinguish between sure and possible pairs. Of the pairs, only the sure ones count in the denominator, and a link that is possible but not sure counts once in the numerator.",
     {"sure": lambda sure, *, possible: [*sure, *possible]},
 )
 

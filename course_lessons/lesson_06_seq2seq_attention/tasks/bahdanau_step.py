@@ -15,7 +15,7 @@ from course_utils.checks.task import Task
 
 task = Task(
     "06.bahdanau_step",
-    "a look at the source before each word",
+    "Bahdanau attention, before each word",
     arguments=("state B×H", "annotations B×S×E", "mask B×S", "weight_s A×H", "weight_h A×E", "v A"),
     result=("context B×E", "weights B×S"),
     difficulty=3,
@@ -97,7 +97,7 @@ task.changed(
 )
 task.changed(
     "state_lined_up_with_words",
-    "The state's part has no axis for the words, so it is added position by position, which runs only if B = S, and then pairs position i with the state of sentence i. Give it an axis in the middle, B×1×A.",
+    "The state's part has no axis for the words, so it is added position by position. With several sentences, that runs only if B = S, and then pairs position i with the state of sentence i. Give it an axis in the middle, B×1×A.",
     {SUM: lambda of_state, of_words: of_state[:, 0] + of_words},
 )
 task.changed_each(

@@ -15,7 +15,7 @@ from course_utils.checks.task import Task
 
 task = Task(
     "06.luong_step",
-    "a look at the source after each step",
+    "Luong attention, after each step",
     arguments=("state B×H", "annotations B×S×E", "mask B×S", "weight H×E", "weight_c D×(E+H)"),
     result=("features B×D", "weights B×S"),
     difficulty=3,
@@ -101,7 +101,7 @@ task.changed(
 )
 task.changed(
     "state_lined_up_with_words",
-    "The state's part has no axis for the words, so it is multiplied position by position, which runs only if B = S, and then pairs position i with the state of sentence i. Give it an axis in the middle, B×1×E.",
+    "The state's part has no axis for the words, so it is multiplied position by position. With several sentences, that runs only if B = S, and then pairs position i with the state of sentence i. Give it an axis in the middle, B×1×E.",
     {PRODUCTS: lambda query, annotations: query[:, 0] * annotations},
 )
 task.changed_each(

@@ -13,7 +13,7 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "08.attend_to_past",
-    "attention to one's own past",
+    "attention to earlier decoder states",
     arguments=("states B×T×D",),
     result="contexts B×T×D",
     difficulty=3,

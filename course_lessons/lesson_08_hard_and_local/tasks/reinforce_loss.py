@@ -11,7 +11,7 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "08.reinforce_loss",
-    "the loss that teaches a pick",
+    "the loss that teaches hard attention",
     arguments=("log_probability B", "reward B", "baseline B"),
     result="loss",
     difficulty=2,

@@ -15,7 +15,7 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "09.restricted_self_attention",
-    "a neighbourhood, and hubs",
+    "restricted self-attention with hubs",
     arguments=("query B×T×D", "key B×T×D", "value B×T×E", "radius", "hub B×T"),
     result="context B×T×E",
     difficulty=3,

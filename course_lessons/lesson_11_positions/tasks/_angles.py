@@ -51,7 +51,7 @@ WRONG = {  # by the name of a mistake: what takes the place of the right frequen
     ),
     "up_to_the_base": (
         _up_to_the_base,
-        "Your last pair has a frequency of 1/10,000 (unless it is the only pair), as if the exponent were divided by the number of pairs minus one. Some libraries do that. Here the exponent is −2i/D, so the last pair is a little faster.",
+        "Your last pair has a frequency of 1/10,000 (unless it is the only pair), as if the exponent were divided by the number of pairs minus one. Some libraries do that. Here the exponent is −2i/D, so the last pair is faster.",
     ),
     "degrees": (
         lambda right: right * pi / 180,

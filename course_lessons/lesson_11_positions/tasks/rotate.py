@@ -12,7 +12,7 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "11.rotate",
-    "pairs across halves, turned by position",
+    "rotary positions with pairs across halves",
     arguments=("x B×T×D", "start"),
     result="turned B×T×D",
     difficulty=3,

@@ -12,7 +12,7 @@ from course_utils.checks.task import Task, count
 
 task = Task(
     "11.sinusoidal_positions",
-    "clocks for times, from the shortest period to the longest",
+    "sinusoidal positions for times, from the shortest period to the longest",
     arguments=("times N", "width", "shortest", "longest"),
     result="positions N×width",
     difficulty=3,

@@ -10,7 +10,7 @@ from course_utils.checks.task import Task, count, sizes
 
 task = Task(
     "12.feed_forward",
-    "two layers for each word by itself",
+    "two layers applied to each word separately",
     arguments=("x B×T×D", "weight_1 F×D", "bias_1 F", "weight_2 D×F", "bias_2 D"),
     result="y B×T×D",
     difficulty=1,

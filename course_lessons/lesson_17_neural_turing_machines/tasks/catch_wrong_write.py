@@ -44,7 +44,7 @@ def _problem(memory, weights, erase, add):
 
 task = Task(
     "17.catch_wrong_write",
-    "a test that tells right writes from wrong",
+    "a test that tells correct writes from incorrect ones",
     arguments=("candidate",),
     result="verdict",
     candidates=asking(_problem, (*RIGHT, *WRONG, *RARE)),

@@ -137,7 +137,7 @@ def _sharpened(mixed, kernel, *, gamma):
 
 task.changed_each(
     # The weights by content
-    ("dot_product", "You compare by the dot product, so positions with large entries get large weights whatever their direction. Divide by the length of the key and by the length of each position, which gives the cosine.", {"the cosines": lambda memory, key: (memory @ key[..., None])[..., 0]}),
+    ("dot_product", "You compare by the dot product, so a position's weight depends on its length, not only on its direction. Divide by the length of the key and by the length of each position, which gives the cosine.", {"the cosines": lambda memory, key: (memory @ key[..., None])[..., 0]}),
     ("divided_by_strength", "You divide the cosines by the strength, so a larger strength makes the weights more uniform. It is not a temperature: multiply by it.", {"the scores by content": lambda strength, cosine: cosine / strength}),
     ("strength_unused", "The strength has no effect: multiply the cosines by it before the softmax.", {"the scores by content": lambda strength, cosine: cosine}),
     ("strength_after_the_softmax", "You multiply the softmax by the strength. Apply the strength before the softmax: the larger it is, the more weight the largest cosine gets.", {"the weights by content": lambda scores, *, strength: strength[:, None] * (scores / strength[:, None]).softmax(-1)}),

@@ -12,7 +12,7 @@ from course_utils.checks.task import Task
 
 task = Task(
     "17.read_back",
-    "how much comes back",
+    "how much of a written vector comes back",
     arguments=("write_weights N", "read_weights N"),
     result="share",
     difficulty=1,

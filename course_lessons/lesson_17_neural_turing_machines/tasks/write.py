@@ -98,7 +98,7 @@ task.changed_each(
     # What comes in
     ("weights_unused", "The weights have no effect: you write to every position as if its weight were 1. Multiply erase and add by the weights.", {"weights": torch.ones_like}),
     ("likeliest_place_only", "You write only to the position with the largest weight. Then no gradient reaches the weights: write to every position in proportion to its weight.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(weights.dtype)}),
-    ("softmax_again", "You apply a softmax to the weights, which makes them nearly uniform. They are weights already: use them as they are.", {"weights": lambda weights: weights.softmax(-1)}),
+    ("softmax_again", "You apply a softmax to the weights, which makes them more uniform. They are weights already: use them as they are.", {"weights": lambda weights: weights.softmax(-1)}),
     ("weights_turned_round", "You write to each position by 1 minus its weight. A position with a weight of 1 is the one to write to: use the weights as they are.", {"weights": lambda weights: 1 - weights}),
     ("first_weights_for_all", "All rows of the batch write with the first row's weights. Each row has its own weights.", {"weights": lambda weights: weights[:1].expand_as(weights)}),
     ("weights_along_the_width", "Your weights run along the entries of a position, and erase and add along the positions. This runs without an error only if there are as many positions as each has entries. Weights need their new axis at the end, `[:, :, None]`, erase and add in the middle, `[:, None]`.", dict.fromkeys((SHARE, ADDED), lambda weights, vectors: weights.mT * vectors.mT)),

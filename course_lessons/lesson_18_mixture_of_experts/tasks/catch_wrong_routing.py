@@ -1,4 +1,4 @@
-"""Task 18.catch_wrong_routing: a test that tells correct layers of experts from incorrect ones ones."""
+"""Task 18.catch_wrong_routing: a test that tells correct layers of experts from incorrect ones."""
 
 from functools import partial
 
@@ -32,7 +32,7 @@ def _problem(x):
 
 task = Task(
     "18.catch_wrong_routing",
-    "a test that tells right layers of experts from wrong",
+    "a test that tells correct layers of experts from incorrect ones",
     arguments=("layer",),
     result="verdict",
     candidates=asking(_problem, (*RIGHT, *WRONG, *RARE), copies=True),

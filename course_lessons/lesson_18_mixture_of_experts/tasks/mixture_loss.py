@@ -17,7 +17,7 @@ NO_GATE = (0.75, "correct if every gate is above 0.")
 
 task = Task(
     "18.mixture_loss",
-    "a loss for each expert by itself",
+    "a separate loss for each expert",
     arguments=("outputs B×N×D", "gates B×N", "target B×D"),
     result="loss",
     difficulty=3,

@@ -11,7 +11,7 @@ from course_utils.checks.task import Task, count
 
 task = Task(
     "18.within_capacity",
-    "room for the first ones",
+    "experts with limited capacity",
     arguments=("chosen B", "experts", "capacity"),
     result="kept B",
     difficulty=3,

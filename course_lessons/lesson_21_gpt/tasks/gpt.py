@@ -13,7 +13,7 @@ from course_utils.checks.task import Task, count
 
 task = Task(
     "21.gpt",
-    "a GPT of one's own",
+    "your own GPT",
     arguments=("sizes", "weights", "ids B×T"),
     result="logits B×T×V",
     module=True,

@@ -210,14 +210,18 @@ def _refuse_other_files(data):
             raise Unreadable(f"This is {what}, not a notebook: hand in the .ipynb file as JupyterLab saves it.")
 
 
-def _why_not_json(text, error):
+def open_conflict(text: str) -> str:
+    """Return the sentence about the first mark of a merge that Git left in a text; "" where there is none."""
     conflict = CONFLICT.search(text)
-    if conflict:
-        line = text.count("\n", 0, conflict.start()) + 1
-        return (
-            f"Line {line} holds a mark of Git (`{conflict.group().strip()}`): two versions were merged and the conflict is "
-            "still open. Choose one of them, see that JupyterLab opens it, and hand it in again."
-        )
+    if conflict is None:
+        return ""
+    line = text.count("\n", 0, conflict.start()) + 1
+    return f"Line {line} holds a mark of Git (`{conflict.group().strip()}`): two versions were merged and the conflict is still open."
+
+
+def _why_not_json(text, error):
+    if conflict := open_conflict(text):
+        return f"{conflict} Choose one of them, see that JupyterLab opens it, and hand it in again."
     if MARKUP.match(text):
         return (
             "This is a web page (HTML), not a notebook: hand in the .ipynb file, not what a browser shows or exports."
